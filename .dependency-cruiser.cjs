@@ -1,0 +1,165 @@
+// Who may import whom. The table is the check: what a floor's list does not name, its files may not import, types included.
+const floors = {
+  base: [],
+  host: ['base'],
+  contract: [],
+  storage: ['base', 'host'],
+  domain: ['base', 'contract', 'storage'],
+  client: ['base', 'host', 'contract'],
+  desktop: ['base', 'contract', 'client'],
+  http: ['base', 'contract', 'domain'],
+  wiring: ['base', 'host', 'contract', 'storage', 'domain', 'http', 'client'],
+  cli: ['base', 'host', 'contract', 'domain', 'client', 'wiring'],
+}
+
+const remedies = {
+  base: 'base knows no word of svc. Take what is needed as an argument, or move this file to the floor it speaks of.',
+  host: 'host knows this machine but no word of svc. Take what is needed as an argument, or move this file up.',
+  contract:
+    'The contract is data that a browser can load. Put what computes into domain or client, and what is small and general beside its user.',
+  storage: 'storage holds rows and bytes and decides nothing. Return what the caller needs and decide in domain.',
+  domain:
+    'The domain knows no HTTP, terminal or environment. Take the value or the function as an argument; wiring passes it in.',
+  client:
+    'The client knows a server only through the contract. Ask over the wire; what both sides compute belongs to base or contract.',
+  desktop: 'The desktop runs in a browser: it speaks the contract through the client.',
+  http: 'http translates between requests and the domain. Ask a function of the domain, and add one if none says it.',
+  wiring: 'wiring puts the parts together and is used by the command line only. Hand commands what they need instead.',
+  cli: 'A command asks the domain or the client, and wiring opens both. Add what is missing there.',
+}
+
+// Exceptions to the table: { from: 'src/http/app.ts', to: '^src/storage/blobs/', reason: '…' }. Each is a debt, so say why it is worth it.
+const exceptions = []
+
+const floorRule = (name, path, pathNot, allowed) => ({
+  name: `floor-${name}`,
+  comment: `${remedies[name]} (${name} may import: ${floors[name].join(', ') || 'nothing of svc'})`,
+  severity: 'error',
+  from: { path, pathNot },
+  to: { path: '^src/', pathNot: [`^src/(${[name, ...floors[name]].join('|')})/`, ...allowed] },
+})
+
+const exactly = (file) => `^${file.replaceAll('.', '[.]')}$`
+
+const floorRules = [
+  ...Object.keys(floors).map((name) =>
+    floorRule(
+      name,
+      `^src/${name}/`,
+      exceptions.map(({ from }) => exactly(from)),
+      [],
+    ),
+  ),
+  ...exceptions.map(({ from, to }) => floorRule(from.split('/')[1], exactly(from), [], [to])),
+]
+
+/** Packages by name, wherever and in whatever form they resolve: installed, as types only, or not at all. */
+const packages = (...names) => `(^|node_modules/)(@types/)?(${names.join('|')})(/|$)`
+
+const rules = [
+  {
+    name: 'known-floor',
+    comment: 'Every source file stands on a floor of the table above. Move it to one; a new floor needs a line there.',
+    severity: 'error',
+    from: { path: '^src/', pathNot: `^src/(${Object.keys(floors).join('|')})/` },
+    to: {},
+  },
+  {
+    name: 'fastify-in-http-only',
+    comment: 'Only http knows Fastify. Pass plain values and functions across the floor instead.',
+    severity: 'error',
+    from: { pathNot: '^src/http/' },
+    to: { path: packages('fastify', 'fastify-plugin', '@fastify/[^/]+') },
+  },
+  {
+    name: 'databases-in-storage-only',
+    comment:
+      "Only storage speaks SQL to the server's database. Add a query to the family it belongs to in storage, and call that.",
+    severity: 'error',
+    from: { pathNot: '^src/storage/' },
+    to: { path: packages('kysely', 'pg') },
+  },
+  {
+    name: 'sqlite-through-host-only',
+    comment:
+      'Which build of SQLite fits is decided once, in host. Open a database with src/host/sqlite-engine.ts or src/host/sqlite-file.ts.',
+    severity: 'error',
+    from: { pathNot: '^src/host/' },
+    to: { path: packages('better-sqlite3', 'better-sqlite3-napi') },
+  },
+  {
+    name: 'no-node-in-base-and-contract',
+    comment: 'base and contract run in a browser too. What needs Node belongs to host (general) or to a higher floor.',
+    severity: 'error',
+    from: { path: '^src/(base|contract)/' },
+    to: { dependencyTypes: ['core'] },
+  },
+  {
+    name: 'domain-feature-through-its-face',
+    comment:
+      'A feature of the domain reaches another only through its face, src/domain/<feature>/<feature>.ts. Export what is needed there, or let the caller pass it in.',
+    severity: 'error',
+    from: { path: '^src/domain/([^/]+)/' },
+    to: { path: '^src/domain/[^/]+/', pathNot: ['^src/domain/$1/', '^src/domain/([^/]+)/\\1[.]ts$'] },
+  },
+  {
+    name: 'http-leaf-alone',
+    comment:
+      'A handler does not import a file of another feature. What both need is a function of the domain, or a file directly in src/http.',
+    severity: 'error',
+    from: { path: '^src/http/([^/]+)/' },
+    to: { path: '^src/http/[^/]+/', pathNot: '^src/http/$1/' },
+  },
+  {
+    name: 'cli-leaf-alone',
+    comment:
+      'A command does not import a file of another noun. What both need belongs to domain or client, or to a file directly in src/cli.',
+    severity: 'error',
+    from: { path: '^src/cli/([^/]+)/' },
+    to: { path: '^src/cli/[^/]+/', pathNot: '^src/cli/$1/' },
+  },
+  {
+    name: 'no-tests-in-sources',
+    comment: 'Sources do not import tests or benchmarks. Move what is shared into src.',
+    severity: 'error',
+    from: { path: '^src/' },
+    to: { path: '^(test|bench)/' },
+  },
+  {
+    name: 'no-cycles',
+    comment:
+      'Two files that need each other are one file, or lack a third: move what both need into a file of its own.',
+    severity: 'error',
+    from: {},
+    to: { circular: true },
+  },
+  {
+    name: 'no-orphans',
+    comment: 'Nothing imports this file and it imports nothing. Remove it, or name it here if it is an entry.',
+    severity: 'error',
+    from: { orphan: true },
+    to: {},
+  },
+  {
+    name: 'resolvable',
+    comment: 'This import leads nowhere. Local imports are relative paths to a file; packages stand in package.json.',
+    severity: 'error',
+    from: {},
+    // Installed only where Node is new enough for it.
+    to: { couldNotResolve: true, pathNot: '^better-sqlite3-napi$' },
+  },
+]
+
+module.exports = {
+  forbidden: [...floorRules, ...rules],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+      extensions: ['.ts', '.js', '.json', '.d.ts'],
+    },
+  },
+}

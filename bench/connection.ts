@@ -1,0 +1,108 @@
+import { connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+
+/** An answer as it came; the body in pieces, since most figures only count it. */
+export interface Answer {
+  status: number
+  body: Buffer[]
+}
+
+/** One kept connection that sends a request after the other. It costs little, so that the load does not disturb what it measures. */
+export interface Connection {
+  /** Sends a request (see `requestTo`) and resolves with its answer, which must have a Content-Length. Rejects unless it is a 200. */
+  ask(request: Buffer): Promise<Answer>
+  close(): void
+}
+
+export interface Request {
+  method?: 'GET' | 'POST'
+  /** Path and query. */
+  path: string
+  token?: string
+  type?: string
+  body?: Buffer
+}
+
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
+
+/** A request as it goes over the wire. */
+export function requestTo(url: string, { method = 'GET', path, token, type, body }: Request): Buffer {
+  const head = [
+    `${method} ${path} HTTP/1.1`,
+    `host: ${new URL(url).host}`,
+    ...(token ? [`authorization: Bearer ${token}`] : []),
+    ...(body ? [`content-type: ${type ?? 'application/octet-stream'}`, `content-length: ${body.length}`] : []),
+  ]
+  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body ?? Buffer.alloc(0)])
+}
+
+/** Connects to the server at a URL. */
+async function openConnection(url: string): Promise<Connection> {
+  const { hostname, port } = new URL(url)
+  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
+  await once(socket, 'connect')
+  return over(socket)
+}
+
+function over(socket: Socket): Connection {
+  let head: Buffer | undefined
+  let answer: Answer | undefined
+  let missing = 0
+  let settle: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
+
+  function begin(bytes: Buffer): void {
+    head = head ? Buffer.concat([head, bytes]) : bytes
+    const end = head.indexOf(END_OF_HEAD)
+    if (end < 0) return
+    const text = head.toString('latin1', 0, end)
+    const length = /\ncontent-length: *(\d+)/i.exec(text)?.[1]
+    if (length === undefined) return fail(new Error(`The answer has no Content-Length:\n${text}`))
+    answer = { status: Number(text.slice(9, 12)), body: [] }
+    missing = Number(length)
+    const rest = head.subarray(end + END_OF_HEAD.length)
+    head = undefined
+    take(rest)
+  }
+
+  function take(bytes: Buffer): void {
+    answer!.body.push(bytes)
+    missing -= bytes.length
+    if (missing > 0) return
+    const { resolve, reject } = settle!
+    const complete = answer!
+    settle = answer = undefined
+    if (complete.status === 200) resolve(complete)
+    else reject(new Error(`The server answered ${complete.status}: ${Buffer.concat(complete.body).toString()}`))
+  }
+
+  function fail(error: Error): void {
+    settle?.reject(error)
+    settle = undefined
+  }
+
+  socket.on('data', (bytes: Buffer) => (answer ? take(bytes) : begin(bytes)))
+  socket.on('error', fail)
+  socket.on('close', () => fail(new Error('The server closed the connection.')))
+  return {
+    ask: (request) =>
+      new Promise((resolve, reject) => {
+        settle = { resolve, reject }
+        socket.write(request)
+      }),
+    close: () => socket.destroy(),
+  }
+}
+
+/** Opens several connections for the time of `work`. */
+export async function withConnections<T>(
+  url: string,
+  count: number,
+  work: (connections: Connection[]) => Promise<T>,
+): Promise<T> {
+  const connections = await Promise.all(Array.from({ length: count }, () => openConnection(url)))
+  try {
+    return await work(connections)
+  } finally {
+    for (const connection of connections) connection.close()
+  }
+}

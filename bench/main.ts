@@ -1,0 +1,79 @@
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { serveBare } from './bare-server.ts'
+import { delta } from './delta.ts'
+import { judge, type Figure, type Measured } from './figure.ts'
+import { help } from './help.ts'
+import { largeDownload, largeUpload } from './large-file.ts'
+import { manifest, memory, memoryAtOnce } from './manifest.ts'
+import { noopSync, noopWork } from './noop-sync.ts'
+import { ping } from './ping.ts'
+import { push } from './push.ts'
+import { tableOf } from './report.ts'
+import { smallDownloads, smallUploads } from './small-files.ts'
+import { openWorkspace } from './workspace.ts'
+
+// Long-lived servers run in processes of their own; this one makes the load and is the peer.
+
+const figures: readonly Figure[] = [
+  ping,
+  delta,
+  push,
+  largeUpload,
+  largeDownload,
+  smallUploads,
+  smallDownloads,
+  manifest,
+  memory,
+  memoryAtOnce,
+  help,
+  noopWork,
+  noopSync,
+]
+
+const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER]
+
+Figures: ${figures.map(({ name }) => name).join(', ')}
+--json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down).
+All of them take some three minutes, two cores, and 5 GB in the temporary folder until the end.
+`
+
+const { values: options, positionals: names } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'string' },
+    profile: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+    'bare-server': { type: 'boolean' },
+  },
+})
+
+const unknown = names.find((name) => !figures.some((figure) => figure.name === name))
+if (options['bare-server']) await serveBare()
+else if (options.help) process.stdout.write(USAGE)
+else if (unknown !== undefined) {
+  process.stderr.write(`There is no figure "${unknown}".\n\n${USAGE}`)
+  process.exitCode = 2
+} else await bench()
+
+async function bench(): Promise<void> {
+  const chosen = figures.filter(({ name }) => names.length === 0 || names.includes(name))
+  const workspace = openWorkspace(options.profile)
+  process.once('exit', () => workspace.clear())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+
+  const measured: Measured[] = []
+  for (const figure of chosen) {
+    const start = performance.now()
+    measured.push(judge(figure, await figure.measure(workspace)))
+    process.stderr.write(`${figure.name}: ${Math.round((performance.now() - start) / 1_000)} s\n`)
+  }
+  process.stdout.write(`\n${tableOf(measured)}\n`)
+  if (options.json)
+    writeFileSync(options.json, `${JSON.stringify({ machine: machine(), figures: measured }, null, 2)}\n`)
+}
+
+function machine() {
+  return { node: process.version, platform: process.platform, cpu: cpus()[0]?.model, cores: availableParallelism() }
+}

@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeAccount, withService } from './account.ts'
+import type { Figure, Rounds } from './figure.ts'
+import { startNode } from './help.ts'
+import { duration, interleave } from './rounds.ts'
+import { noteOf, sha256Of } from './samples.ts'
+import { filesOf, seedFiles, TIME, type SeedFile } from './seeds.ts'
+import { plainEnv, SVC } from './server.ts'
+import type { Workspace } from './workspace.ts'
+
+const FILES = 10_000
+const MOST_WORK = 2
+
+interface Summary {
+  in_sync: boolean
+  hashed: number
+}
+
+/** A folder and an account that hold the same. */
+interface Pair {
+  /** Runs `svc sync` over it once more. */
+  sync(): Summary
+  /** Requests that the server has answered so far. */
+  requests(): number
+}
+
+const files = (): SeedFile[] =>
+  filesOf(FILES).map((file, number) => {
+    const data = Buffer.from(noteOf(number).content)
+    return { ...file, data, size: data.length, sha256: sha256Of(data) }
+  })
+
+function writeFiles(folder: string, all: readonly SeedFile[]): void {
+  for (const { folder: at, name, data } of all) {
+    mkdirSync(join(folder, at), { recursive: true })
+    const path = join(folder, at, name)
+    writeFileSync(path, data!)
+    utimesSync(path, TIME / 1_000, TIME / 1_000)
+  }
+}
+
+/** Brings a folder and an account together that hold the same files already, and hands them to `work`. */
+async function withPair(workspace: Workspace, work: (pair: Pair) => Promise<Rounds>): Promise<Rounds> {
+  const all = files()
+  const account = await makeAccount(workspace, (database, user) => seedFiles(database, user, all))
+  const folder = workspace.folder('sync')
+  writeFiles(folder, all)
+  return withService(workspace, account, ({ url, log }) => {
+    const own = workspace.folder('client')
+    const env = { ...plainEnv(), XDG_CONFIG_HOME: own, XDG_STATE_HOME: own, SVC_URL: url, SVC_TOKEN: account.token }
+    const svc = (...args: string[]): string => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [SVC, ...args], { env, encoding: 'utf8' })
+      if (status !== 0) throw new Error(`svc ${args.join(' ')} ended with ${status}:\n${stderr}`)
+      return stdout
+    }
+    svc('sync', 'init', folder)
+    return work({
+      sync: () => JSON.parse(svc('sync', folder, '--json').trimEnd().split('\n').at(-1)!) as Summary,
+      requests: () => readFileSync(log, 'utf8').split('\n').length,
+    })
+  })
+}
+
+/** What a run of `svc sync` does that finds nothing to do. */
+export const noopWork: Figure = {
+  name: 'noop-work',
+  unit: 'requests + hashes',
+  peer: `the limit for svc sync of ${FILES.toLocaleString('en')} unchanged files`,
+  wanted: { most: 1 },
+  measure: (workspace) =>
+    withPair(workspace, async ({ sync, requests }) => {
+      if (!sync().in_sync) throw new Error('The folder and the account differ.')
+      const before = requests()
+      const { hashed } = sync()
+      return { ours: [requests() - before + hashed], peer: [MOST_WORK] }
+    }),
+}
+
+/** How long such a run takes, from start to end. */
+export const noopSync: Figure = {
+  name: 'noop-sync',
+  unit: 'ms',
+  peer: 'node -e 0',
+  wanted: undefined,
+  measure: (workspace) =>
+    withPair(workspace, ({ sync }) =>
+      interleave({
+        ours: () => duration(sync),
+        peer: () => duration(startNode),
+        rounds: 9,
+      }),
+    ),
+}

@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Workspace } from './workspace.ts'
+
+/** A server in a process of its own. */
+export interface Server {
+  url: string
+  pid: number
+  /** The file with its log, a JSON object a line. */
+  log: string
+  stop(): Promise<void>
+}
+
+/** The command as it is installed. `npm run bench` starts in the folder of the package. */
+export const SVC = join(process.cwd(), 'bin', 'svc.js')
+
+/** The environment of the processes that are measured: nothing in it speaks to svc, and reading certificates costs no start. */
+export function plainEnv(): NodeJS.ProcessEnv {
+  const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_')))
+}
+
+/** Starts the server on a data directory, without rate limits. */
+export const startService = (workspace: Workspace, dataDir: string): Promise<Server> =>
+  start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'])
+
+/** Starts the peer of `ping`: `bare-server.ts`. */
+export const startBareServer = (workspace: Workspace): Promise<Server> =>
+  start(workspace, [process.argv[1]!, '--bare-server'])
+
+/** Starts a program that tells in its first line, `{"url"}`, where it serves. */
+async function start(workspace: Workspace, args: string[]): Promise<Server> {
+  const log = join(workspace.folder('log'), 'log.jsonl')
+  const errors = openSync(log, 'w')
+  const profiling = workspace.profiles ? ['--cpu-prof', `--cpu-prof-dir=${workspace.profiles}`] : []
+  const child = spawn(process.execPath, [...profiling, ...args], {
+    env: { ...plainEnv(), SVC_LIMITS: 'off' },
+    stdio: ['ignore', 'pipe', errors],
+  })
+  closeSync(errors)
+  workspace.adopt(child)
+  const exit = once(child, 'exit')
+  const line = await Promise.race([
+    once(createInterface(child.stdout!), 'line').then(([first]) => String(first)),
+    exit.then(() => undefined),
+  ])
+  if (line === undefined) throw new Error(`The server did not start:\n${readFileSync(log, 'utf8')}`)
+  const { url } = JSON.parse(line) as { url: string }
+  return {
+    url,
+    pid: child.pid!,
+    log,
+    async stop() {
+      child.kill('SIGTERM')
+      await exit
+    },
+  }
+}

@@ -1,0 +1,102 @@
+// Bundles the sources: `node bin/build.js` writes dist, `node bin/build.js --bench` writes the benchmarks into node_modules/.cache.
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** What becomes a file of its own in dist, by name: the command, and any worker thread that is started by path. */
+const ENTRIES = {
+  svc: 'src/cli/main.ts',
+}
+
+/** Packages with compiled parts; they stay in node_modules and are real dependencies. */
+const EXTERNAL = ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2']
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = join(root, 'dist')
+const manifest = readManifest(root)
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  splitting: true,
+  // Functions that are handed to a thread as text have to stay as they were written.
+  minify: false,
+  keepNames: false,
+  define: { __SVC_VERSION__: JSON.stringify(manifest.version) },
+  logLevel: 'warning',
+}
+
+// CommonJS packages inside an ES module still ask for these three.
+const banner = [
+  "import { createRequire as __createRequire } from 'node:module'",
+  "import { fileURLToPath as __fileURLToPath } from 'node:url'",
+  'const require = __createRequire(import.meta.url)',
+  'const __filename = __fileURLToPath(import.meta.url)',
+  "const __dirname = __fileURLToPath(new URL('.', import.meta.url))",
+].join('\n')
+
+const esbuild = await findEsbuild()
+if (process.argv.includes('--bench')) await buildBench()
+else if (esbuild) await buildDist()
+
+/** esbuild, or undefined in an installed package: there dist is complete, and sources or development packages are not there. */
+async function findEsbuild() {
+  const built = existsSync(join(dist, 'svc.js'))
+  if (built && !existsSync(join(root, ENTRIES.svc))) return undefined
+  try {
+    return await import('esbuild')
+  } catch (error) {
+    if (built && error.code === 'ERR_MODULE_NOT_FOUND') return undefined
+    throw error
+  }
+}
+
+async function buildDist() {
+  const { outputFiles, metafile } = await esbuild.build({
+    ...shared,
+    entryPoints: ENTRIES,
+    outdir: 'dist',
+    external: EXTERNAL,
+    banner: { js: banner },
+    metafile: true,
+    write: false,
+  })
+  // A build that fails leaves the old dist as it is; one that succeeds leaves nothing of it.
+  rmSync(dist, { recursive: true, force: true })
+  mkdirSync(dist)
+  for (const file of outputFiles) writeFileSync(file.path, file.contents)
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), thirdParty(metafile))
+}
+
+async function buildBench() {
+  await esbuild.build({
+    ...shared,
+    entryPoints: ['bench/main.ts'],
+    outdir: 'node_modules/.cache/bench',
+    packages: 'external',
+  })
+}
+
+/** Name, version and licence of every package with at least one byte in dist. */
+function thirdParty(metafile) {
+  const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
+  )
+  const folders = inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [])
+  const sections = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license, author } = readManifest(join(root, folder))
+    const texts = readdirSync(join(root, folder))
+      .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+      .map((file) => readFileSync(join(root, folder, file), 'utf8').trim())
+    if (texts.length === 0) texts.push(`Copyright (c) ${author?.name ?? author ?? `the authors of ${name}`}`)
+    return [`${name} ${version}`, `Licence: ${license}`, ...texts].join('\n\n')
+  })
+  return ['svc contains parts of the packages below.', ...sections].join(`\n\n${'-'.repeat(80)}\n\n`) + '\n'
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}

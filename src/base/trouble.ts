@@ -1,0 +1,17 @@
+/** The machine's disk is full: nothing was written. Never to be confused with a user's quota. */
+export class DiskFull extends Error {
+  override name = 'DiskFull'
+}
+
+/** Something needed right now is held by somebody else; trying again later helps. */
+export class Busy extends Error {
+  override name = 'Busy'
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
+
+/** Errors of a full disk become `DiskFull`, everything else stays as it is. */
+export const recognise = (error: unknown): unknown =>
+  error instanceof Error && FULL.has(String((error as { code?: unknown }).code))
+    ? new DiskFull('The disk is full.', { cause: error })
+    : error

@@ -1,0 +1,70 @@
+import { Command } from 'commander'
+import type { CommandSpec, Noun } from '../command.ts'
+import { addGlobals } from '../program.ts'
+
+/** What can be completed, as data for every shell's script. */
+export interface Tree {
+  nouns: NounWords[]
+  /** Flags that stand with every command. */
+  globals: FlagWords[]
+}
+
+export interface NounWords {
+  name: string
+  summary: string
+  aliases: readonly string[]
+  verbs: VerbWords[]
+}
+
+export interface VerbWords {
+  /** Empty for the noun itself as a command. */
+  name: string
+  summary: string
+  flags: FlagWords[]
+}
+
+export interface FlagWords {
+  long: string
+  short: string | undefined
+  summary: string
+  /** Whether a value follows. */
+  takesValue: boolean
+  choices: readonly string[]
+}
+
+const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+const flagsOf = ({ flags }: CommandSpec): FlagWords[] =>
+  Object.entries(flags).map(([name, { summary, value, short, choices = [] }]) => ({
+    long: `--${dashed(name)}`,
+    short: short && `-${short}`,
+    summary,
+    takesValue: value !== undefined,
+    choices,
+  }))
+
+/** Loads every command for its flags. */
+export async function readTree(nouns: Record<string, Noun>): Promise<Tree> {
+  const all: NounWords[] = []
+  for (const [name, { summary, aliases = [], verbs }] of Object.entries(nouns)) {
+    const words: VerbWords[] = []
+    for (const [verb, load] of Object.entries(verbs)) {
+      const spec = await load()
+      words.push({ name: verb, summary: spec.summary, flags: flagsOf(spec) })
+    }
+    all.push({ name, summary, aliases, verbs: words })
+  }
+  const globals = addGlobals(new Command()).options.map(({ long, short, description, required }) => ({
+    long: long ?? '',
+    short,
+    summary: description,
+    takesValue: required,
+    choices: [],
+  }))
+  const help = { long: '--help', short: '-h', summary: 'show help', takesValue: false, choices: [] }
+  return { nouns: all, globals: [...globals, help] }
+}
+
+/** Global flags that are followed by a value, which is no noun. */
+export const valueGlobals = ({ globals }: Tree): string[] =>
+  globals.flatMap(({ long, takesValue }) => (takesValue ? [long] : []))

@@ -1,0 +1,17 @@
+import { command } from '../command.ts'
+
+export const get = command({
+  name: 'config get',
+  summary: 'The value of one setting',
+  needs: 'domain',
+  args: { key: 'name of the setting' },
+  flags: {},
+  examples: ['svc config get limits.sync_upload'],
+  async run({ io, domain, args }) {
+    const { optionNamed } = await import('../../wiring/change-setting.ts')
+    const { secret } = optionNamed(args.key)
+    const { shown, value, source } = (await domain.instance.settings.list()).find(({ name }) => name === args.key)!
+    const masked = secret && value ? '********' : undefined
+    io.say(masked ?? shown, { name: args.key, value: masked ?? value, source })
+  },
+})

@@ -1,0 +1,25 @@
+import { command } from '../command.ts'
+
+export const unset = command({
+  name: 'config unset',
+  summary: 'Return one setting to its default',
+  needs: 'domain',
+  args: { key: 'name of the setting' },
+  flags: {},
+  examples: ['svc config unset limits.sync_upload'],
+  async run({ io, domain, config, directory, args }) {
+    const { changeSetting } = await import('../../wiring/change-setting.ts')
+    const { stored, overriddenBy } = await changeSetting(
+      { instance: domain.instance, config, directory },
+      args.key,
+      undefined,
+    )
+    if (overriddenBy && stored === 'database') io.warn(`${overriddenBy} also sets ${args.key}, and that wins.`)
+    const when = stored === 'database' ? 'now' : 'from the next start of the server on'
+    io.say(`${args.key} has its default value ${when}.`, {
+      name: args.key,
+      stored,
+      overridden_by: overriddenBy ?? null,
+    })
+  },
+})

@@ -1,0 +1,22 @@
+import { command, flag } from '../command.ts'
+import { patienceOf } from '../patience.ts'
+
+export const exportRows = command({
+  name: 'data export',
+  summary: 'All rows of a table on standard output',
+  details:
+    'In CSV nothing between two commas is null and "" is an empty text, so that an export can be imported as it was. ' +
+    'Times and ids are exported too; svc data import leaves them to the server.',
+  needs: 'server',
+  args: { table: 'table; svc_ may be left out' },
+  flags: { format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']) },
+  examples: ['svc data export notes > notes.json', 'svc data export finance --format csv > finance.csv'],
+  async run({ io, api, args, flags }) {
+    const { tableNamed } = await import('../../client/row-values.ts')
+    const { formatRows } = await import('../../client/row-files.ts')
+    const { readRows } = await import('../../client/rows.ts')
+    const table = tableNamed(args.table)
+    const rows = await readRows(api, table, patienceOf(io))
+    await io.raw(formatRows(table, rows, flags.format ?? 'json'))
+  },
+})

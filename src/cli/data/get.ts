@@ -1,0 +1,30 @@
+import { printable } from '../../base/text.ts'
+import { command } from '../command.ts'
+import { Exit } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+import { rowId } from './row-id.ts'
+
+export const get = command({
+  name: 'data get',
+  summary: 'One row, whole',
+  needs: 'server',
+  args: { table: 'table; svc_ may be left out', id: 'id of the row' },
+  flags: {},
+  examples: ['svc data get notes 12', 'svc data get svc_contacts 3 --json'],
+  async run({ io, api, args }) {
+    const { tableNamed } = await import('../../client/row-values.ts')
+    const { textOf } = await import('../../client/row-texts.ts')
+    const { readRows } = await import('../../client/rows.ts')
+    const table = tableNamed(args.table)
+    const id = rowId(args.id)
+    const row = (await readRows(api, table, patienceOf(io))).find((candidate) => candidate['id'] === id)
+    if (!row) throw new Exit(5, `There is no row ${id} in ${table}.`, 'not_found')
+    const width = Math.max(...Object.keys(row).map((name) => name.length))
+    const indent = `\n${' '.repeat(width + 2)}`
+    const lines = Object.entries(row).map(([name, value]) => {
+      const text = textOf(value).split('\n').map(printable).join(indent)
+      return `${io.paint.bold(printable(name).padEnd(width))}  ${text}`.trimEnd()
+    })
+    io.say(lines.join('\n'), row)
+  },
+})

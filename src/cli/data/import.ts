@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises'
+import { printable } from '../../base/text.ts'
+import type { Candidate } from '../../client/row-files.ts'
+import type { Outcome } from '../../client/rows.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { patienceOf } from '../patience.ts'
+import { makeProgress } from '../progress.ts'
+import { refusalOf } from './outcome.ts'
+
+/** Most rows whose flaws are told. */
+const TOLD = 20
+
+export const importRows = command({
+  name: 'data import',
+  summary: 'Add the rows of a file: JSON, JSON lines or CSV',
+  details:
+    'Every row is checked before any is sent. Rows are added as new ones; with --update a row with an id changes that row instead. ' +
+    'Running the same import again adds nothing twice, so an interrupted one is simply repeated; --again adds the rows once more.',
+  needs: 'server',
+  args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
+  flags: {
+    format: flag.choice('format of the file, where its beginning does not tell', 'FORMAT', ['json', 'jsonl', 'csv']),
+    update: flag.switch('change the rows whose id the file names'),
+    again: flag.switch('add rows that were imported before once more'),
+    dryRun: flag.switch('only check the file'),
+  },
+  examples: [
+    'svc data import notes notes.csv',
+    'svc data import finance - --format jsonl < rows.jsonl',
+    'svc data import tasks tasks.json --dry-run',
+  ],
+  async run({ io, api, args, flags }): Promise<ExitCode | void> {
+    const { writableTable } = await import('../../client/row-values.ts')
+    const { readCandidates } = await import('../../client/row-files.ts')
+    const { operationsOf } = await import('../../client/row-import.ts')
+    const { push } = await import('../../client/rows.ts')
+    const table = writableTable(args.table)
+    const source = args.file === '-' ? 'Standard input' : args.file
+    const text = await readText(io, args.file)
+    const candidates = readCandidates(table, text, flags.update, flags.format)
+    refuseFlawed(source, candidates)
+    if (flags.dryRun) {
+      return io.say(`${count(candidates.length)} of ${source} could be imported into ${table}.`, {
+        table,
+        rows: candidates.length,
+      })
+    }
+
+    const operations = operationsOf(table, candidates, text, flags.again)
+    const progress = makeProgress({
+      label: table,
+      total: operations.length,
+      format: (amount) => `${Math.round(amount)} rows`,
+    })
+    const outcomes: Outcome[] = []
+    try {
+      for await (const some of push(api, operations, patienceOf(io))) {
+        outcomes.push(...some)
+        progress.add(some.length)
+      }
+    } catch (error) {
+      if (outcomes.length > 0)
+        io.warn(`${count(outcomes.length)} of ${operations.length} were sent; the same command goes on from there.`)
+      throw error
+    } finally {
+      progress.end()
+    }
+    return report(io, table, candidates, outcomes)
+  },
+})
+
+function report(io: Io, table: string, candidates: Candidate[], outcomes: Outcome[]): ExitCode {
+  const failed = outcomes.flatMap((outcome, index) =>
+    outcome.ok
+      ? []
+      : [{ where: candidates[index]!.where, code: outcome.code ?? outcome.status, error: refusalOf(outcome) }],
+  )
+  const duplicates = outcomes.filter(({ status }) => status === 'duplicate').length
+  const applied = outcomes.length - failed.length - duplicates
+  for (const { where, error } of failed.slice(0, TOLD)) io.warn(printable(`${where}: ${error}`))
+  if (failed.length > TOLD) io.warn(`and ${count(failed.length - TOLD)} more`)
+  const parts = [`Imported ${count(applied)} into ${table}`]
+  if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
+  if (failed.length > 0) parts.push(`${failed.length} failed`)
+  io.say(`${parts.join(', ')}.`, { table, rows: outcomes.length, applied, duplicates, failed })
+  return failed.length > 0 ? 3 : 0
+}
+
+const count = (rows: number): string => `${rows} ${rows === 1 ? 'row' : 'rows'}`
+
+function refuseFlawed(source: string, candidates: Candidate[]): void {
+  const flaws = candidates.flatMap(({ where, flaws }) => flaws.map((flaw) => `  ${where}: ${flaw}`))
+  if (flaws.length === 0) return
+  const more = flaws.length > TOLD ? [`  and ${flaws.length - TOLD} more`] : []
+  throw usage(
+    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, TOLD), ...more].join('\n'),
+  )
+}
+
+async function readText(io: Io, file: string): Promise<string> {
+  const bytes = file === '-' ? await collect(io.input()) : await readFile(file).catch(explainMissing(file))
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw usage(`${file} is not a text in UTF-8.`)
+  }
+}
+
+const explainMissing = (file: string) => (error: NodeJS.ErrnoException) => {
+  throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${file} here.`, 'not_found') : error
+}
+
+async function collect(input: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of input) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}

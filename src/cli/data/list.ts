@@ -1,0 +1,57 @@
+import { printable } from '../../base/text.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+
+/** Longest text in a cell, in characters. */
+const CELL = 40
+
+export const list = command({
+  name: 'data list',
+  summary: 'Rows of a table',
+  details:
+    'For people long texts are cut; --json has them whole. --where may be given several times: rows must meet all.',
+  needs: 'server',
+  args: { table: 'table; svc_ may be left out' },
+  flags: {
+    where: flag.many('only rows with this value', 'COLUMN=VALUE'),
+    columns: flag.text('only these columns', 'A,B,…'),
+    limit: flag.integer('at most so many rows', 'N', 1),
+  },
+  examples: [
+    'svc data list notes',
+    'svc data list tasks --where done=false --columns title,due_on',
+    'svc data list svc_finance --json',
+  ],
+  async run({ io, api, args, flags }) {
+    const { columnsOf, SYSTEM_COLUMNS, tableNamed } = await import('../../client/row-values.ts')
+    const { meets, textOf } = await import('../../client/row-texts.ts')
+    const { readRows } = await import('../../client/rows.ts')
+    const table = tableNamed(args.table)
+    const own = columnsOf(table)
+    const all = ['id', ...own, ...SYSTEM_COLUMNS.slice(1)]
+    const columns = flags.columns?.split(',').map((name) => name.trim()) ?? ['id', ...own]
+    const unknown = columns.find((name) => !all.includes(name))
+    if (unknown !== undefined) throw usage(`${table} has no column "${unknown}": it has ${all.join(', ')}.`)
+
+    const conditions = flags.where.map((pair) => meets(table, pair))
+    const rows = (await readRows(api, table, patienceOf(io)))
+      .filter((row) => conditions.every((holds) => holds(row)))
+      .slice(0, flags.limit)
+    const picked = flags.columns
+      ? rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])))
+      : rows
+    io.table(
+      rows,
+      columns.map((name) => ({ title: name.toUpperCase(), value: (row) => clip(textOf(row[name])) })),
+      `No such rows in ${table}.`,
+      picked,
+    )
+  },
+})
+
+function clip(text: string): string {
+  const line = printable(text.replace(/\s+/g, ' ').trim())
+  const characters = Array.from(line)
+  return characters.length > CELL ? `${characters.slice(0, CELL - 1).join('')}…` : line
+}

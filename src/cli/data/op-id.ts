@@ -1,0 +1,14 @@
+import type { FlagSpec } from '../command.ts'
+import { usage } from '../exit.ts'
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The id by which the server recognises an operation that it gets a second time. */
+export const opId: FlagSpec<string | undefined> = {
+  summary: 'operation id, for safe repetition',
+  value: 'UUID',
+  parse(text) {
+    if (!UUID.test(text)) throw usage(`must be a UUID such as ${crypto.randomUUID()}, not "${text}"`)
+    return text
+  },
+}

@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { opId } from './op-id.ts'
+import { mustSucceed, pushed } from './outcome.ts'
+import { rowId } from './row-id.ts'
+
+export const set = command({
+  name: 'data set',
+  summary: 'Change columns of a row',
+  details: 'With --base-version the change is refused when the row has been changed since that version.',
+  needs: 'server',
+  args: {
+    table: 'table; svc_ may be left out',
+    id: 'id of the row',
+    values: { summary: 'column=value', many: true, optional: true },
+  },
+  flags: {
+    jsonStdin: flag.switch('read the columns as a JSON object from standard input'),
+    baseVersion: flag.integer('only if the row is still at this version', 'N', 1),
+    opId,
+  },
+  examples: ['svc data set tasks 4 done=true', 'svc data set notes 12 category= --base-version 3'],
+  async run({ io, api, args, flags }) {
+    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/row-values.ts')
+    const { readCandidates } = await import('../../client/row-files.ts')
+    const table = writableTable(args.table)
+    const id = rowId(args.id)
+    if (flags.jsonStdin === args.values.length > 0)
+      throw usage('Give the values as column=value, or as JSON with --json-stdin.')
+    let values = rowFrom(table, args.values)
+    if (flags.jsonStdin) {
+      const rows = readCandidates(table, `[${await io.stdin()}]`, true, 'json')
+      if (rows.length !== 1) throw usage('Standard input must hold one JSON object.')
+      values = rows[0]!.values
+    }
+    const flaws = flawsOf(table, 'change', values)
+    if (flaws.length > 0) throw new BadRow(flaws.join('\n'))
+
+    const operation = 'UPDATE' as const
+    const base = flags.baseVersion === undefined ? {} : { base_version: flags.baseVersion }
+    const op_id = flags.opId ?? randomUUID()
+    const [outcome] = await pushed(io, api, [{ table, operation, data: { ...values, id }, op_id, ...base }])
+    mustSucceed(`${table} ${id}`, outcome!)
+    const { version, status } = outcome!
+    io.say(`Changed ${table} ${id}.`, { table, id, version, status, op_id })
+  },
+})

@@ -1,0 +1,82 @@
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Api } from '../../client/api.ts'
+import { download } from '../../client/download.ts'
+import { patiently } from '../../client/patience.ts'
+import { look, nameOf, readTree } from '../../client/remote-files.ts'
+import { isSafePath, placeOf, unrepresentable } from '../../client/sync/paths.ts'
+import { measure } from '../../client/upload.ts'
+import { isFault } from '../../contract/errors.ts'
+import { streamDurably } from '../../host/durable.ts'
+import { Exit, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { patienceOf } from '../patience.ts'
+import { makeProgress } from '../progress.ts'
+import { makeTally } from './tally.ts'
+
+interface GetFolder {
+  io: Io
+  api: Api
+  remote: string
+  local: string
+  force: boolean
+}
+
+/** Downloads everything below a folder. Files that are here already with the same content are left, others only replaced with `force`. */
+export async function getFolder({ io, api, remote, local, force }: GetFolder): Promise<ExitCode> {
+  const patience = patienceOf(io)
+  const item = await look(api, remote)
+  if (item?.type !== 'directory') throw new Exit(5, `There is no folder ${remote} in the account.`, 'not_found')
+  const { files, directories } = await patiently(() => readTree(api, remote), patience)
+  const inside = (path: string) => path.slice(remote === '/' ? 0 : remote.length)
+  const tally = makeTally()
+  const isPossible = (path: string) => isSafePath(path) && unrepresentable(inside(path)) === undefined
+
+  await mkdir(local, { recursive: true })
+  for (const path of directories) {
+    if (isPossible(path)) await mkdir(placeOf(local, inside(path)), { recursive: true })
+    else tally.skip(path, 'its name is not possible on this machine')
+  }
+  const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
+  for (const { path, size, sha256 } of files) {
+    if (!isPossible(path)) {
+      tally.skip(path, 'its name is not possible on this machine')
+      continue
+    }
+    const target = placeOf(local, inside(path))
+    const there = await stateOf(target)
+    if (there?.size === size && there.sha256 === sha256) tally.keep()
+    else if (there && !there.isFile) tally.skip(path, `${target} is no ordinary file`)
+    else if (there && !force) tally.skip(path, `${target} exists with other content (--force replaces it)`)
+    else {
+      try {
+        await mkdir(dirname(target), { recursive: true })
+        const { content, mtime } = await patiently(() => download(api, path), patience)
+        await streamDurably(target, content, { replace: force, mtime })
+        tally.done(size)
+      } catch (error) {
+        // Deleted or damaged meanwhile: the others go on.
+        if (!isFault(error)) throw error
+        tally.skip(path, error.message)
+      }
+    }
+    progress.add(size)
+  }
+  progress.end()
+  return tally.report(io, 'Downloaded', local, { path: remote, local })
+}
+
+async function stateOf(path: string): Promise<{ isFile: boolean; size?: number; sha256?: string } | undefined> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return undefined
+  })
+  if (!found?.isFile()) return found && { isFile: false }
+  const file = await open(path, 'r')
+  try {
+    const { size, sha256 } = await measure(file)
+    return { isFile: true, size, sha256 }
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,99 @@
+import { stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { formatSize } from '../../base/sizes.ts'
+import type { Api } from '../../client/api.ts'
+import { isFault } from '../../contract/errors.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { patienceOf } from '../patience.ts'
+import { makeProgress } from '../progress.ts'
+
+export const get = command({
+  name: 'files get',
+  summary: 'Download a file, or with -r a folder',
+  details:
+    'A local file is written under its name only when all of it has arrived and its checksum is right, and is never ' +
+    'replaced without --force. With - the content goes to standard output.',
+  needs: 'server',
+  args: {
+    remote: 'file of the account',
+    local: { summary: 'local file or folder, or - for standard output; here by default', optional: true },
+  },
+  flags: {
+    force: flag.switch('replace local files', { short: 'f' }),
+    recursive: flag.switch('a folder with everything in it', { short: 'r' }),
+  },
+  examples: [
+    'svc files get /notes.txt',
+    'svc files get /photos/cat.jpg ~/cat.jpg',
+    'svc files get /list.csv - | sort',
+    'svc files get -r /photos',
+  ],
+  async run({ io, api, args, flags }) {
+    const { nameOf, remotePath } = await import('../../client/remote-files.ts')
+    const remote = remotePath(args.remote)
+    if (flags.recursive) {
+      if (args.local === '-') throw usage('A folder cannot go to standard output.')
+      const { getFolder } = await import('./get-folder.ts')
+      return getFolder({ io, api, remote, local: args.local ?? (nameOf(remote) || '.'), force: flags.force })
+    }
+    if (remote === '/') throw usage('Name a file, or a folder with -r.')
+    if (args.local === '-') return printFile(io, api, remote)
+
+    const local = await localTarget(args.local ?? '.', nameOf(remote))
+    const old = await stat(local).catch(() => undefined)
+    if (old && !old.isFile()) throw new Exit(6, `${local} is not a file, and is left as it is.`, 'exists')
+    if (old && !flags.force) throw alreadyThere(local)
+    const { content, size, sha256, mtime } = await open(io, api, remote)
+    const progress = makeProgress({ label: nameOf(remote), total: size })
+    const { streamDurably } = await import('../../host/durable.ts')
+    try {
+      const mode = old && old.mode & 0o777
+      await streamDurably(local, counted(content, progress.add), { replace: flags.force, mode, mtime })
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? alreadyThere(local) : error
+    } finally {
+      progress.end()
+    }
+    const bytes = (await stat(local)).size
+    io.say(`Downloaded ${remote} to ${local} (${formatSize(bytes)}).`, { path: remote, local, size: bytes, sha256 })
+  },
+})
+
+const alreadyThere = (local: string) => new Exit(6, `${local} exists already: --force replaces it.`, 'exists')
+
+async function open(io: Io, api: Api, remote: string) {
+  const { download } = await import('../../client/download.ts')
+  const { patiently } = await import('../../client/patience.ts')
+  try {
+    return await patiently(() => download(api, remote), patienceOf(io))
+  } catch (error) {
+    if (!isFault(error, 'not_found')) throw error
+    const { look } = await import('../../client/remote-files.ts')
+    if ((await look(api, remote))?.type === 'directory') throw usage(`${remote} is a folder: download it with -r.`)
+    throw new Exit(5, `There is no ${remote} in the account.`, 'not_found')
+  }
+}
+
+async function printFile(io: Io, api: Api, remote: string): Promise<void> {
+  const { content } = await open(io, api, remote)
+  for await (const chunk of content) await io.raw(chunk)
+}
+
+/** The file to write: below a folder the remote name, otherwise what was named. */
+async function localTarget(named: string, name: string): Promise<string> {
+  const found = await stat(named).catch(() => undefined)
+  const target = found?.isDirectory() || /[/\\]$/.test(named) ? join(named, name) : named
+  const folder = await stat(dirname(target)).catch(() => undefined)
+  if (!folder?.isDirectory())
+    throw new Exit(5, `There is no folder ${dirname(target)} to put ${basename(target)} into.`, 'not_found')
+  return target
+}
+
+async function* counted(content: AsyncIterable<Uint8Array>, add: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for await (const chunk of content) {
+    add(chunk.length)
+    yield chunk
+  }
+}

@@ -1,0 +1,50 @@
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import { fault } from '../../contract/errors.ts'
+import { command, flag } from '../command.ts'
+import { patienceOf } from '../patience.ts'
+
+export const ls = command({
+  name: 'files ls',
+  summary: 'What a folder holds',
+  needs: 'server',
+  args: { path: { summary: 'folder or file, the top folder by default', optional: true } },
+  flags: { long: flag.switch('with size and time', { short: 'l' }) },
+  examples: ['svc files ls', 'svc files ls -l /photos', 'svc files ls /photos --json'],
+  async run({ io, api, args, flags }) {
+    const { listFolder, look, remotePath } = await import('../../client/remote-files.ts')
+    const { patiently } = await import('../../client/patience.ts')
+    const path = remotePath(args.path ?? '/')
+    const items = await patiently(async () => {
+      const inside = await listFolder(api, path)
+      if (inside) return inside
+      const file = await look(api, path)
+      return file && [file]
+    }, patienceOf(io))
+    if (!items) throw fault('not_found', { text: `There is no ${path} in the account.` })
+
+    const shown = (item: (typeof items)[number]) => `${item.name}${item.type === 'directory' ? '/' : ''}`
+    if (flags.long || io.json) {
+      io.table(
+        items,
+        [
+          { title: 'SIZE', value: ({ size }) => (size === undefined ? '' : formatSize(size)), align: 'right' },
+          { title: 'MODIFIED', value: ({ modified }) => localTime(modified) },
+          { title: 'NAME', value: shown },
+        ],
+        `${path} is empty.`,
+      )
+    } else if (items.length > 0) {
+      await io.raw(items.map((item) => `${printable(shown(item))}\n`).join(''))
+    }
+  },
+})
+
+/** Minutes are enough for people; the zone is the one of this machine. */
+function localTime(iso: string): string {
+  const time = new Date(iso)
+  if (Number.isNaN(time.getTime())) return ''
+  const two = (part: number) => String(part).padStart(2, '0')
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
+}

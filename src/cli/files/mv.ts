@@ -1,0 +1,35 @@
+import { isFault } from '../../contract/errors.ts'
+import { command } from '../command.ts'
+import { Exit } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+
+export const mv = command({
+  name: 'files mv',
+  summary: 'Move or rename a file or a folder',
+  details:
+    'Nothing is ever replaced: a target that exists is refused, and a target that is a folder takes the source in.',
+  needs: 'server',
+  args: { from: 'file or folder to move', to: 'new path, or a folder to move it into' },
+  flags: {},
+  examples: ['svc files mv /draft.txt /letter.txt', 'svc files mv /letter.txt /archive/'],
+  async run({ io, api, args }) {
+    const { below, look, nameOf, remotePath } = await import('../../client/remote-files.ts')
+    const { patiently } = await import('../../client/patience.ts')
+    const { syncFiles } = await import('../../contract/sync-files.ts')
+    const from = remotePath(args.from)
+    const target = remotePath(args.to)
+    const into = below(target, nameOf(from))
+    const move = (to: string) => patiently(() => api.call(syncFiles.actions.move, { from, to }), patienceOf(io))
+    const isFolder = args.to.endsWith('/') || (await look(api, target))?.type === 'directory'
+    const to = isFolder && target !== from ? into : target
+    try {
+      await move(to)
+    } catch (error) {
+      if (isFault(error, 'exists'))
+        throw new Exit(6, `${to} exists already: remove it first, or choose another name.`, 'exists')
+      if (isFault(error, 'not_found')) throw new Exit(5, `There is no ${from} in the account.`, 'not_found')
+      throw error
+    }
+    io.say(`Moved ${from} to ${to}.`, { from, to })
+  },
+})

@@ -1,0 +1,75 @@
+import { open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Api } from '../../client/api.ts'
+import { patiently } from '../../client/patience.ts'
+import { below, nameOf, readTree } from '../../client/remote-files.ts'
+import { nameTrouble } from '../../client/sync/paths.ts'
+import { measure, upload } from '../../client/upload.ts'
+import { isFault } from '../../contract/errors.ts'
+import { syncFiles } from '../../contract/sync-files.ts'
+import { Exit, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { patienceOf } from '../patience.ts'
+import { makeProgress } from '../progress.ts'
+import { makeTally } from './tally.ts'
+
+interface PutFolder {
+  io: Io
+  api: Api
+  local: string
+  remote: string
+  noClobber: boolean
+}
+
+/** Uploads everything below a folder. Files that are there already with the same content are not sent again; links are left out. */
+export async function putFolder({ io, api, local, remote, noClobber }: PutFolder): Promise<ExitCode> {
+  const patience = patienceOf(io)
+  const { files } = await patiently(() => readTree(api, remote), patience)
+  const there = new Map(files.map(({ path, sha256 }) => [path.normalize('NFC'), sha256]))
+  const tally = makeTally()
+  const progress = makeProgress({ label: nameOf(remote), total: undefined })
+
+  async function folder(here: string, path: string): Promise<void> {
+    const entries = await readdir(here, { withFileTypes: true })
+    if (entries.length === 0) await patiently(() => api.call(syncFiles.actions.mkdir, { path }), patience)
+    for (const entry of entries) {
+      const source = join(here, entry.name)
+      const target = below(path, entry.name)
+      if (nameTrouble(entry.name)) tally.skip(source, 'the server takes no such name')
+      else if (entry.isDirectory()) await folder(source, target)
+      else if (entry.isFile()) await file(source, target)
+      else tally.skip(source, 'it is no ordinary file')
+    }
+  }
+
+  async function file(source: string, path: string): Promise<void> {
+    const handle = await open(source, 'r')
+    try {
+      const found = await measure(handle)
+      const known = there.get(path.normalize('NFC'))
+      if (known === found.sha256) tally.keep()
+      else if (known !== undefined && noClobber) tally.skip(source, `${path} exists with other content`)
+      else {
+        await patiently(() => upload(api, path, found, { ifAbsent: noClobber, sent: progress.add }), patience)
+        tally.done(found.size)
+      }
+    } catch (error) {
+      // Refused by itself, not for want of space: the others go on.
+      if (!isFault(error) || !['exists', 'bad_path', 'precondition_failed'].includes(error.code)) throw error
+      tally.skip(source, error.message)
+    } finally {
+      await handle.close()
+    }
+  }
+
+  try {
+    await folder(local, remote)
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ENOTDIR'
+      ? new Exit(2, `${local} is no folder: leave -r out.`, 'usage')
+      : error
+  } finally {
+    progress.end()
+  }
+  return tally.report(io, 'Uploaded', remote, { local, path: remote })
+}

@@ -1,0 +1,40 @@
+import { fault } from '../../contract/errors.ts'
+import { cancelled, command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+
+export const rm = command({
+  name: 'files rm',
+  summary: 'Delete files or folders; what is deleted stays restorable for a while',
+  needs: 'server',
+  args: { paths: { summary: 'files or folders', many: true } },
+  flags: { recursive: flag.switch('folders with everything in them', { short: 'r' }), yes: flag.yes },
+  examples: ['svc files rm /old.txt', 'svc files rm -r /photos/2019 --yes'],
+  async run({ io, api, args, flags }) {
+    const { look, remotePath } = await import('../../client/remote-files.ts')
+    const { patiently } = await import('../../client/patience.ts')
+    const { syncFiles } = await import('../../contract/sync-files.ts')
+    const paths = [...new Set(args.paths.map(remotePath))]
+    // Everything is looked at before anything is deleted.
+    for (const path of paths) {
+      if (path === '/') throw usage('The top folder cannot be deleted: name what is in it.')
+      const item = await look(api, path)
+      if (!item) throw fault('not_found', { text: `There is no ${path} in the account; nothing was deleted.` })
+      if (item.type === 'directory' && !flags.recursive)
+        throw usage(`${path} is a folder: delete it and all it holds with -r.`)
+    }
+    const named = paths.length === 1 ? paths[0]! : `${paths.length} files or folders`
+    if (!flags.yes && !(await io.confirm(`Delete ${named}${flags.recursive ? ' and everything below' : ''}?`)))
+      throw cancelled()
+
+    const done: { path: string; deleted: boolean }[] = []
+    for (const path of paths) {
+      const { deleted } = await patiently(
+        () => api.call(syncFiles.actions.delete, { path }, { repeatable: true }),
+        patienceOf(io),
+      )
+      done.push({ path, deleted: deleted === true })
+    }
+    io.say(`Deleted ${named}.`, done)
+  },
+})

@@ -1,0 +1,50 @@
+import type { Noun } from './command.ts'
+import { nouns } from './commands.ts'
+import { exitCodes } from './exit.ts'
+
+const GROUPS: readonly Noun['group'][] = ['Server', 'Administration', 'Client', 'Help']
+
+/** `svc --help`: what there is, on one screen, without loading any command. */
+export function overview(): string {
+  const width = Math.max(...Object.keys(nouns).map((name) => name.length))
+  const groups = GROUPS.map((group) => {
+    const lines = Object.entries(nouns)
+      .filter(([, noun]) => noun.group === group)
+      .map(([name, noun]) => `  ${name.padEnd(width)}  ${noun.summary}${verbsOf(noun)}`)
+    if (group === 'Help') lines.unshift(`  ${'help'.padEnd(width)}  Help about a command, or: svc help exit-codes`)
+    return `${group}\n${lines.join('\n')}`
+  })
+  return `svc: a self-hosted cloud desktop. Server, administrator's tool and client in one command.
+
+Usage: svc COMMAND [ARGUMENTS] [FLAGS]
+
+${groups.join('\n\n')}
+
+Flags of every command
+  --json            one JSON document on stdout (streams: one object a line)
+  --data-dir DIR    data directory of the server (SVC_DATA_DIR)
+  --profile NAME    account of this machine to use
+  --no-color        plain text (also NO_COLOR)
+  --debug           show the stack of an error
+  -h, --help        help about any command, with examples
+  -V, --version     version of svc
+
+Start here
+  svc serve                          run the server on this machine
+  svc user add ada --role admin      make the first account
+  svc login http://127.0.0.1:8420    sign in from a terminal
+  svc sync init ~/Cloud              choose a folder to keep in step
+  svc sync                           synchronise it
+`
+}
+
+function verbsOf({ verbs }: Noun): string {
+  const named = Object.keys(verbs).filter(Boolean)
+  return named.length > 0 ? ` (${named.join(', ')})` : ''
+}
+
+/** `svc help exit-codes`. */
+export const exitCodeTable = (): string =>
+  Object.entries(exitCodes)
+    .map(([code, meaning]) => `${code.padStart(3)}  ${meaning}`)
+    .join('\n') + '\n'

@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { printable } from '../../base/text.ts'
+import type { Api } from '../../client/api.ts'
+import type { Profile } from '../../client/credentials.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+
+export const login = command({
+  name: 'login',
+  summary: 'Sign in to a server and keep a device token',
+  details:
+    'Asks for what is missing. The token goes into credentials.json in the configuration folder, readable by you only; ' +
+    'the password is not kept. Without an address it signs in again where the profile was signed in before.',
+  needs: 'nothing',
+  args: { url: { summary: 'address of the server', optional: true } },
+  flags: {
+    username: flag.text('user name', 'NAME', { short: 'u' }),
+    passwordStdin: flag.switch('read the password from the first line of standard input'),
+    codeStdin: flag.switch('read the code of the second factor from the second line'),
+    deviceName: flag.text("what the device is called in lists, this machine's name by default", 'NAME'),
+    insecure: flag.switch('accept an unencrypted connection to another machine, from now on'),
+  },
+  examples: [
+    'svc login https://cloud.example.org',
+    'svc login https://cloud.example.org --username ada --password-stdin < password.txt',
+    'svc login https://work.example.org --profile work',
+  ],
+  async run({ io, globals, args, flags }) {
+    const store = await import('../../client/credentials.ts')
+    const { normalAddress, mustBePrivate } = await import('../../client/server-address.ts')
+    const { env } = globals
+    if (flags.codeStdin && !flags.passwordStdin)
+      throw usage('--code-stdin needs --password-stdin: the code is the second line.')
+
+    const credentials = await store.readCredentials(env)
+    const profile = globals.profile ?? credentials.current
+    if (!store.isProfileName(profile)) {
+      throw usage(`"${profile}" cannot be the name of a profile: use letters, digits, dots, dashes and underscores.`)
+    }
+    const stored = Object.hasOwn(credentials.profiles, profile) ? credentials.profiles[profile] : undefined
+    const address = args.url ?? stored?.url
+    if (address === undefined) throw usage('Give the address of the server: svc login https://cloud.example.org')
+    const url = normalAddress(address)
+    const known = stored?.url === url ? stored : undefined
+    const insecure = flags.insecure || known?.insecure === true
+    mustBePrivate(url, insecure)
+    refuseOther(profile, stored, url, flags.username)
+
+    const { makeApi } = await import('../../client/api.ts')
+    const { makeNodeTransport } = await import('../../client/node-http.ts')
+    const { greet, signIn } = await import('../../client/sign-in.ts')
+    const transport = makeNodeTransport()
+    try {
+      const api = makeApi({ url, token: undefined, transport })
+      await greet(api)
+      const username = flags.username ?? known?.username ?? (await io.ask('User name:', '--username'))
+      const [password, code] = await secrets(io, flags, `Password of ${username} at ${url}:`)
+      const device_id = stored?.device_id ?? randomUUID()
+      const device_name = flags.deviceName ?? stored?.device_name ?? (hostname() || 'computer')
+      const { token, user } = await signIn(api, {
+        username,
+        password,
+        device_id,
+        device_name,
+        code: async () => code ?? (await io.askSecret('Code of the second factor (or a backup code):', '--code-stdin')),
+        mayRetry: code === undefined,
+      })
+      const entry = { url, username: user.username, user_id: user.id, token, device_id, device_name }
+      const signedIn = makeApi({ url, token, transport })
+      const isCurrent = await keep(env, profile, { ...entry, ...(insecure ? { insecure: true } : {}) }, signedIn)
+      const words = [`Signed in to ${url} as ${printable(user.username)}.`]
+      if (!isCurrent)
+        words.push(`Use it with --profile ${profile}, or make it the current one: svc profile use ${profile}`)
+      if (env['SVC_URL'] || env['SVC_TOKEN'])
+        io.warn('SVC_URL and SVC_TOKEN are set: commands use them, not this sign-in.')
+      const { token: _token, ...shown } = entry
+      io.say(words.join('\n'), { profile, current: isCurrent, ...shown, display_name: user.display_name })
+    } finally {
+      transport.close()
+    }
+  },
+})
+
+/** A profile keeps one account: replacing it unasked would leave a living token behind and point commands somewhere else. */
+function refuseOther(profile: string, stored: Profile | undefined, url: string, username: string | undefined): void {
+  if (!stored?.token) return
+  if (stored.url === url && (username === undefined || username.toLowerCase() === stored.username)) return
+  throw new Exit(
+    6,
+    `The profile ${profile} is signed in to ${stored.url} as ${printable(stored.username)}: name another one with --profile, or run svc logout first.`,
+    'exists',
+  )
+}
+
+/** Password and code: from standard input, or the password asked for and the code left for later. */
+async function secrets(
+  io: Io,
+  { passwordStdin, codeStdin }: { passwordStdin: boolean; codeStdin: boolean },
+  question: string,
+): Promise<[password: string, code: string | undefined]> {
+  const [password, code] = passwordStdin
+    ? (await io.stdin()).split(/\r?\n/)
+    : [await io.askSecret(question, '--password-stdin')]
+  if (!password) throw usage('The password is empty.')
+  if (!codeStdin) return [password, undefined]
+  if (!code?.trim()) throw usage('Standard input has no second line with the code.')
+  return [password, code.trim()]
+}
+
+/** Stores the sign-in and answers whether it is the current one; a token that cannot be kept is given back. */
+async function keep(env: NodeJS.ProcessEnv, name: string, profile: Profile, api: Api): Promise<boolean> {
+  const { changeCredentials } = await import('../../client/credentials.ts')
+  let current = name
+  try {
+    await changeCredentials(env, (all) => {
+      all.profiles[name] = profile
+      if (!Object.hasOwn(all.profiles, all.current) || !all.profiles[all.current]?.token) all.current = name
+      current = all.current
+    })
+  } catch (error) {
+    const { syncAuth } = await import('../../contract/sync-auth.ts')
+    // Whether that works or not, the first error is the one to tell.
+    await api.call(syncAuth.actions.logout, {}).catch(() => undefined)
+    throw error
+  }
+  return current === name
+}

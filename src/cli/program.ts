@@ -1,0 +1,156 @@
+import { Command, CommanderError, Option } from 'commander'
+import type { ArgSpec, CommandSpec, FlagSpec, Globals, Noun } from './command.ts'
+import { environment } from '../wiring/environment.ts'
+import { usage } from './exit.ts'
+
+/** What the command line asked for. */
+export interface Chosen {
+  spec: CommandSpec
+  args: Record<string, unknown>
+  flags: Record<string, unknown>
+  globals: Globals & { color: boolean }
+}
+
+const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+function argument(name: string, spec: ArgSpec): [form: string, summary: string] {
+  if (typeof spec === 'string') return [`<${dashed(name)}>`, spec]
+  const shown = dashed(name) + (spec.many ? '...' : '')
+  return [spec.optional ? `[${shown}]` : `<${shown}>`, spec.summary]
+}
+
+function option(name: string, spec: FlagSpec<unknown>): Option {
+  const long = `--${dashed(name)}${spec.value ? ` <${spec.value}>` : ''}`
+  const made = new Option(spec.short ? `-${spec.short}, ${long}` : long, spec.summary)
+  const parse = (text: string): unknown => {
+    try {
+      return spec.parse ? spec.parse(text) : text
+    } catch (error) {
+      throw usage(`--${dashed(name)} ${(error as Error).message}.`)
+    }
+  }
+  if (spec.many) made.default([], '').argParser((text: string, before: unknown[]) => [...before, parse(text)])
+  else if (spec.value) made.argParser(parse)
+  if (!spec.value && !isNegated(name)) made.default(false, '')
+  return made
+}
+
+/** commander takes `--no-clobber` for the negation of a flag `clobber`; here it is a flag of its own, `noClobber`. */
+const isNegated = (name: string): boolean => /^no[A-Z]/.test(name)
+
+function flagsOf(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
+  const valueOf = (name: string) =>
+    isNegated(name) ? options[name.charAt(2).toLowerCase() + name.slice(3)] === false : options[name]
+  return Object.fromEntries(Object.keys(spec.flags).map((name) => [name, valueOf(name)]))
+}
+
+/** The global flags; they stand before or behind any command. */
+export function addGlobals(program: Command): Command {
+  return program
+    .option('--json', 'one JSON document on stdout (streams: one object a line)')
+    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR)')
+    .option('--profile <name>', 'account of this machine to use')
+    .option('--no-color', 'plain text (also NO_COLOR)')
+    .option('--debug', 'show the stack of an error')
+    .helpOption('-h, --help', 'show help')
+}
+
+function addCommand(
+  parent: Command,
+  verb: string,
+  spec: CommandSpec,
+  choose: (chosen: Omit<Chosen, 'globals'>) => void,
+): void {
+  const made = verb === '' ? parent : parent.command(verb)
+  made.summary(spec.summary).description(spec.details ? `${spec.summary}\n\n${spec.details}` : spec.summary)
+  for (const [name, arg] of Object.entries(spec.args)) made.argument(...argument(name, arg))
+  for (const [name, flag] of Object.entries(spec.flags)) made.addOption(option(name, flag))
+  made.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
+  made.action((...values: unknown[]) => {
+    const args = Object.fromEntries(Object.keys(spec.args).map((name, index) => [name, values[index]]))
+    choose({ spec, args, flags: flagsOf(spec, made.opts()) })
+  })
+}
+
+/** The part of the command tree that belongs to one noun. */
+async function addNoun(
+  program: Command,
+  name: string,
+  noun: Noun,
+  choose: (chosen: Omit<Chosen, 'globals'>) => void,
+  verb: string | undefined,
+) {
+  const made = program
+    .command(name)
+    .summary(noun.summary)
+    .description(noun.summary)
+    .aliases([...(noun.aliases ?? [])])
+  const verbs = Object.keys(noun.verbs)
+  // Only what was asked for is loaded; the help of a noun shows all its verbs.
+  const wanted = verb !== undefined && Object.hasOwn(noun.verbs, verb) ? [verb] : verbs
+  for (const one of wanted) addCommand(made, one, await noun.verbs[one]!(), choose)
+  if (!Object.hasOwn(noun.verbs, '')) made.action(() => made.help({ error: true }))
+}
+
+/** Finds the noun and the verb among the words, which may have global flags before them. */
+function wordsOf(argv: readonly string[]): string[] {
+  const words: string[] = []
+  for (let index = 0; index < argv.length; index++) {
+    const word = argv[index]!
+    if (word === '--') break
+    if (word === '--data-dir' || word === '--profile') index++
+    else if (!word.startsWith('-')) words.push(word)
+  }
+  return words
+}
+
+/**
+ * Reads a command line. Returns what to run; undefined when it was answered already (help). Throws `Exit` with code 2 and
+ * a sentence when it is not understood.
+ */
+export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<Chosen | undefined> {
+  const [first, second] = wordsOf(argv)
+  const entry = Object.entries(nouns).find(([name, { aliases }]) => name === first || aliases?.includes(first ?? ''))
+  if (!entry) throw usage(unknown(first ?? '', nouns))
+  let chosen: Omit<Chosen, 'globals'> | undefined
+  const program = addGlobals(new Command('svc')).exitOverride()
+  program.configureOutput({ outputError: () => undefined })
+  program.configureHelp({ showGlobalOptions: true })
+  await addNoun(program, ...entry, (one) => (chosen = one), second)
+  for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
+    command
+      .exitOverride()
+      .configureOutput({ outputError: () => undefined })
+      .configureHelp({ showGlobalOptions: true })
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    if (error.exitCode === 0) return undefined
+    throw usage(`${sentence(error.message)} See svc ${entry[0]} --help.`)
+  }
+  return chosen && { ...chosen, globals: globalsOf(program.opts()) }
+}
+
+const globalsOf = ({ json, debug, dataDir, profile, color }: Record<string, unknown>): Chosen['globals'] => ({
+  env: environment,
+  json: json === true,
+  debug: debug === true,
+  dataDir: dataDir as string | undefined,
+  profile: profile as string | undefined,
+  color: color !== false,
+})
+
+const sentence = (message: string): string => {
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`
+}
+
+function unknown(word: string, nouns: Record<string, Noun>): string {
+  const near = Object.keys(nouns).find((name) => name.startsWith(word.slice(0, 3)) || word.startsWith(name))
+  return `There is no command "${word}"${near && word ? `: did you mean svc ${near}?` : '.'} See svc --help.`
+}

@@ -1,0 +1,69 @@
+import { formatDuration } from '../base/durations.ts'
+import { formatSize } from '../base/sizes.ts'
+import { printable } from '../base/text.ts'
+
+export interface Progress {
+  add(amount: number): void
+  /** Takes the line away. */
+  end(): void
+}
+
+interface Screen {
+  isTTY?: boolean
+  columns?: number
+  write(text: string): unknown
+}
+
+interface ProgressOptions {
+  label: string
+  /** Undefined when nobody knows. */
+  total: number | undefined
+  screen?: Screen
+  /** Milliseconds. */
+  now?: () => number
+  format?: (amount: number) => string
+}
+
+/** Nothing is shown for what is over sooner, in milliseconds. */
+const PATIENCE = 600
+const INTERVAL = 100
+const BAR = 24
+
+/** A line on a terminal's stderr that shows how far something is; silent elsewhere. */
+export function makeProgress(options: ProgressOptions): Progress {
+  const { label, total, screen = process.stderr, now = () => performance.now(), format = formatSize } = options
+  const start = now()
+  let done = 0
+  let drawn = start + PATIENCE - INTERVAL
+  let shown = false
+
+  function draw(at: number): void {
+    const seconds = (at - start) / 1_000
+    const rate = done / seconds
+    const parts = [printable(label)]
+    if (total) {
+      const part = Math.min(1, done / total)
+      parts.push(
+        `${'█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')} ${String(Math.floor(part * 100)).padStart(3)} %`,
+      )
+    }
+    parts.push(total ? `${format(done)} of ${format(total)}` : format(done), `${format(rate)}/s`)
+    if (total && rate > 0 && done < total) parts.push(`${formatDuration(((total - done) / rate) * 1_000)} left`)
+    screen.write(`\r\u001b[K${parts.join('  ').slice(0, (screen.columns ?? 80) - 1)}`)
+    shown = true
+  }
+
+  return {
+    add(amount) {
+      done += amount
+      const at = now()
+      if (!screen.isTTY || at - drawn < INTERVAL) return
+      drawn = at
+      draw(at)
+    },
+    end() {
+      if (shown) screen.write('\r\u001b[K')
+      shown = false
+    },
+  }
+}

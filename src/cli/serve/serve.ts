@@ -1,0 +1,69 @@
+import { command, flag } from '../command.ts'
+
+/** Resolves with the first signal that asks the process to stop. A second one ends it at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(130))
+        resolve(signal)
+      })
+    }
+  })
+}
+
+export const serve = command({
+  name: 'serve',
+  summary: 'Run the server',
+  details: `Everything is kept in one data directory: an SQLite database, the contents of files, keys and config.json.
+The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which beats config.json.`,
+  needs: 'nothing',
+  args: {},
+  flags: {
+    host: flag.text('address to listen on (127.0.0.1)', 'ADDRESS'),
+    port: flag.text('port to listen on (8420); 0 takes a free one', 'PORT'),
+    publicUrl: flag.text('URL under which users reach the service', 'URL'),
+    readyFile: flag.text('write {"url","pid","version"} to this file when requests are served', 'FILE'),
+    ephemeral: flag.switch('use a temporary data directory and remove it at the end'),
+    logFormat: flag.choice('form of the log', 'FORMAT', ['auto', 'json', 'pretty']),
+    logLevel: flag.choice('least serious entries of the log', 'LEVEL', ['debug', 'info', 'warn', 'error', 'silent']),
+  },
+  examples: [
+    'svc serve',
+    'svc serve --host 0.0.0.0 --public-url https://cloud.example.org',
+    'svc serve --ephemeral --port 0 --ready-file ready.json',
+  ],
+  async run({ io, globals, flags }) {
+    const { serve: start } = await import('../../wiring/serve.ts')
+    const stopped = stopSignal()
+    const server = await start({
+      dataDir: globals.dataDir,
+      flags: {
+        host: flags.host,
+        port: flags.port,
+        public_url: flags.publicUrl,
+        log_format: flags.logFormat,
+        log_level: flags.logLevel,
+      },
+      ephemeral: flags.ephemeral,
+      readyFile: flags.readyFile,
+    })
+    const { url, local } = server
+    io.event(`svc is ready at ${url}`, {
+      event: 'ready',
+      url,
+      pid: process.pid,
+      version: local.domain.instance.version,
+    })
+    if (!io.json && !(await local.domain.instance.isSetUp())) {
+      io.note(
+        `There is no administrator yet. In another terminal:\n\n    svc user add NAME --role admin${dataDirFlag(globals.dataDir)}\n    svc login ${url}\n`,
+      )
+    }
+    await stopped
+    io.note('Stopping: requests in progress may finish.')
+    await server.close()
+  },
+})
+
+const dataDirFlag = (dataDir: string | undefined): string => (dataDir === undefined ? '' : ` --data-dir ${dataDir}`)

@@ -1,0 +1,124 @@
+import { formatDuration } from '../../base/durations.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import { reasons } from '../../client/sync/draft.ts'
+import type { Planned, Summary, SyncEvent } from '../../client/sync/events.ts'
+import type { ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { makeProgress, type Progress } from '../progress.ts'
+
+/** Lines of what was done that people are shown; the summary tells the rest. */
+const LINES = 40
+
+const doing: Record<Planned['op'], string> = {
+  upload: 'send',
+  download: 'fetch',
+  'remove-local': 'delete here',
+  'remove-remote': 'delete there',
+  'make-local': 'folder here',
+  'make-remote': 'folder there',
+  'set-aside': 'conflict',
+  touch: 'set time',
+}
+
+const limited: Record<string, string> = {
+  sync_upload: 'uploads',
+  sync_download: 'downloads',
+  sync_delete: 'deletions',
+  sync_mkdir: 'new folders',
+  sync_manifest: 'listings',
+}
+
+/** A path of the tree as people write it. */
+const shown = (path: string): string => printable(path.slice(1))
+
+export const many = (count: number, one: string, more = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+
+/** Tells people, and with `--json` machines, what a run does. */
+export function makeShow(io: Io) {
+  let progress: Progress | undefined
+  let lines = 0
+
+  function line(op: Planned): void {
+    lines += 1
+    const size = op.size === undefined ? '' : ` (${formatSize(op.size)})`
+    const copy = op.copy === undefined ? '' : ` → ${shown(op.copy)}`
+    const why = op.reason ? io.paint.dim(`  ${reasons[op.reason]}`) : ''
+    const words = lines > LINES && !io.json ? '' : `${doing[op.op].padEnd(13)}${shown(op.path)}${copy}${size}${why}`
+    progress?.end()
+    io.event(words, op)
+  }
+
+  function forPeople(event: SyncEvent): void {
+    if (event.event === 'bytes') progress?.add(event.count)
+    else if (event.event === 'plan') line(event)
+    else if (event.event === 'done') line(event)
+    else if (event.event === 'notice') io.note(event.message)
+    else if (event.event === 'planned') {
+      progress?.end()
+      progress =
+        event.bytes > 0 ? makeProgress({ label: many(event.transfers, 'file'), total: event.bytes }) : undefined
+      if (event.seconds >= 60) {
+        io.note(
+          `The server lets only so much through a minute: this takes ${formatDuration(event.seconds * 1_000)} or more.`,
+        )
+      }
+    } else if (event.event === 'waiting') {
+      progress?.end()
+      io.note(`Waiting ${formatDuration(event.ms)}: the server limits ${limited[event.limit] ?? 'requests'}.`)
+    }
+  }
+
+  return {
+    event(event: SyncEvent): void {
+      if (!io.json) forPeople(event)
+      else if (event.event !== 'bytes') io.event('', event)
+    },
+    summary(summary: Summary): ExitCode {
+      progress?.end()
+      if (io.json) io.event('', { event: 'summary', ...summary })
+      else {
+        if (lines > LINES) io.note(`… and ${many(lines - LINES, 'more')}.`.replace('mores', 'more'))
+        io.event(sentences(io, summary), undefined)
+      }
+      if (summary.refused) return 8
+      return summary.skipped.length + summary.conflicts.length > 0 ? 3 : 0
+    },
+    end: (): void => progress?.end(),
+  }
+}
+
+function sentences(io: Io, summary: Summary): string {
+  const { uploaded, downloaded, conflicts, skipped, dry_run: dryRun } = summary
+  const did = [
+    uploaded.files > 0 ? `sent ${many(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
+    downloaded.files > 0 ? `fetched ${many(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
+    summary.removed_here > 0 ? `deleted ${summary.removed_here} here` : '',
+    summary.removed_there > 0 ? `deleted ${summary.removed_there} on the server` : '',
+    conflicts.length > 0 ? `kept ${many(conflicts.length, 'conflict copy', 'conflict copies')}` : '',
+  ].filter((part) => part !== '')
+  const text: string[] = []
+  if (summary.refused) text.push(summary.refused.message)
+  else if (dryRun)
+    text.push(summary.in_sync ? 'In sync: there is nothing to do.' : 'Nothing was changed: this was a dry run.')
+  else {
+    const state =
+      skipped.length === 0 ? io.paint.green('In sync') : io.paint.yellow('In sync but for what was left alone')
+    text.push(`${state}: ${did.length > 0 ? did.join(', ') : 'there was nothing to do'}.`)
+  }
+  if (skipped.length > 0) text.push(leftAlone(io, skipped))
+  return text.join('\n')
+}
+
+const NAMED = 10
+
+/** What was left alone and why, the first of them by name. */
+export function leftAlone(io: Io, skipped: Summary['skipped']): string {
+  const lines = skipped
+    .slice(0, NAMED)
+    .map(({ path, message }) => `  ${shown(path) || '.'} ${io.paint.dim(printable(message))}`)
+  const rest = skipped.length - lines.length
+  if (rest > 0) lines.push(`  … and ${rest.toLocaleString('en')} more, all of them with svc sync status --json`)
+  return [`Left alone: ${many(skipped.length, 'item')}`, ...lines].join('\n')
+}

@@ -1,0 +1,69 @@
+import type { MaxDelete } from '../../client/sync/brake.ts'
+import { command, flag, type FlagSpec } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+
+const maxDelete: FlagSpec<MaxDelete> = {
+  summary: 'stop when more than this many files, or this share of them, would be deleted on one side',
+  value: 'N|N%',
+  parse(text) {
+    const match = /^(\d{1,9})(%?)$/.exec(text)
+    if (!match) throw usage(`must be a number of files or a percentage such as 20%, not "${text}"`)
+    return match[2] ? { percent: Number(match[1]) } : { files: Number(match[1]) }
+  },
+}
+
+export const sync = command({
+  name: 'sync',
+  summary: 'Bring a folder and the account together, once and in both directions',
+  details:
+    'Without a folder it takes the one around the current folder, or the only one there is. An edit beats a deletion; where both ' +
+    'sides changed a file, the version of the server keeps its name and yours is kept beside it as a conflict copy. What is replaced ' +
+    'or deleted here lies in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
+    'all, stops before it begins.',
+  needs: 'server',
+  args: { dir: { summary: 'synchronised folder', optional: true } },
+  flags: {
+    dryRun: flag.switch('show what would be done, and change nothing at all'),
+    maxDelete,
+    forceDelete: flag.switch('delete as much as there is to delete'),
+  },
+  examples: ['svc sync', 'svc sync ~/cloud --dry-run', 'svc sync ~/cloud --max-delete 200', 'svc sync --json'],
+  async run({ io, globals, api, account, args, flags }) {
+    if (flags.maxDelete && flags.forceDelete)
+      throw usage('--max-delete sets a limit and --force-delete lifts it: give one of them.')
+    const { userFolder } = await import('../../host/folders.ts')
+    const { systemClock } = await import('../../base/clock.ts')
+    const { findRoot } = await import('../../client/sync/root.ts')
+    const { runSync } = await import('../../client/sync/run.ts')
+    const { sleep } = await import('../../client/sync/pace.ts')
+    const { makeShow } = await import('./show.ts')
+    const stateFolder = userFolder('state', globals.env)
+    const path = await findRoot(args.dir, process.cwd(), stateFolder)
+
+    const controller = new AbortController()
+    const interrupt = (): void =>
+      controller.abort(
+        new Exit(130, 'Interrupted: what was done stays done, and the next run goes on from there.', 'interrupted'),
+      )
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+    const show = makeShow(io)
+    try {
+      const summary = await runSync({
+        path,
+        stateFolder,
+        api,
+        account,
+        dryRun: flags.dryRun,
+        sleep,
+        clock: systemClock,
+        maxDelete: flags.forceDelete ? 'any' : flags.maxDelete,
+        signal: controller.signal,
+        emit: show.event,
+      })
+      return show.summary(summary)
+    } finally {
+      show.end()
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+    }
+  },
+})

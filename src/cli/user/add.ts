@@ -1,0 +1,57 @@
+import { fault, isFault } from '../../contract/errors.ts'
+import { command, flag } from '../command.ts'
+import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { documentOf } from './account.ts'
+import { quotaFlag, storedQuota } from './quota-flag.ts'
+
+export const add = command({
+  name: 'user add',
+  summary: 'Make an account',
+  details:
+    'User names are ASCII, in lower case. A password has at least 8 bytes and must not be one that everybody tries first.\n' +
+    'With --if-missing an account that exists already is left as it is.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: {
+    displayName: flag.text('name shown to others (the user name)', 'NAME'),
+    role: flag.choice('rights (user)', 'ROLE', ['user', 'admin']),
+    quota: quotaFlag(),
+    ...passwordFlags,
+    allowWeak: flag.switch('accept a common password'),
+    ifMissing: flag.switch('do nothing when the account exists'),
+  },
+  examples: [
+    'svc user add ada',
+    'svc user add ada --display-name "Ada Lovelace" --role admin --generate',
+    'svc user add ci --quota 10GB --password-file ci.txt --if-missing',
+  ],
+  async run({ io, domain: { accounts }, args, flags }) {
+    // Asked first, so that nobody makes up a password for nothing.
+    const existing = await accounts.details(args.name).catch(unlessMissing)
+    if (existing && flags.ifMissing) {
+      io.say(`${existing.username} exists already; nothing was changed.`, {
+        created: false,
+        user: documentOf(existing),
+      })
+      return
+    }
+    if (existing) throw fault('exists', { text: `There is a user named "${existing.username}" already.` })
+    const chosen = await readNewPassword(io, flags, args.name)
+    const { username } = await accounts.create({
+      username: args.name,
+      password: chosen.password,
+      allow_weak: flags.allowWeak,
+      ...(flags.displayName !== undefined && { display_name: flags.displayName }),
+      ...(flags.role !== undefined && { role: flags.role }),
+      ...(flags.quota !== undefined && { quota_bytes: storedQuota(flags.quota) }),
+    })
+    const user = await accounts.details(username)
+    const words = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
+    const password = chosen.generated ? { password: chosen.password } : {}
+    io.say(words + passwordLine(chosen), { created: true, user: documentOf(user), ...password })
+  },
+})
+
+function unlessMissing(error: unknown): undefined {
+  if (!isFault(error, 'not_found')) throw error
+}

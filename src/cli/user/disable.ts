@@ -1,0 +1,19 @@
+import { command } from '../command.ts'
+import { documentOf } from './account.ts'
+
+export const disable = command({
+  name: 'user disable',
+  summary: 'Keep an account out and sign out all its devices',
+  details: 'Files and rows stay. svc user enable lets the account in again; its devices have to sign in anew.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: {},
+  examples: ['svc user disable ada'],
+  async run({ io, domain: { accounts }, args }) {
+    const { id, username } = await accounts.byName(args.name)
+    const { devices } = await accounts.disable(id)
+    const ended = devices === 1 ? '1 device is signed out' : `${devices} devices are signed out`
+    const document = documentOf(await accounts.details(username))
+    io.say(`${username} can no longer sign in; ${ended}.`, { ...document, devices_ended: devices })
+  },
+})

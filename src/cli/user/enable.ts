@@ -1,0 +1,16 @@
+import { command } from '../command.ts'
+import { documentOf } from './account.ts'
+
+export const enable = command({
+  name: 'user enable',
+  summary: 'Let a disabled account sign in again',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: {},
+  examples: ['svc user enable ada'],
+  async run({ io, domain: { accounts }, args }) {
+    const { id, username } = await accounts.byName(args.name)
+    await accounts.enable(id)
+    io.say(`${username} can sign in again.`, documentOf(await accounts.details(username)))
+  },
+})

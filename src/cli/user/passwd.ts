@@ -1,0 +1,19 @@
+import { command, flag } from '../command.ts'
+import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+
+export const passwd = command({
+  name: 'user passwd',
+  summary: 'Set the password of an account',
+  details: 'Devices that are signed in stay so; svc device revoke ends one of them, svc user disable all.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: { ...passwordFlags, allowWeak: flag.switch('accept a common password') },
+  examples: ['svc user passwd ada', 'svc user passwd ada --generate'],
+  async run({ io, domain: { accounts }, args, flags }) {
+    const { id, username } = await accounts.byName(args.name)
+    const chosen = await readNewPassword(io, flags, username)
+    await accounts.setPassword(id, chosen.password, { allow_weak: flags.allowWeak })
+    const password = chosen.generated ? { password: chosen.password } : {}
+    io.say(`Set the password of ${username}.${passwordLine(chosen)}`, { username, ...password })
+  },
+})

@@ -1,0 +1,35 @@
+import { printable } from '../../base/text.ts'
+import { command } from '../command.ts'
+
+export const whoami = command({
+  name: 'whoami',
+  summary: 'The account and server that commands talk to',
+  details:
+    'Asks the server whether the token is still good; exit code 4 when it is not, 7 when the server is not reached.',
+  needs: 'server',
+  args: {},
+  flags: {},
+  examples: ['svc whoami', 'svc whoami --profile work --json'],
+  async run({ io, api, account }) {
+    const { syncAuth } = await import('../../contract/sync-auth.ts')
+    const { syncStatus } = await import('../../contract/sync-status.ts')
+    const { user, device, expires_at } = await api.call(syncAuth.actions.validate, {}, { repeatable: true })
+    const { app_version, maintenance_mode } = await api.call(syncStatus.actions.info, {})
+    const { username, display_name } = user
+    const name = display_name && display_name !== username ? `${username} (${display_name})` : username
+    const lines = [
+      `${io.paint.bold(printable(name))} at ${account.url}`,
+      `Device    ${printable(device.device_name)}, token ${device.token_id}, ${expires_at ? `expires ${expires_at.slice(0, 10)}` : 'does not expire'}`,
+      `Server    svc ${printable(app_version)}${maintenance_mode ? ', under maintenance' : ''}`,
+      `Profile   ${account.profile || 'none: SVC_URL and SVC_TOKEN'}`,
+    ]
+    io.say(lines.join('\n'), {
+      profile: account.profile || null,
+      url: account.url,
+      user,
+      device,
+      expires_at,
+      server: { version: app_version, maintenance: maintenance_mode },
+    })
+  },
+})

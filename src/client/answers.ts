@@ -1,0 +1,136 @@
+import { errors, Fault, type ErrorCode, type FaultExtra } from '../contract/errors.ts'
+import { Unreachable } from './trouble.ts'
+import type { WireAnswer } from './transport.ts'
+
+const MIB = 1_048_576
+
+/** Largest JSON answers that are read, in bytes: an ordinary one, and one that lists everything of an account. */
+export const ORDINARY = 16 * MIB
+export const LARGE = 384 * MIB
+
+/** Longest text of an error that is taken from a server, in UTF-16 code units. */
+const LONGEST_TEXT = 1_000
+/** Longest wait that a server may ask for, in seconds. */
+const LONGEST_WAIT = 86_400
+
+type Json = Record<string, unknown>
+
+/** Reads a JSON object as the contract answers it; anything else is `Unreachable`, because no svc server says it. */
+export async function readJson(answer: WireAnswer, from: string, limit = LARGE): Promise<Json> {
+  const type = answer.headers['content-type'] ?? 'no content type'
+  if (!/^application\/json\b/i.test(type)) {
+    await discard(answer)
+    throw notOurs(from, answer.status, type.slice(0, 100))
+  }
+  const text = await readText(answer, from, limit)
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw notOurs(from, answer.status, 'no JSON object')
+  }
+  return value as Json
+}
+
+/** Leaves an answer unread. */
+export async function discard(answer: WireAnswer): Promise<void> {
+  for await (const _ of answer.body) break
+}
+
+/** Redirects are never followed: the token belongs to one origin, and a wrong address is better put right where it is stored. */
+export function refuseRedirect(answer: WireAnswer, from: string): void {
+  if (answer.status < 300 || answer.status > 399 || answer.status === 304) return
+  const target = answer.headers['location']
+  throw new Unreachable(
+    target
+      ? `${from} redirects to ${target.slice(0, 200)}: if that is your server, sign in with its own address.`
+      : `${from} redirects to nowhere: check the address.`,
+  )
+}
+
+/** The error that a server answered, as the `Fault` it threw there. */
+export function faultOf(answer: WireAnswer, { ok: _ok, success: _success, error, code, ...fields }: Json): Fault {
+  const known = typeof code === 'string' && Object.hasOwn(errors, code)
+  const retryAfter = secondsToWait(answer.headers)
+  const extra: FaultExtra = {
+    ...(typeof error === 'string' && error !== '' ? { text: textOf(error, fields) } : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    fields: known ? fields : { ...fields, code },
+  }
+  return new Fault(known ? (code as ErrorCode) : nearest(answer.status), extra)
+}
+
+/** The server's text, with flaws of fields that it does not tell itself and, for whoever reads its log, the name of the request. */
+function textOf(error: string, { details, request_id }: Json): string {
+  const flaws = Array.isArray(details)
+    ? details.flatMap((detail: Json | null) => {
+        const message = String(detail?.['message'])
+        return error.includes(message) ? [] : [`${String(detail?.['path'])}: ${message}.`]
+      })
+    : []
+  const request = typeof request_id === 'string' ? ` (request ${request_id.slice(0, 100)})` : ''
+  return [error, ...flaws].join(' ').slice(0, LONGEST_TEXT) + request
+}
+
+const byStatus: Record<number, ErrorCode> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  410: 'cursor_expired',
+  412: 'precondition_failed',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
+  422: 'checksum_mismatch',
+  429: 'rate_limited',
+  502: 'busy',
+  503: 'busy',
+  504: 'busy',
+  507: 'disk_full',
+}
+
+/** A newer server may name errors that are not known here: the status says what kind they are. */
+const nearest = (status: number): ErrorCode => byStatus[status] ?? (status >= 500 ? 'internal' : 'bad_request')
+
+/** `Retry-After` in whole seconds (RFC 9110, 10.2.3); a date is reckoned by the server's own clock, never by ours. */
+function secondsToWait(headers: Record<string, string>): number | undefined {
+  const text = headers['retry-after']?.trim() ?? ''
+  const until = text.endsWith(' GMT') ? Date.parse(text) : NaN
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((until - Date.parse(headers['date'] ?? '')) / 1_000)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), LONGEST_WAIT)
+}
+
+async function readText(answer: WireAnswer, from: string, limit: number): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let length = 0
+  for await (const chunk of answer.body) {
+    length += chunk.length
+    if (length > limit) throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which is no sound answer.`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Said by the caller, who knows where it came from.
+    return undefined
+  }
+}
+
+/** An answer that no svc server gave: mostly a proxy in front of one, or another kind of server altogether. */
+function notOurs(from: string, status: number, what: string): Error {
+  if ([502, 503, 504].includes(status)) {
+    const sentence = `The server behind ${from} is not available at the moment (${status}): try again later.`
+    return new Unreachable(sentence, { undecided: true })
+  }
+  if (status === 413) {
+    return new Fault('too_large', {
+      text: `A proxy in front of ${from} refuses content of this size: raise its limit (nginx: client_max_body_size).`,
+    })
+  }
+  return new Unreachable(`${from} is not an svc server (it answered ${status}, ${what}): check the address.`)
+}

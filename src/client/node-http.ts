@@ -1,0 +1,161 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
+import { explain } from './connection-trouble.ts'
+import type { Transport, WireAnswer, WireRequest } from './transport.ts'
+
+interface Http {
+  request(url: string, options: RequestOptions): ClientRequest
+  agent: Agent
+}
+
+/** Thrown inside when a kept connection had been closed by the server before it saw the request. */
+class StaleConnection extends Error {}
+
+/** The transport of the command line: node:http and node:https (a global fetch doubles the start of a process) with kept connections. */
+export function makeNodeTransport(): Transport {
+  const agents = new Map<string, Agent>()
+
+  async function http(url: string): Promise<Http> {
+    const { protocol } = new URL(url)
+    const { request, Agent } = protocol === 'https:' ? await import('node:https') : await import('node:http')
+    const agent = agents.get(protocol) ?? new Agent({ keepAlive: true, scheduling: 'lifo' })
+    agents.set(protocol, agent)
+    return { request, agent }
+  }
+
+  return {
+    async request(request) {
+      const node = await http(request.url)
+      request.signal?.throwIfAborted()
+      // A stream that was begun cannot be sent a second time.
+      const mayRepeat = request.repeatable && (!request.body || request.body instanceof Uint8Array)
+      try {
+        return await exchange(node, request, mayRepeat)
+      } catch (error) {
+        if (error instanceof StaleConnection) return await exchange(node, request, false)
+        throw error
+      }
+    },
+    close() {
+      for (const agent of agents.values()) agent.destroy()
+    },
+  }
+}
+
+function exchange(node: Http, request: WireRequest, mayRepeat: boolean): Promise<WireAnswer> {
+  const { method, url, headers, body, size, signal } = request
+  const outgoing = node.request(url, {
+    method,
+    headers: body ? { ...headers, 'content-length': String(size) } : headers,
+    agent: node.agent,
+    ...(signal ? { signal } : {}),
+  })
+  const silence = watchSilence(request.timeout, () =>
+    outgoing.destroy(Object.assign(new Error('silence'), { code: 'ETIMEDOUT' })),
+  )
+  const trouble = (error: unknown): unknown =>
+    signal?.aborted ? signal.reason : explain(error, { url, timeout: request.timeout })
+
+  return new Promise((resolve, reject) => {
+    outgoing.on('response', (incoming) => {
+      silence.pause()
+      resolve({
+        status: incoming.statusCode ?? 0,
+        headers: flatten(incoming),
+        body: read(incoming, outgoing, silence, trouble),
+      })
+    })
+    // Stays for good: a body that is refused half-way breaks the upload after the answer has come.
+    outgoing.on('error', (error) => {
+      silence.pause()
+      const unseen =
+        outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code))
+      reject(unseen && mayRepeat && !signal?.aborted ? new StaleConnection() : trouble(error))
+    })
+    silence.resume()
+    if (!body) outgoing.end()
+    else if (body instanceof Uint8Array) outgoing.end(body)
+    else {
+      sendBody(outgoing, body, size ?? 0, silence).catch((error: unknown) => {
+        silence.pause()
+        reject(error)
+        outgoing.destroy()
+      })
+    }
+  })
+}
+
+type Silence = ReturnType<typeof watchSilence>
+
+/** Calls `end` after `ms` in which the other side was waited for in vain; time spent waiting for our own side does not count. */
+function watchSilence(ms: number, end: () => void) {
+  let timer: NodeJS.Timeout | undefined
+  const pause = () => {
+    clearTimeout(timer)
+    timer = undefined
+  }
+  return {
+    pause,
+    resume() {
+      if (timer) timer.refresh()
+      else timer = setTimeout(end, ms)
+    },
+  }
+}
+
+/** Writes a stream with backpressure, and stops early when the server has answered without waiting for all of it. */
+async function sendBody(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>, size: number, silence: Silence) {
+  let sent = 0
+  let stopped = false
+  let goOn = (): void => undefined
+  const stop = () => {
+    stopped = true
+    goOn()
+  }
+  outgoing.once('response', stop).once('close', stop)
+  outgoing.on('drain', () => goOn())
+  silence.pause()
+  for await (const chunk of body) {
+    if (stopped) return
+    sent += chunk.length
+    if (sent > size) break
+    if (outgoing.write(chunk)) continue
+    silence.resume()
+    await new Promise<void>((resolve) => (goOn = resolve))
+    silence.pause()
+  }
+  if (stopped) return
+  if (sent !== size)
+    throw new Error(`The content to send is not the ${size} bytes it was announced to be: it was changed meanwhile.`)
+  silence.resume()
+  outgoing.end()
+}
+
+async function* read(
+  incoming: IncomingMessage,
+  outgoing: ClientRequest,
+  silence: Silence,
+  trouble: (error: unknown) => unknown,
+): AsyncGenerator<Uint8Array> {
+  const chunks = incoming[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  try {
+    for (;;) {
+      silence.resume()
+      const { done, value } = await chunks.next().catch((error: unknown) => Promise.reject(trouble(error)))
+      silence.pause()
+      if (done) return
+      yield value
+    }
+  } finally {
+    silence.pause()
+    // A connection with unread or unsent bytes on it serves no second request.
+    if (!incoming.complete || !outgoing.writableFinished) outgoing.destroy()
+  }
+}
+
+function flatten(incoming: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return headers
+}

@@ -1,0 +1,30 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { TableName } from '../contract/tables.ts'
+import type { Candidate } from './row-files.ts'
+import type { Operation } from './rows.ts'
+
+/**
+ * The operations that import rows. Their ids are made from the file and the place in it, so that the same import, sent a
+ * second time, is recognised row by row; `again` gives them fresh ones.
+ */
+export function operationsOf(
+  table: TableName,
+  candidates: readonly Candidate[],
+  text: string,
+  again: boolean,
+): Operation[] {
+  const file = createHash('sha256').update(text).digest('hex')
+  return candidates.map(({ values, id, version }, index) => {
+    const op_id = again ? randomUUID() : uuidFrom(`${table}\n${file}\n${index}\n${id ?? ''}`)
+    if (id === undefined) return { table, operation: 'INSERT', data: values, op_id }
+    const base = version === undefined ? {} : { base_version: version }
+    return { table, operation: 'UPDATE', data: { ...values, id }, op_id, ...base }
+  })
+}
+
+/** A UUID made from a text: version 8 (RFC 9562), for ids of an own making. */
+function uuidFrom(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  const variant = '89ab'[parseInt(hex[16]!, 16) & 3]
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}

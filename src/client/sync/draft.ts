@@ -1,0 +1,197 @@
+import { conflictName } from './paths.ts'
+import {
+  childOf,
+  isBelow,
+  isUncertain,
+  keyOf,
+  nameOf,
+  parentOf,
+  ROOT,
+  type BaseNode,
+  type BaseTree,
+  type FileState,
+  type Identity,
+  type LocalFile,
+  type LocalFolder,
+  type LocalNode,
+  type RemoteFile,
+  type RemoteNode,
+  type SkipCode,
+  type Skipped,
+  type Tree,
+} from './tree.ts'
+
+/** Why an operation is planned, in words for people. */
+export const reasons = {
+  new_here: 'new here',
+  new_there: 'new on the server',
+  changed_here: 'changed here',
+  changed_there: 'changed on the server',
+  deleted_here: 'deleted here',
+  deleted_there: 'deleted on the server',
+  kept_here: 'deleted on the server, but changed here',
+  kept_there: 'deleted here, but changed on the server',
+  both_changed: 'changed on both sides',
+  replaced_here: 'replaced here by something of another kind',
+  replaced_there: 'replaced on the server by something of another kind',
+  retimed_there: 'other modification time on the server',
+  damaged: 'emptied here by a crash',
+} as const
+
+export type Reason = keyof typeof reasons
+
+export interface Place {
+  key: string
+  /** As the local side spells it. */
+  here: string
+  /** As the server spells it. */
+  there: string
+}
+
+interface Actions {
+  /** Both sides agree: only base is brought up to date. */
+  record: { node: BaseNode }
+  /** Both sides have it no more. */
+  forget: object
+  /** Gives the local file the server's modification time. */
+  touch: { id: Identity; file: FileState }
+  /** Renames what is here to `to`, so that the server's version can have the path. */
+  'set-aside': { kind: 'file' | 'dir'; to: string; id: Identity | undefined }
+  'make-local': object
+  'make-remote': object
+  /** `over` is the local file it replaces. */
+  download: { file: FileState; over: Identity | undefined }
+  /** `over` is the content it replaces on the server. */
+  upload: { local: LocalFile; over: string | undefined }
+  'remove-local': { kind: 'file' | 'dir'; id: Identity | undefined }
+  'remove-remote': { kind: 'file' | 'dir'; sha256: string | undefined }
+}
+
+/** What is to be done about one path. Each is checked again, against the disk and by the server, when it is done. */
+export type Op = { [K in keyof Actions]: Place & { op: K; reason?: Reason } & Actions[K] }[keyof Actions]
+export type OpOf<K extends keyof Actions> = Extract<Op, { op: K }>
+
+export interface Plan {
+  ops: Op[]
+  /** What the plan leaves alone, beside what the trees left out themselves. */
+  skipped: Skipped[]
+}
+
+export interface PlanInput {
+  base: BaseTree
+  local: Tree<LocalNode>
+  remote: Tree<RemoteNode>
+  /** Whether names that differ only in case are one name here. */
+  fold: boolean
+  /** Stands in the names of conflict copies, with the date (`YYYY-MM-DD`). */
+  device: string
+  date: string
+  /** Keys to leave alone: what was tried and failed in this run. */
+  held?: ReadonlySet<string>
+}
+
+export type Here = LocalFile | LocalFolder
+export type There = RemoteFile | (RemoteNode & { kind: 'dir' })
+
+/** A plan in the making: what was decided so far, and what that means for the folders above. */
+export interface Draft extends PlanInput {
+  /** Folders in which something stays or comes into being: they are needed on both sides. */
+  needed: Set<string>
+  /** Folders in which something stays on one side only: they are neither deleted nor made because of it. */
+  occupied: Set<string>
+  add(op: Op): void
+  place(key: string): Place
+  skip(key: string, path: string, code: SkipCode): void
+  removeHere(key: string, l: Here, reason: Reason): void
+  removeThere(key: string, r: There, reason: Reason): void
+  /** Sets the local side aside under a name of its own; false when its content is kept under that name already. */
+  setAside(key: string, l: Here): boolean
+  /** What lies below waits for the next plan. */
+  shadow(key: string): void
+  result(): Plan
+}
+
+type Paths = Map<string, { path: string }>
+
+/** Spells keys as one side does: its own spelling where it has the path, the other side's for what it lacks. */
+function speller(own: Paths, other: Paths, base: Paths): (key: string) => string {
+  const known = new Map<string, string>([[ROOT, ROOT]])
+  const spell = (key: string): string => {
+    const path = own.get(key)?.path ?? known.get(key)
+    if (path !== undefined) return path
+    const name = nameOf(other.get(key)?.path ?? base.get(key)?.path ?? key)
+    const spelled = childOf(spell(parentOf(key)), name)
+    known.set(key, spelled)
+    return spelled
+  }
+  return spell
+}
+
+/** A name for the local side of a conflict that nobody has yet; undefined when that name holds its content already. */
+function copyName(input: PlanInput, taken: Set<string>, key: string, l: Here): string | undefined {
+  const sha256 = l.kind === 'file' ? l.sha256 : undefined
+  for (let attempt = 1; ; attempt += 1) {
+    const { device, date } = input
+    const name = conflictName({ name: nameOf(l.path), device, date, sha256, attempt })
+    const copyKey = keyOf(childOf(parentOf(key), name), input.fold)
+    const there = input.local.nodes.get(copyKey)
+    if (sha256 !== undefined && there?.kind === 'file' && there.sha256 === sha256) return undefined
+    const free = [input.local.nodes, input.remote.nodes, input.base, taken].every((names) => !names.has(copyKey))
+    if (!free) continue
+    taken.add(copyKey)
+    return childOf(parentOf(l.path), name)
+  }
+}
+
+export function makeDraft(input: PlanInput): Draft {
+  const { base, local, remote } = input
+  const ops: Op[] = []
+  const skipped: Skipped[] = []
+  const needed = new Set<string>()
+  const occupied = new Set([...local.occupied, ...remote.occupied])
+  const shadowed = new Set<string>()
+  const taken = new Set<string>()
+  const here = speller(local.nodes, remote.nodes, base)
+  const there = speller(remote.nodes, local.nodes, base)
+  const place = (key: string): Place => ({ key, here: here(key), there: there(key) })
+  const isCertain = (key: string): boolean => !isUncertain(local, key) && !isUncertain(remote, key)
+
+  function add(op: Op): void {
+    ops.push(op)
+    if (op.op !== 'forget') needed.add(parentOf(op.key))
+  }
+
+  return {
+    ...input,
+    needed,
+    occupied,
+    add,
+    place,
+    skip(key, path, code) {
+      skipped.push({ path, code })
+      occupied.add(parentOf(key))
+    },
+    removeHere(key, l, reason) {
+      if (!isCertain(key)) return void occupied.add(parentOf(key))
+      const id = l.kind === 'file' ? l.id : undefined
+      ops.push({ op: 'remove-local', reason, ...place(key), kind: l.kind, id })
+    },
+    removeThere(key, r, reason) {
+      if (!isCertain(key)) return void occupied.add(parentOf(key))
+      const sha256 = r.kind === 'file' ? r.sha256 : undefined
+      ops.push({ op: 'remove-remote', reason, ...place(key), kind: r.kind, sha256 })
+    },
+    setAside(key, l) {
+      const to = copyName(input, taken, key, l)
+      if (to === undefined) return false
+      const id = l.kind === 'file' ? l.id : undefined
+      add({ op: 'set-aside', reason: 'both_changed', ...place(key), kind: l.kind, to, id })
+      return true
+    },
+    shadow: (key) => void shadowed.add(key),
+    result() {
+      const waits = (key: string): boolean => [...shadowed].some((folder) => isBelow(key, folder))
+      return { ops: ops.filter(({ op, key }) => op === 'forget' || !waits(key)), skipped }
+    },
+  }
+}

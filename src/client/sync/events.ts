@@ -1,0 +1,55 @@
+import type { Reason } from './draft.ts'
+import type { Skipped } from './tree.ts'
+import type { Done } from './work.ts'
+
+/** Something about a run that a person should know, beside what it does. */
+export type NoticeCode = 'state_lost' | 'state_foreign' | 'server_restored' | 'recovered'
+
+export interface Planned {
+  op: Done['op']
+  path: string
+  reason?: Reason
+  size?: number
+  copy?: string
+}
+
+/** What a run tells while it goes on. */
+export type SyncEvent =
+  | { event: 'started'; root: string; url: string; username: string; dry_run: boolean }
+  | { event: 'notice'; code: NoticeCode; message: string }
+  /** `seconds` is how long the server's limits make it last, at least. */
+  | { event: 'planned'; transfers: number; bytes: number; deletions: number; seconds: number }
+  | ({ event: 'plan' } & Planned)
+  | ({ event: 'done' } & Done)
+  | ({ event: 'skipped'; message: string } & Skipped)
+  | { event: 'waiting'; limit: string; ms: number }
+  | { event: 'bytes'; count: number }
+
+/** Why a run ended before its end. */
+export interface Failure {
+  /** Milliseconds since the epoch. */
+  at: number
+  message: string
+}
+
+/** What a run came to. */
+export interface Summary {
+  root: string
+  dry_run: boolean
+  uploaded: { files: number; bytes: number }
+  downloaded: { files: number; bytes: number }
+  removed_here: number
+  removed_there: number
+  /** Folders that were made, on either side, beside those that came with a file. */
+  folders: number
+  conflicts: { path: string; copy: string }[]
+  skipped: (Skipped & { message: string })[]
+  /** Whether both sides hold the same now, as far as this run could see. */
+  in_sync: boolean
+  requests: number
+  /** Local files that were read to know their content. */
+  hashed: number
+  took_ms: number
+  /** Why a real run would stop before it did anything; of a dry run only. */
+  refused?: { reason: string; message: string }
+}

@@ -1,0 +1,137 @@
+import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, copyFileSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
+import { Changed } from './changed.ts'
+import { foldersOver, placeOf } from './paths.ts'
+import { ownFile } from './root.ts'
+import { identityOf } from './scan.ts'
+import { sameIdentity, type Identity } from './tree.ts'
+
+// What is done to files here, in single steps that fail rather than overwrite. The steps between a check and its effect are
+// synchronous on purpose: nothing else of this process, and as little as possible of others, comes in between.
+
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+
+/** Whether an error says that a file system makes no hard links (FAT, some network drives), or not of this file. */
+export const cannotLink = (error: unknown): boolean => NO_LINKS.has(codeOf(error))
+
+export type Seen = { kind: 'file'; id: Identity; mode: number } | { kind: 'dir' } | { kind: 'other' } | undefined
+
+/** What is at a place now, without following a link; undefined when there is nothing. */
+export function see(place: string): Seen {
+  try {
+    const stats = lstatSync(place, { bigint: true })
+    if (stats.isFile()) return { kind: 'file', id: identityOf(stats), mode: Number(stats.mode) & 0o777 }
+    return { kind: stats.isDirectory() ? 'dir' : 'other' }
+  } catch (error) {
+    if (ABSENT.has(codeOf(error))) return undefined
+    throw error
+  }
+}
+
+/** Makes sure that every folder over a path is a folder and no link out of the root. */
+export function assertFolders(root: string, path: string): void {
+  for (const folder of foldersOver(path)) if (see(placeOf(root, folder))?.kind !== 'dir') throw new Changed('here')
+}
+
+/** Makes sure that there is nothing at a path, because it or a folder over it is gone, and not because a link leads elsewhere. */
+export function assertGone(root: string, path: string): void {
+  for (const folder of foldersOver(path)) {
+    const over = see(placeOf(root, folder))
+    if (over?.kind === 'other') throw new Changed('here')
+    if (over?.kind !== 'dir') return
+  }
+  if (see(placeOf(root, path))) throw new Changed('here')
+}
+
+export function assertFile(place: string, expected: Identity): void {
+  const seen = see(place)
+  if (seen?.kind !== 'file' || !sameIdentity(seen.id, expected)) throw new Changed('here')
+}
+
+/** The same file as before, written or not: a rename or a link changes only `ctime`. */
+const isUntouched = (place: string, { size, mtimeNs, ino }: Identity): boolean => {
+  const seen = see(place)
+  return seen?.kind === 'file' && seen.id.size === size && seen.id.mtimeNs === mtimeNs && seen.id.ino === ino
+}
+
+/** Where something goes that has to leave `path` in this run: the trash keeps the shape of the tree, and begins another one where something is in the way. */
+export function trashPlace(root: string, run: string, path: string): string {
+  for (let attempt = 1; ; attempt += 1) {
+    const place = placeOf(ownFile(root, 'trash', attempt === 1 ? run : `${run}.${attempt}`), path)
+    if (see(place)) continue
+    try {
+      mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
+      return place
+    } catch (error) {
+      if (!['EEXIST', 'ENOTDIR'].includes(codeOf(error))) throw error
+    }
+  }
+}
+
+/** Gives a complete temporary file its name; whatever is there already stays, and is `Changed`. */
+export function placeNew(temporary: string, target: string): void {
+  try {
+    linkSync(temporary, target)
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new Changed('here', error)
+    if (!cannotLink(error)) throw error
+    if (see(target)) throw new Changed('here', error)
+    return renameSync(temporary, target)
+  }
+  rmSync(temporary)
+}
+
+/**
+ * Puts a complete temporary file in the place of the expected one, whose content goes to the trash. False when that was
+ * written to at the last moment: then the trash holds an edit.
+ */
+export function placeOver(temporary: string, target: string, expected: Identity, trash: string): boolean {
+  assertFile(target, expected)
+  const linked = keepCopy(target, trash)
+  if (!isUntouched(target, expected)) {
+    rmSync(trash)
+    throw new Changed('here')
+  }
+  renameSync(temporary, target)
+  return !linked || isUntouched(trash, expected)
+}
+
+/** False when a copy had to do, which tells nothing of what happens to the original. */
+function keepCopy(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (!cannotLink(error)) throw error
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+    return false
+  }
+}
+
+/** Moves the expected file to the trash. What turns out to be another one goes back, and is `Changed`. */
+export function discardFile(place: string, expected: Identity, trash: string): void {
+  assertFile(place, expected)
+  renameSync(place, trash)
+  if (isUntouched(trash, expected)) return
+  placeNew(trash, place)
+  throw new Changed('here')
+}
+
+/** Removes a folder that is empty; one that is not is `Changed`. */
+export function discardFolder(place: string): void {
+  try {
+    rmdirSync(place)
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw new Changed('here', error)
+    throw error
+  }
+}
+
+/** Renames within a folder, to a name that nobody has. */
+export function renameAside(from: string, to: string): void {
+  if (see(to)) throw new Changed('here')
+  renameSync(from, to)
+}

@@ -1,0 +1,52 @@
+import { existsSync, rmSync } from 'node:fs'
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DAY } from '../../base/clock.ts'
+import { keepEdit } from './download.ts'
+import { placeOf } from './paths.ts'
+import { see } from './placing.ts'
+import { ownFile } from './root.ts'
+import type { Change, Intent } from './state.ts'
+import type { Work } from './work.ts'
+
+/** How long what was replaced or deleted by the engine stays in `.svc/trash`. */
+const TRASH_DAYS = 30
+
+/** Brings to an end what a run that was cut off left half done, before anything is looked at. Returns how much that was. */
+export async function recover(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'state'>): Promise<number> {
+  const temporary = ownFile(work.root, 'tmp')
+  await rm(temporary, { recursive: true, force: true })
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
+  const intents = work.state.intents()
+  for (const intent of intents) work.state.commit(finish(work, intent))
+  return intents.length
+}
+
+function finish(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone'>, intent: Intent): Change[] {
+  const { key, path } = intent
+  if (intent.kind === 'remove') {
+    // Gone by our hand, not the user's.
+    return see(placeOf(work.root, path)) ? [{ end: key }] : [{ drop: key }, { end: key }]
+  }
+  const kept = see(intent.trash)
+  if (kept?.kind !== 'file') return [{ end: key }]
+  const live = see(placeOf(work.root, path))
+  // Not replaced yet: the trash must not go on sharing the live file.
+  if (live?.kind === 'file' && live.id.ino === kept.id.ino) rmSync(intent.trash)
+  else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) keepEdit(work, path, intent.trash)
+  return [{ end: key }]
+}
+
+/** The name of a run's folder in the trash: when it was, and something that no other run has. */
+export const runName = (now: string, random: string): string => `${now.slice(0, 19).replaceAll(':', '-')}Z-${random}`
+
+/** Removes what has been in the trash long enough. */
+export async function emptyTrash(root: string, now: number): Promise<void> {
+  const trash = ownFile(root, 'trash')
+  if (!existsSync(trash)) return
+  for (const name of await readdir(trash)) {
+    const match = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z-/.exec(name)
+    const at = match ? Date.parse(`${match[1]}:${match[2]}:${match[3]}Z`) : Number.NaN
+    if (now - at > TRASH_DAYS * DAY) await rm(join(trash, name), { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,140 @@
+import { contract } from '../../contract/contract.ts'
+import { readJson } from '../answers.ts'
+import type { Api } from '../api.ts'
+import { Unreachable } from '../trouble.ts'
+import type { Pace } from './pace.ts'
+import { foldersOver, isOwn, isSafePath, resemblesOwn, unrepresentable } from './paths.ts'
+import type { Remembered } from './state.ts'
+import {
+  emptyTree,
+  keyOf,
+  parentOf,
+  ROOT,
+  type BaseTree,
+  type RemoteFile,
+  type RemoteNode,
+  type SkipCode,
+  type Skipped,
+  type Tree,
+} from './tree.ts'
+
+const { manifest } = contract.syncFiles.actions
+
+/** The account's files as the server listed them, every entry checked. */
+export interface Listing {
+  nodes: Exclude<RemoteNode, { kind: 'other' }>[]
+  /** Entries that no sound server sends; with any of them the listing counts as incomplete. */
+  rejected: Skipped[]
+  cursor: number
+  epoch: string
+  server_id: string
+}
+
+type Fetched = { unchanged: true } | { unchanged: false; etag: string | undefined; listing: Listing }
+
+/** Asks for the listing; a server that says that nothing changed since `remembered` sends none. */
+export async function fetchListing(
+  api: Api,
+  pace: Pace,
+  remembered: Remembered | undefined,
+  signal?: AbortSignal,
+): Promise<Fetched> {
+  return pace(manifest, async () => {
+    const headers = remembered ? { 'if-none-match': remembered.etag } : {}
+    const answer = await api.receive(manifest, {}, { headers, ...(signal ? { signal } : {}) })
+    if (answer.status === 304) {
+      if (remembered) return { unchanged: true }
+      throw new Unreachable(
+        `${api.url} answered 304 to a question that asked for everything: check what stands between.`,
+      )
+    }
+    const document = await readJson(answer, api.url)
+    return { unchanged: false, etag: answer.headers['etag'], listing: readListing(document, api.url) }
+  })
+}
+
+/** Takes a manifest apart. A document that is none is an error, never an empty account. */
+function readListing(document: Record<string, unknown>, from: string): Listing {
+  const { ok, files, directories = [], cursor, epoch = '', server_id = '' } = document
+  const sound = ok === true && Array.isArray(files) && Array.isArray(directories)
+  if (!sound || typeof epoch !== 'string' || typeof server_id !== 'string') {
+    throw new Unreachable(`${from} answered with a listing that is none: check the address.`)
+  }
+  const rejected: Skipped[] = []
+  const seen = new Map<string, Listing['nodes'][number]>()
+  for (const entry of files) {
+    const file = toFile(entry)
+    if (!file || seen.has(file.path)) rejected.push({ path: pathIn(entry), code: 'bad_path' })
+    else seen.set(file.path, file)
+  }
+  const folders = directories.flatMap((path: unknown) => {
+    if (isSafePath(path)) return [path]
+    rejected.push({ path: pathIn({ path }), code: 'bad_path' })
+    return []
+  })
+  const implied = [...seen.keys(), ...folders].flatMap(foldersOver)
+  for (const path of [...folders, ...implied]) {
+    if (seen.get(path)?.kind === 'file') rejected.push({ path, code: 'bad_path' })
+    else seen.set(path, { kind: 'dir', path })
+  }
+  return {
+    nodes: [...seen.values()],
+    rejected: uniqueByPath(rejected),
+    cursor: typeof cursor === 'number' ? cursor : 0,
+    epoch,
+    server_id,
+  }
+}
+
+const uniqueByPath = (skipped: Skipped[]): Skipped[] => [...new Map(skipped.map((each) => [each.path, each])).values()]
+
+const pathIn = (entry: unknown): string => String((entry as { path?: unknown } | null)?.path).slice(0, 1_000)
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+function toFile(entry: unknown): RemoteFile | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined
+  const { path, size, sha256, mtime } = entry as Record<string, unknown>
+  const sound = isSafePath(path) && isCount(size) && isCount(mtime) && typeof sha256 === 'string'
+  return sound && /^[0-9a-f]{64}$/.test(sha256) ? { kind: 'file', path, size, sha256, mtime } : undefined
+}
+
+interface BuildOptions {
+  fold: boolean
+  /** Decides which of two names that are one name here is taken: the one agreed on before. */
+  base: BaseTree
+  platform?: NodeJS.Platform
+}
+
+/** Makes a tree of a listing, leaving out what cannot be on this machine. */
+export function buildRemote(
+  { nodes, rejected }: Pick<Listing, 'nodes' | 'rejected'>,
+  { fold, base, platform }: BuildOptions,
+): Tree<RemoteNode> {
+  const tree = emptyTree<RemoteNode>()
+  tree.skipped.push(...rejected)
+  if (rejected.length > 0) tree.incomplete.add(ROOT)
+  const leaveOut = (path: string, code: SkipCode): void => {
+    tree.occupied.add(keyOf(parentOf(path), fold))
+    tree.skipped.push({ path, code })
+  }
+  const byPath = nodes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const agreed = new Set(byPath.filter(({ path }) => base.get(keyOf(path, fold))?.path === path))
+
+  for (const node of [...agreed, ...byPath.filter((each) => !agreed.has(each))]) {
+    const { path } = node
+    if (isOwn(path)) continue
+    const over = tree.nodes.get(keyOf(parentOf(path), fold))
+    // Below something left out, which was reported itself.
+    if (parentOf(path) !== ROOT && (over?.kind !== 'dir' || over.path !== parentOf(path))) continue
+    const key = keyOf(path, fold)
+    const trouble = resemblesOwn(path) ? 'reserved' : unrepresentable(path, platform)
+    if (tree.nodes.has(key)) leaveOut(path, 'collision')
+    else if (trouble) {
+      tree.nodes.set(key, { kind: 'other', path, code: trouble })
+      tree.incomplete.add(key)
+      leaveOut(path, trouble)
+    } else tree.nodes.set(key, node)
+  }
+  return tree
+}

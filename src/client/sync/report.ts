@@ -1,0 +1,122 @@
+import type { Clock } from '../../base/clock.ts'
+import { contract } from '../../contract/contract.ts'
+import type { Outcome } from './apply.ts'
+import type { Op, Plan } from './draft.ts'
+import type { NoticeCode, Planned, Summary, SyncEvent } from './events.ts'
+import type { Limits } from './pace.ts'
+import type { Refused } from './refusals.ts'
+import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from './tree.ts'
+import type { Done } from './work.ts'
+
+interface ReportParts {
+  root: string
+  dryRun: boolean
+  clock: Clock
+  emit: (event: SyncEvent) => void
+}
+
+export type Report = ReturnType<typeof makeReport>
+
+/** Keeps count of a run, tells about it as it goes on, and sums it up. */
+export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
+  const began = clock.now()
+  const done: Done[] = []
+  const failed = new Map<string, Skipped>()
+  /** What the last plan left alone; what earlier ones did may have been settled since. */
+  let leftAlone: Skipped[] = []
+  const forGood: Skipped[] = []
+  let refused: Refused | undefined
+  let hashed = 0
+  let pending = 0
+
+  const sum = (op: Done['op']) => {
+    const files = done.filter((each) => each.op === op)
+    return { files: files.length, bytes: files.reduce((total, { size = 0 }) => total + size, 0) }
+  }
+
+  return {
+    notice: (code: NoticeCode, message: string): void => emit({ event: 'notice', code, message }),
+    hashed: (count: number): void => void (hashed += count),
+    held: (): Set<string> => new Set(failed.keys()),
+    onBytes: (count: number): void => emit({ event: 'bytes', count }),
+    onDone(each: Done): void {
+      done.push(each)
+      emit({ event: 'done', ...each })
+    },
+    planned(plan: Plan, local: Tree<LocalNode>, remote: Tree<RemoteNode>, limits: Limits): void {
+      leftAlone = [...local.skipped, ...remote.skipped, ...plan.skipped]
+      forGood.push(...plan.skipped.filter(({ code }) => code === 'damaged'))
+      const transfers = plan.ops.filter(({ op }) => op === 'upload' || op === 'download')
+      const deletions = plan.ops.filter(({ op }) => op === 'remove-local' || op === 'remove-remote').length
+      const bytes = transfers.reduce((total, op) => total + (sizeOf(op) ?? 0), 0)
+      emit({ event: 'planned', transfers: transfers.length, bytes, deletions, seconds: leastSeconds(plan.ops, limits) })
+    },
+    applied({ failed: more }: Outcome): void {
+      for (const [key, skipped] of more) failed.set(key, skipped)
+    },
+    gaveUp: ({ changed }: Outcome): void => void forGood.push(...changed.values()),
+    dryRun({ ops }: Plan, why: Refused | undefined): void {
+      refused = why
+      for (const op of ops) {
+        if (op.op === 'record' || op.op === 'forget') continue
+        pending += 1
+        emit({ event: 'plan', ...plannedOf(op, op.op) })
+      }
+    },
+    summary(requests: number): Summary {
+      const unique = new Map(
+        [...leftAlone, ...forGood, ...failed.values()].map((each) => [`${each.code} ${each.path}`, each]),
+      )
+      const skipped = [...unique.values()].map((each) => ({ ...each, message: wordsFor(each) }))
+      for (const each of skipped) emit({ event: 'skipped', ...each })
+      return {
+        root,
+        dry_run: dryRun,
+        uploaded: sum('upload'),
+        downloaded: sum('download'),
+        removed_here: sum('remove-local').files,
+        removed_there: sum('remove-remote').files,
+        folders: sum('make-local').files + sum('make-remote').files,
+        conflicts: done.flatMap(({ path, copy }) => (copy === undefined ? [] : [{ path, copy }])),
+        skipped,
+        in_sync: skipped.length === 0 && pending === 0,
+        requests,
+        hashed,
+        took_ms: clock.now() - began,
+        ...(refused ? { refused: { reason: refused.reason, message: refused.message } } : {}),
+      }
+    },
+  }
+}
+
+const actionOf: Partial<Record<Op['op'], string>> = {
+  upload: contract.syncFiles.actions.upload.limit,
+  download: contract.syncFiles.actions.download.limit,
+  'make-remote': contract.syncFiles.actions.mkdir.limit,
+  'remove-remote': contract.syncFiles.actions.delete.limit,
+}
+
+/** How long the slowest kind of request takes when the server lets only so many through in a window. */
+function leastSeconds(ops: readonly Op[], limits: Limits): number {
+  const counts = new Map<string, number>()
+  for (const { op } of ops) counts.set(actionOf[op] ?? '', (counts.get(actionOf[op] ?? '') ?? 0) + 1)
+  const seconds = [...counts].map(([limit, count]) => {
+    const rule = limits[limit]
+    return rule && rule.max > 0 ? Math.max(0, Math.ceil(count / rule.max) - 1) * rule.per : 0
+  })
+  return Math.max(0, ...seconds)
+}
+
+const wordsFor = ({ code, detail }: Skipped): string => (detail ? `${skipCodes[code]} (${detail})` : skipCodes[code])
+
+const sizeOf = (op: Op): number | undefined =>
+  op.op === 'upload' ? op.local.id.size : op.op === 'download' ? op.file.size : undefined
+
+function plannedOf(op: Op, kind: Planned['op']): Planned {
+  const planned: Planned = { op: kind, path: op.here }
+  const size = sizeOf(op)
+  if (op.reason) planned.reason = op.reason
+  if (size !== undefined) planned.size = size
+  if (op.op === 'set-aside') planned.copy = op.to
+  return planned
+}

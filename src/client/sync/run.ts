@@ -1,0 +1,198 @@
+import { randomHex } from '../../base/random.ts'
+import { iso, type Clock } from '../../base/clock.ts'
+import type { Api } from '../api.ts'
+import type { Account } from '../credentials.ts'
+import { apply } from './apply.ts'
+import { brake, massDeletion, type MaxDelete } from './brake.ts'
+import type { Failure, Summary, SyncEvent } from './events.ts'
+import { fillHashes } from './hashing.ts'
+import { assertOwner, knownLimits, otherAccount } from './owner.ts'
+import { makePace, type Calls, type Pace, type Sleep } from './pace.ts'
+import { deviceLabel } from './paths.ts'
+import { plan } from './plan.ts'
+import { emptyTrash, recover, runName } from './recover.ts'
+import { buildRemote, fetchListing, type Listing } from './remote.ts'
+import { makeReport, type Report } from './report.ts'
+import { makeGuard, openRoot, rememberRun, type Root } from './root.ts'
+import { foldsCase, scan } from './scan.ts'
+import { openForRun } from './session.ts'
+import { makeSettle } from './settle.ts'
+import type { State } from './state.ts'
+import type { BaseTree, RemoteNode, Tree } from './tree.ts'
+import type { Work } from './work.ts'
+
+export interface SyncOptions {
+  /** The synchronised folder. */
+  path: string
+  stateFolder: string
+  api: Api
+  account: Account
+  /** Plans and changes nothing at all. */
+  dryRun: boolean
+  maxDelete: MaxDelete
+  clock: Clock
+  sleep: Sleep
+  signal: AbortSignal
+  emit: (event: SyncEvent) => void
+}
+
+/** Plans one after another until nothing is left to do; more would mean that somebody changes things as fast as we follow. */
+const ROUNDS = 5
+
+/**
+ * Brings a folder and an account together, once and in both directions. Throws `Refused` before it would do harm, `Held` while another
+ * run is at work, `Unreachable` and faults of the server; what was done until then stays done, and the next run goes on from there.
+ */
+export async function runSync(options: SyncOptions): Promise<Summary> {
+  const { dryRun, clock, signal, emit, account } = options
+  const root = await openRoot(options.path, options.stateFolder)
+  const report = makeReport({ root: root.path, dryRun, clock, emit })
+  const session = openForRun({ root, dryRun, notice: report.notice })
+  const { state } = session
+  try {
+    emit({ event: 'started', root: root.path, url: account.url, username: root.registered.username, dry_run: dryRun })
+    const calls = state.get<Calls>('calls') ?? {}
+    const onWait = (limit: string, ms: number): void => emit({ event: 'waiting', limit, ms })
+    const { pace, count } = makePace({
+      limits: () => knownLimits(state),
+      calls,
+      clock,
+      sleep: options.sleep,
+      signal,
+      onWait,
+    })
+    try {
+      await assertOwner({ ...options, pace, registered: root.registered, state })
+      const engine = makeEngine({ ...options, root, state, pace, report })
+      if (!dryRun) await engine.prepare()
+      await engine.rounds()
+    } catch (error) {
+      state.set('last_failure', { at: clock.now(), message: String((error as Error).message) } satisfies Failure)
+      throw error
+    } finally {
+      if (Object.keys(calls).length > 0) state.set('calls', calls)
+    }
+    const summary = report.summary(count())
+    if (!dryRun) await finish(options, root, state, summary)
+    return summary
+  } finally {
+    session.close()
+  }
+}
+
+async function finish({ stateFolder, clock }: SyncOptions, root: Root, state: State, summary: Summary): Promise<void> {
+  await rememberRun(root, stateFolder)
+  await emptyTrash(root.path, clock.now())
+  state.set('last_run', { ...summary, at: clock.now() })
+  if (state.get('last_failure')) state.set('last_failure', null)
+}
+
+interface Parts extends SyncOptions {
+  root: Root
+  state: State
+  pace: Pace
+  report: Report
+}
+
+function makeEngine(parts: Parts) {
+  const { root, state, api, pace, clock, signal, dryRun, maxDelete, report } = parts
+  const device = deviceLabel(root.registered.device_name)
+  const date = iso(clock.now()).slice(0, 10)
+  const fold = foldsCase(root.path)
+  const { onDone, onBytes } = report
+  const work: Omit<Work, 'remote' | 'known'> = {
+    root: root.path,
+    api,
+    pace,
+    clock,
+    signal,
+    state,
+    device,
+    date,
+    onDone,
+    onBytes,
+    settle: makeSettle(state),
+    run: runName(iso(clock.now()), randomHex(2)),
+    assertRoot: makeGuard(root),
+  }
+
+  async function look(known: Tree<RemoteNode> | undefined) {
+    const before = state.base()
+    const [scanned, listing] = await Promise.all([
+      scan({ root: root.path, fold, base: before, signal }),
+      known ? undefined : currentListing(parts),
+    ])
+    const base: BaseTree = listing?.anew ? new Map() : before
+    const remote = listing ? buildRemote(listing, { fold, base }) : known!
+    report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, state, clock, signal }))
+    return { base, local: scanned, remote }
+  }
+
+  return {
+    async prepare(): Promise<void> {
+      const before = state.get<boolean>('fold')
+      if (before !== undefined && before !== fold) state.forgetAll()
+      if (before !== fold) state.set('fold', fold)
+      const recovered = await recover(work)
+      if (recovered > 0)
+        report.notice('recovered', `A run that was cut off left ${recovered} things half done; they were put in order.`)
+    },
+
+    async rounds(): Promise<void> {
+      let remote: Tree<RemoteNode> | undefined
+      let of: number | undefined
+      for (let round = 1; ; round += 1) {
+        work.assertRoot()
+        const trees = await look(remote)
+        remote = trees.remote
+        const { base } = trees
+        of ??= [...base.values()].filter(({ kind }) => kind === 'file').length
+        const planned = plan({ ...trees, fold, device, date, held: report.held() })
+        report.planned(planned, trees.local, remote, knownLimits(state))
+
+        const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
+        const refusal = braked && massDeletion(braked, root.path, round === 1)
+        if (dryRun) return report.dryRun(planned, refusal)
+        if (refusal) throw refusal
+        const outcome = await apply({ ...work, remote, known: foldersIn(base) }, planned.ops)
+        report.applied(outcome)
+        if (!outcome.again) return
+        if (round === ROUNDS) return report.gaveUp(outcome)
+        if (outcome.stale) remote = undefined
+      }
+    },
+  }
+}
+
+const foldersIn = (base: BaseTree): Set<string> =>
+  new Set([...base].flatMap(([key, { kind }]) => (kind === 'dir' ? [key] : [])))
+
+interface Current extends Pick<Listing, 'nodes' | 'rejected'> {
+  /** Whether every agreement was forgotten, because the server was restored. */
+  anew: boolean
+}
+
+/** The account's listing, remembered or new. Another server is refused; a restored one makes everything be compared anew. */
+async function currentListing({ root, state, api, pace, signal, report }: Parts): Promise<Current> {
+  const remembered = state.remembered()
+  const fetched = await fetchListing(api, pace, remembered, signal)
+  if (fetched.unchanged) return { nodes: remembered!.nodes as Listing['nodes'], rejected: [], anew: false }
+  const { etag, listing } = fetched
+  const { server_id, epoch, cursor, nodes, rejected } = listing
+  if (server_id !== '' && server_id !== root.registered.server_id) {
+    throw otherAccount(root.registered, `another server at ${api.url}`)
+  }
+  const before = state.get<string>('epoch')
+  const anew = before !== undefined && before !== epoch
+  if (anew) {
+    state.forgetAll()
+    report.notice(
+      'server_restored',
+      'The server was restored from a backup: both sides are compared anew, and nothing is deleted.',
+    )
+  }
+  if (before !== epoch) state.set('epoch', epoch)
+  // A listing with holes is asked for again each time.
+  if (etag !== undefined && rejected.length === 0) state.remember({ etag, cursor, nodes })
+  return { nodes, rejected, anew }
+}

@@ -1,0 +1,154 @@
+import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
+import { join } from 'node:path'
+import { nameTrouble, OWN_FOLDER, pathTrouble, placeOf } from './paths.ts'
+import {
+  childOf,
+  emptyTree,
+  keyOf,
+  nameOf,
+  ROOT,
+  type BaseTree,
+  type Identity,
+  type LocalNode,
+  type SkipCode,
+  type Tree,
+} from './tree.ts'
+
+export interface ScanOptions {
+  root: string
+  /** Whether the file system takes names that differ only in case for one. */
+  fold: boolean
+  /** Decides which of two names that are one name is taken: the one agreed on before. */
+  base: BaseTree
+  signal?: AbortSignal | undefined
+}
+
+/** Entries looked at in one turn of the event loop. */
+const TURN = 500
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Lists a folder without following a link or opening a file: what is synchronised, what is left out and why, and where
+ * the listing is incomplete. Contents are not read: `sha256` stays undefined.
+ */
+export async function scan({ root, fold, base, signal }: ScanOptions): Promise<Tree<LocalNode>> {
+  const tree = emptyTree<LocalNode>()
+  const device = lstatSync(root, { bigint: true }).dev
+  const waiting: { path: string; key: string }[] = [{ path: ROOT, key: ROOT }]
+  let looked = 0
+
+  for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
+    const { path: at, key: folderKey } = folder
+    for (const [key, name] of namesIn(tree, { root, fold, base }, at, folderKey)) {
+      const path = childOf(at, name)
+      if (path === `/${OWN_FOLDER}`) continue
+      const node = look(placeOf(root, path), path, device)
+      if (!node) continue
+      if (node.kind === 'other') {
+        tree.nodes.set(key, node)
+        // What lies below it was not looked at: that it is not listed proves nothing.
+        tree.incomplete.add(key)
+        leaveOut(tree, folderKey, path, node.code)
+      } else {
+        tree.nodes.set(key, node)
+        if (node.kind === 'dir') waiting.push({ path, key })
+      }
+      looked += 1
+      if (looked % TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      signal?.throwIfAborted()
+    }
+  }
+  return tree
+}
+
+/** Whether the file system under a root takes names that differ only in case for one; asks for the marker by another name. */
+export function foldsCase(root: string): boolean {
+  return lstatSync(join(root, OWN_FOLDER, 'ROOT.JSON'), { throwIfNoEntry: false }) !== undefined
+}
+
+export const identityOf = (stats: BigIntStats): Identity => ({
+  size: Number(stats.size),
+  mtimeNs: stats.mtimeNs,
+  ctimeNs: stats.ctimeNs,
+  ino: stats.ino,
+})
+
+function leaveOut(tree: Tree<LocalNode>, folderKey: string, path: string, code: SkipCode, detail?: string): void {
+  tree.occupied.add(folderKey)
+  tree.skipped.push(detail === undefined ? { path, code } : { path, code, detail })
+}
+
+/** The names in a folder by their keys, in an order that does not depend on the file system; of two spellings of one name only the agreed one, or the first. */
+function namesIn(
+  tree: Tree<LocalNode>,
+  { root, fold, base }: Pick<ScanOptions, 'root' | 'fold' | 'base'>,
+  path: string,
+  key: string,
+): Map<string, string> {
+  const names: string[] = []
+  try {
+    // As bytes: a name that is not UTF-8 would come back as one that nothing has.
+    for (const bytes of readdirSync(placeOf(root, path), { encoding: 'buffer' })) {
+      const name = decode(bytes)
+      if (name === undefined) {
+        tree.incomplete.add(key)
+        leaveOut(tree, key, childOf(path, bytes.toString('latin1')), 'not_utf8')
+      } else names.push(name)
+    }
+  } catch (error) {
+    // Not listed is not empty: nothing below is deleted anywhere because of this.
+    tree.incomplete.add(key)
+    leaveOut(tree, key, path, 'unreadable', String((error as NodeJS.ErrnoException).code ?? error))
+    return new Map()
+  }
+  const byKey = new Map<string, string>()
+  for (const name of names.sort()) {
+    const childKey = childOf(key, keyOf(name, fold))
+    const rival = byKey.get(childKey)
+    const known = rival === undefined ? undefined : base.get(childKey)
+    const wins = rival === undefined || (known !== undefined && nameOf(known.path) === name)
+    if (rival !== undefined) leaveOut(tree, key, childOf(path, wins ? rival : name), 'collision')
+    if (wins) byKey.set(childKey, name)
+  }
+  return byKey
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    // Reported by the caller as `not_utf8`.
+    return undefined
+  }
+}
+
+/** What is at a place; undefined when it went away meanwhile. */
+function look(place: string, path: string, device: bigint): LocalNode | undefined {
+  const other = (code: SkipCode): LocalNode => ({ kind: 'other', path, code })
+  const trouble = nameTrouble(nameOf(path)) ?? pathTrouble(path)
+  if (trouble) return other(trouble)
+  let stats: BigIntStats | undefined
+  try {
+    stats = lstatSync(place, { bigint: true, throwIfNoEntry: false })
+  } catch {
+    // It is there, but what it is cannot be told: it is reported and left alone.
+    return other('unreadable')
+  }
+  if (!stats) return undefined
+  if (stats.isSymbolicLink()) return other('symlink')
+  if (stats.isFile()) return { kind: 'file', path, id: identityOf(stats), sha256: undefined, blank: false }
+  if (!stats.isDirectory()) return other('special')
+  // Nothing can be renamed into another file system, and one that is not mounted looks like an empty folder.
+  if (stats.dev !== device) return other('mount')
+  return holdsMarker(place) ? other('nested') : { kind: 'dir', path }
+}
+
+function holdsMarker(place: string): boolean {
+  try {
+    return lstatSync(join(place, OWN_FOLDER, 'root.json'), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // `.svc` is no folder, or this one cannot be entered, which its listing reports.
+    return false
+  }
+}

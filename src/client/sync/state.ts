@@ -1,0 +1,234 @@
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
+import type { BaseNode, BaseTree, FileState, Identity, RemoteNode } from './tree.ts'
+
+/** A content read once, with what the file looked like then: as long as it looks the same, it is not read again. */
+export interface Hashed {
+  id: Identity
+  sha256: string
+  blank: boolean
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+/** A local effect of several steps that is under way; found at the start of a run, it is brought to its end. */
+export type Intent =
+  | { kind: 'remove'; key: string; path: string }
+  | { kind: 'replace'; key: string; path: string; trash: string; size: number; mtimeNs: bigint }
+
+/** What one commit changes. */
+export type Change =
+  | { put: string; node: BaseNode }
+  | { drop: string }
+  | { dropBelow: string }
+  | { hash: string; hashed: Hashed }
+  | { begin: Intent }
+  | { end: string }
+
+/** The listing of the server that an ETag stands for. */
+export interface Remembered {
+  etag: string
+  cursor: number
+  nodes: RemoteNode[]
+}
+
+/** Facts that a root's state belongs to; another value of one of them makes it the state of something else. */
+export interface Belonging {
+  root_id: string
+  server_id: string
+  user_id: number
+}
+
+/** What a folder's state knows between runs. Its loss costs time, never data: without it both sides are compared anew. */
+export interface State {
+  base(): BaseTree
+  hashes(): Map<string, Hashed>
+  intents(): Intent[]
+  /** All changes, durably, or none. */
+  commit(changes: readonly Change[]): void
+  remembered(): Remembered | undefined
+  remember(listing: Remembered): void
+  /** Forgets every agreement, and with it the right to delete anything. */
+  forgetAll(): void
+  get<T>(name: string): T | undefined
+  set(name: string, value: unknown): void
+  close(): void
+}
+
+const FORMAT = 1
+
+const SCHEMA = `
+  create table if not exists facts (name text primary key, value text not null) strict, without rowid;
+  create table if not exists base (
+    key text primary key, path text not null, kind text not null check (kind in ('file', 'dir')),
+    sha256 text, size integer, mtime integer,
+    check ((kind = 'file') = (sha256 is not null and size is not null and mtime is not null))
+  ) strict, without rowid;
+  create table if not exists hashes (
+    key text primary key, size integer not null, mtime_ns text not null, ctime_ns text not null, ino text not null,
+    sha256 text not null, blank integer not null, at integer not null
+  ) strict, without rowid;
+  create table if not exists remote (
+    path text primary key, sha256 text, size integer, mtime integer
+  ) strict, without rowid;
+  create table if not exists intents (key text primary key, intent text not null) strict, without rowid;
+`
+
+/** Opens the state of one root. A file that is damaged, or belongs to another root, server or account, is moved aside: `fresh` says so. */
+export function openState(
+  file: string,
+  belonging: Belonging,
+): { state: State; fresh: 'new' | 'damaged' | 'foreign' | undefined } {
+  const isNew = !existsSync(file)
+  try {
+    const opened = openOwn(file, belonging)
+    if (opened) return { state: opened, fresh: isNew ? 'new' : undefined }
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    moveAside(file, 'damaged')
+    return { state: openOwn(file, belonging)!, fresh: 'damaged' }
+  }
+  moveAside(file, 'foreign')
+  return { state: openOwn(file, belonging)!, fresh: 'foreign' }
+}
+
+const isDamage = (error: unknown): boolean =>
+  ['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some((code) =>
+    String((error as { code?: unknown } | null)?.code).startsWith(code),
+  )
+
+function moveAside(file: string, why: string): void {
+  // Kept for whoever wants to know what happened; the one before goes.
+  renameSync(file, `${file}.${why}`)
+  for (const tail of ['-wal', '-shm']) rmSync(`${file}${tail}`, { force: true })
+}
+
+function openOwn(file: string, belonging: Belonging): State | undefined {
+  const db = openSqliteFile(file)
+  try {
+    // All of it is read anyway: better to know now than in the middle of a run.
+    const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
+    if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
+    db.script(SCHEMA)
+    const state = makeState(db)
+    const known = state.get<Belonging & { format: number }>('belonging')
+    const own = { ...belonging, format: FORMAT }
+    if (known === undefined) state.set('belonging', own)
+    else if (JSON.stringify(known) !== JSON.stringify(own)) {
+      db.close()
+      return undefined
+    }
+    return state
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+interface FileRow {
+  sha256: string | null
+  size: number
+  mtime: number
+}
+type BaseRow = FileRow & { key: string; path: string }
+interface HashRow {
+  key: string
+  size: number
+  mtime_ns: string
+  ctime_ns: string
+  ino: string
+  sha256: string
+  blank: number
+  at: number
+}
+
+const nodeOf = ({ sha256, size, mtime }: FileRow): FileState | { kind: 'dir' } =>
+  sha256 === null ? { kind: 'dir' } : { kind: 'file', sha256, size, mtime }
+
+const valuesOf = (node: FileState | { kind: string }): [string | null, number | null, number | null] =>
+  'sha256' in node ? [node.sha256, node.size, node.mtime] : [null, null, null]
+
+const toText = (intent: Intent): string =>
+  JSON.stringify(intent, (_, value: unknown) => (typeof value === 'bigint' ? { ns: String(value) } : value))
+
+const toIntent = (text: string): Intent =>
+  JSON.parse(text, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && 'ns' in value ? BigInt(String(value.ns)) : value,
+  ) as Intent
+
+function makeState(db: SqliteFile): State {
+  const set = (name: string, value: unknown): void =>
+    db.run(
+      'insert into facts values (?, ?) on conflict do update set value = excluded.value',
+      name,
+      JSON.stringify(value),
+    )
+  return {
+    base: () =>
+      new Map(db.all<BaseRow>('select * from base').map((row) => [row.key, { path: row.path, ...nodeOf(row) }])),
+    hashes: () => new Map(db.all<HashRow>('select * from hashes').map((row) => [row.key, hashedOf(row)])),
+    intents: () => db.all<{ intent: string }>('select intent from intents').map(({ intent }) => toIntent(intent)),
+    commit(changes) {
+      if (changes.length > 0) db.transaction(() => changes.forEach((change) => apply(db, change)))
+    },
+    remembered() {
+      const tag = this.get<{ etag: string; cursor: number }>('manifest')
+      if (!tag) return undefined
+      const rows = db.all<FileRow & { path: string }>('select * from remote')
+      return { ...tag, nodes: rows.map((row) => ({ path: row.path, ...nodeOf(row) })) }
+    },
+    remember({ etag, cursor, nodes }) {
+      db.transaction(() => {
+        db.run('delete from remote')
+        for (const node of nodes) db.run('insert into remote values (?, ?, ?, ?)', node.path, ...valuesOf(node))
+        set('manifest', { etag, cursor })
+      })
+    },
+    forgetAll() {
+      db.transaction(() => {
+        for (const table of ['base', 'remote', 'intents']) db.run(`delete from ${table}`)
+        db.run(`delete from facts where name = 'manifest'`)
+      })
+    },
+    get<T>(name: string): T | undefined {
+      const row = db.get<{ value: string }>('select value from facts where name = ?', name)
+      return row && (JSON.parse(row.value) as T)
+    },
+    set,
+    close: () => db.close(),
+  }
+}
+
+const hashedOf = (row: HashRow): Hashed => ({
+  id: { size: row.size, mtimeNs: BigInt(row.mtime_ns), ctimeNs: BigInt(row.ctime_ns), ino: BigInt(row.ino) },
+  sha256: row.sha256,
+  blank: row.blank === 1,
+  at: row.at,
+})
+
+function apply(db: SqliteFile, change: Change): void {
+  if ('put' in change) {
+    const { kind, path } = change.node
+    const sql = `insert into base values (?, ?, ?, ?, ?, ?) on conflict do update set path = excluded.path, kind = excluded.kind,
+      sha256 = excluded.sha256, size = excluded.size, mtime = excluded.mtime`
+    db.run(sql, change.put, path, kind, ...valuesOf(change.node))
+  } else if ('drop' in change) {
+    db.run('delete from base where key = ?', change.drop)
+    db.run('delete from hashes where key = ?', change.drop)
+  } else if ('dropBelow' in change) {
+    const { dropBelow: key } = change
+    // `0` follows `/`: everything between has the key and a slash in front.
+    for (const table of ['base', 'hashes']) {
+      db.run(`delete from ${table} where key = ? or (key > ? and key < ?)`, key, `${key}/`, `${key}0`)
+    }
+  } else if ('hash' in change) {
+    const { id, sha256, blank, at } = change.hashed
+    const sql = `insert into hashes values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set size = excluded.size,
+      mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, ino = excluded.ino, sha256 = excluded.sha256,
+      blank = excluded.blank, at = excluded.at`
+    const ns = [id.mtimeNs, id.ctimeNs, id.ino].map(String) as [string, string, string]
+    db.run(sql, change.hash, id.size, ...ns, sha256, blank ? 1 : 0, at)
+  } else if ('begin' in change) {
+    db.run('insert or replace into intents values (?, ?)', change.begin.key, toText(change.begin))
+  } else db.run('delete from intents where key = ?', change.end)
+}

@@ -1,0 +1,84 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Failure, Summary } from './events.ts'
+import { fillHashes } from './hashing.ts'
+import { isLocked } from './lock.ts'
+import { openRoot, ownFile } from './root.ts'
+import { foldsCase, scan } from './scan.ts'
+import { openToLook } from './session.ts'
+import { emptyTree, isUncertain, skipCodes, type BaseTree, type LocalNode, type Skipped, type Tree } from './tree.ts'
+
+/** How a folder stands, as far as can be told without asking the server. */
+export interface Status {
+  root: string
+  url: string
+  username: string
+  /** Whether a run is at work now. */
+  running: boolean
+  /** The last run that came to its end, and why a later one did not. */
+  last_run: (Summary & { at: number }) | null
+  last_failure: Failure | null
+  /** What both sides held at their last agreement. */
+  agreed: { files: number; folders: number }
+  /** What the next run will send, if nothing changes on the server. */
+  pending: { path: string; change: 'new' | 'changed' | 'deleted' }[]
+  /** What no run synchronises, and what the last one could not. */
+  skipped: (Skipped & { message: string })[]
+}
+
+interface StatusOptions {
+  path: string
+  stateFolder: string
+  clock: Clock
+}
+
+/** Looks at a folder and what is known of it, changing nothing. Throws `Refused` when it is not the one that was set up. */
+export async function readStatus({ path, stateFolder, clock }: StatusOptions): Promise<Status> {
+  const root = await openRoot(path, stateFolder)
+  const running = isLocked(ownFile(root.path, 'lock'))
+  const { state, close } = openToLook(root, running)
+  try {
+    const base = state.base()
+    const local = await scan({ root: root.path, fold: foldsCase(root.path), base })
+    const looking = { hashes: () => state.hashes(), commit: () => undefined }
+    await fillHashes({ root: root.path, base, local, remote: emptyTree(), state: looking, clock })
+    const last_run = state.get<Summary & { at: number }>('last_run') ?? null
+    const kinds = [...base.values()].map(({ kind }) => kind)
+    const skipped = [
+      ...local.skipped.map((each) => ({ ...each, message: skipCodes[each.code] })),
+      ...(last_run?.skipped ?? []),
+    ]
+    return {
+      root: root.path,
+      url: root.registered.url,
+      username: root.registered.username,
+      running,
+      last_run,
+      last_failure: state.get<Failure | null>('last_failure') ?? null,
+      agreed: {
+        files: kinds.filter((kind) => kind === 'file').length,
+        folders: kinds.filter((kind) => kind === 'dir').length,
+      },
+      pending: pendingChanges(base, local),
+      skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
+    }
+  } finally {
+    close()
+  }
+}
+
+function pendingChanges(base: BaseTree, local: Tree<LocalNode>): Status['pending'] {
+  const pending: Status['pending'] = []
+  for (const [key, node] of local.nodes) {
+    if (node.kind === 'other') continue
+    const before = base.get(key)
+    if (!before) pending.push({ path: node.path, change: 'new' })
+    else if (before.kind !== node.kind) pending.push({ path: node.path, change: 'changed' })
+    else if (before.kind === 'file' && node.kind === 'file' && before.sha256 !== node.sha256) {
+      pending.push({ path: node.path, change: 'changed' })
+    }
+  }
+  for (const [key, { path }] of base) {
+    if (!local.nodes.has(key) && !isUncertain(local, key)) pending.push({ path, change: 'deleted' })
+  }
+  return pending.sort((a, b) => (a.path < b.path ? -1 : 1))
+}

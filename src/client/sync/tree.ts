@@ -1,0 +1,136 @@
+// Three trees are compared: base (what both sides last agreed on), local (this folder) and remote (the account).
+// Paths begin with `/`. A tree is keyed by `keyOf` its paths, so that two spellings of one name meet under one key.
+
+/** A file as both sides can say it: content and modification time in whole seconds. */
+export interface FileState {
+  kind: 'file'
+  sha256: string
+  size: number
+  mtime: number
+}
+
+/** What both sides held at their last agreement; `path` as the server spells it. */
+export type BaseNode = { path: string } & (FileState | { kind: 'dir' })
+
+/** What tells one state of a local file from another without reading it. */
+export interface Identity {
+  size: number
+  mtimeNs: bigint
+  ctimeNs: bigint
+  ino: bigint
+}
+
+export interface LocalFile {
+  kind: 'file'
+  path: string
+  id: Identity
+  /** Undefined while nothing depends on it: a file that neither base nor remote knows. */
+  sha256: string | undefined
+  /** Not one byte other than zero. */
+  blank: boolean
+}
+
+export interface LocalFolder {
+  kind: 'dir'
+  path: string
+}
+
+/** Something that is there but is not synchronised, so nothing may be put in its place or deleted because of it. */
+export interface Other {
+  kind: 'other'
+  path: string
+  code: SkipCode
+}
+
+export type LocalNode = LocalFile | LocalFolder | Other
+export type RemoteFile = { path: string } & FileState
+export type RemoteNode = RemoteFile | { kind: 'dir'; path: string } | Other
+
+export type BaseTree = Map<string, BaseNode>
+
+export interface Tree<N> {
+  nodes: Map<string, N>
+  /** Keys at and below which the listing may lack something: absence there proves nothing. */
+  incomplete: Set<string>
+  /** Folders that hold something unsynchronised and therefore stay. */
+  occupied: Set<string>
+  /** What was left out, and why. */
+  skipped: Skipped[]
+}
+
+export const emptyTree = <N>(): Tree<N> => ({
+  nodes: new Map(),
+  incomplete: new Set(),
+  occupied: new Set(),
+  skipped: [],
+})
+
+/** Why something is not synchronised; the words for people stand beside each. */
+export const skipCodes = {
+  symlink: 'is a symbolic link; links are not synchronised',
+  special: 'is neither a file nor a folder',
+  mount: 'is on another file system',
+  nested: 'is a synchronised folder of its own',
+  unreadable: 'cannot be read',
+  busy: 'keeps changing; it is taken up by a later run',
+  not_utf8: 'has a name that is not valid UTF-8',
+  bad_name: 'has a name that the server does not take',
+  too_deep: 'lies too deep, or its path is too long, for the server',
+  reserved: 'is a name that the server keeps for itself',
+  collision: 'differs from another name only in spelling (upper and lower case, or Unicode form)',
+  not_here: 'has a name that cannot exist on this machine',
+  bad_path: 'is a path that a sound server does not send',
+  in_the_way: 'cannot be brought here: something that is not synchronised has its place',
+  kept: 'was deleted on the other side, but holds something that is not synchronised',
+  damaged: 'was empty after a crash and is fetched again; what was found is in .svc/trash',
+  corrupt: 'arrived with other content than announced',
+  quota: 'does not fit into the storage quota',
+  refused: 'was refused by the server',
+  no_space: 'was not transferred: the disk is full',
+  failed: 'failed',
+} as const
+
+export type SkipCode = keyof typeof skipCodes
+
+/** One thing left alone, for the report. */
+export interface Skipped {
+  path: string
+  code: SkipCode
+  /** What the machine or the server said, where that says more. */
+  detail?: string
+}
+
+/** The key of a path: names that differ only in Unicode normal form are one name, and with `fold` also those that differ only in case. */
+export function keyOf(path: string, fold: boolean): string {
+  const normal = path.normalize('NFC')
+  return fold ? normal.toLowerCase() : normal
+}
+
+export const ROOT = '/'
+
+/** The folder a path or key lies in; the root lies in itself. */
+export const parentOf = (path: string): string => path.slice(0, Math.max(1, path.lastIndexOf('/')))
+
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+export const childOf = (folder: string, name: string): string => (folder === ROOT ? `/${name}` : `${folder}/${name}`)
+
+/** Whether `key` lies strictly below `folder`. */
+export const isBelow = (key: string, folder: string): boolean =>
+  folder === ROOT ? key !== ROOT : key.length > folder.length && key.startsWith(folder) && key[folder.length] === '/'
+
+/** Whether the absence of `key` proves nothing. */
+export function isUncertain(tree: Tree<unknown>, key: string): boolean {
+  if (tree.incomplete.size === 0) return false
+  for (let at = key; ; at = parentOf(at)) {
+    if (tree.incomplete.has(at)) return true
+    if (at === ROOT) return false
+  }
+}
+
+export const sameIdentity = (a: Identity, b: Identity): boolean =>
+  a.size === b.size && a.mtimeNs === b.mtimeNs && a.ctimeNs === b.ctimeNs && a.ino === b.ino
+
+/** Whole seconds, rounded down, as the wire has them. */
+export const secondsOf = (ns: bigint): number =>
+  Number(ns / 1_000_000_000n) - (ns < 0n && ns % 1_000_000_000n !== 0n ? 1 : 0)

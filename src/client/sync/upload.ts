@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import { contract } from '../../contract/contract.ts'
+import type { Answer } from '../../contract/define.ts'
+import { isFault } from '../../contract/errors.ts'
+import { Changed, Corrupt } from './changed.ts'
+import type { OpOf } from './draft.ts'
+import { assertSame, chunksOf, openExpected } from './hashing.ts'
+import { foldersOver, placeOf } from './paths.ts'
+import { assertFolders } from './placing.ts'
+import type { Effect } from './settle.ts'
+import type { Change } from './state.ts'
+import { parentOf, secondsOf, type FileState } from './tree.ts'
+import type { Work } from './work.ts'
+
+const action = contract.syncFiles.actions.upload
+
+/** Files up to this size are read at once, in bytes: most are, and their checksum can go ahead of them. */
+const SMALL = 256 * 1024
+const LATEST = 99_999_999_999
+
+/**
+ * Sends a file, if it still is what the plan saw and the server still has what the plan saw there. It is read once and hashed
+ * on the way; when it changes meanwhile, the request is broken off before its last byte, so that nothing half-new is stored.
+ */
+export async function upload(work: Work, op: OpOf<'upload'>): Promise<Effect> {
+  const { id } = op.local
+  const place = placeOf(work.root, op.here)
+  const at = work.clock.now()
+  const sent = await work.pace(action, async () => {
+    assertFolders(work.root, op.here)
+    const file = await openExpected(place, id)
+    try {
+      return await send(work, op, file)
+    } finally {
+      await file.close()
+    }
+  })
+  const node = { path: op.there, ...sent }
+  work.remote.nodes.set(op.key, node)
+  const changes: Change[] = [...folderRecords(work, op.key, op.there), { put: op.key, node }]
+  changes.push({ hash: op.key, hashed: { id, sha256: sent.sha256, blank: id.size === 0, at } })
+  return { changes }
+}
+
+async function send(work: Work, op: OpOf<'upload'>, file: FileHandle): Promise<FileState> {
+  const { id, sha256: planned } = op.local
+  const mtime = secondsOf(id.mtimeNs)
+  const content = id.size <= SMALL ? await readSmall(file, op) : readLarge(work, file, op)
+  // Known before it is sent, except for a large file that is read for the first time.
+  const known = 'bytes' in content ? content.sha256() : planned
+  const params = {
+    path: op.there,
+    ...(mtime > 0 && mtime <= LATEST ? { mtime } : {}),
+    ...(op.over === undefined ? { if_absent: true } : { if_sha256: op.over }),
+  }
+  const options = {
+    signal: work.signal,
+    // Safe to repeat: the second time the server finds in its place what the first time stored.
+    repeatable: true,
+    ...(known === undefined ? {} : { headers: { 'x-file-sha256': known } }),
+  }
+  const body = 'bytes' in content ? content.bytes : content.chunks
+  try {
+    const answer = await work.api.send(action, params, body, id.size, options)
+    if ('bytes' in content) work.onBytes(id.size)
+    return stored(answer, content.sha256(), id.size)
+  } catch (error) {
+    return alreadyThere(error, known)
+  }
+}
+
+/** What the server says it stored must be what was read here; an answer without a checksum comes from a server that keeps to the bare interface. */
+function stored(answer: Partial<Answer<typeof action>>, sha256: string, size: number): FileState {
+  if (answer.sha256 !== undefined && answer.sha256 !== sha256) {
+    throw new Corrupt(
+      `The server stored other content than was sent: ${answer.sha256.slice(0, 8)}… instead of ${sha256.slice(0, 8)}….`,
+    )
+  }
+  return { kind: 'file', sha256, size, mtime: answer.mtime ?? 0 }
+}
+
+/** An answer may get lost after the content was stored: then the same content is what stands in the way. */
+function alreadyThere(error: unknown, sha256: string | undefined): FileState {
+  if (!isFault(error, 'precondition_failed')) throw error
+  const current = error.extra.fields?.['current'] as Partial<FileState> | null | undefined
+  if (sha256 === undefined || current?.sha256 !== sha256) throw new Changed('there', error)
+  return { kind: 'file', sha256, size: current.size ?? 0, mtime: current.mtime ?? 0 }
+}
+
+interface Small {
+  bytes: Uint8Array
+  sha256: () => string
+}
+
+interface Large {
+  chunks: AsyncIterable<Uint8Array>
+  /** Once all chunks were read. */
+  sha256: () => string
+}
+
+async function readSmall(file: FileHandle, { local }: OpOf<'upload'>): Promise<Small> {
+  const parts: Buffer[] = []
+  for await (const chunk of chunksOf(file, local.id.size)) parts.push(Buffer.from(chunk))
+  await assertSame(file, local.id)
+  const bytes = Buffer.concat(parts)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  assertPlanned(local, bytes.length, sha256)
+  return { bytes, sha256: () => sha256 }
+}
+
+function readLarge(work: Work, file: FileHandle, { local }: OpOf<'upload'>): Large {
+  let sha256 = ''
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const hash = createHash('sha256')
+    let size = 0
+    let last: Buffer | undefined
+    for await (const chunk of chunksOf(file, local.id.size)) {
+      if (last) yield last
+      // The connection may hold on to it while the next one is read.
+      last = Buffer.from(chunk)
+      size += chunk.length
+      hash.update(chunk)
+      work.onBytes(chunk.length)
+    }
+    await assertSame(file, local.id)
+    sha256 = hash.digest('hex')
+    assertPlanned(local, size, sha256)
+    if (last) yield last
+  }
+  return { chunks: chunks(), sha256: () => sha256 }
+}
+
+function assertPlanned({ id, sha256: planned }: OpOf<'upload'>['local'], size: number, sha256: string): void {
+  if (size !== id.size || (planned !== undefined && planned !== sha256)) throw new Changed('here')
+}
+
+/** Both sides now have every folder over a path: the server makes those that were missing. */
+export function folderRecords(work: Pick<Work, 'known' | 'remote'>, key: string, path: string): Change[] {
+  const changes: Change[] = []
+  let at = parentOf(key)
+  for (const folder of foldersOver(path).reverse()) {
+    if (!work.known.has(at)) {
+      work.known.add(at)
+      changes.push({ put: at, node: { kind: 'dir', path: folder } })
+    }
+    if (!work.remote.nodes.has(at)) work.remote.nodes.set(at, { kind: 'dir', path: folder })
+    at = parentOf(at)
+  }
+  return changes
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Api } from '../api.ts'
+import type { Op, Reason } from './draft.ts'
+import type { Pace } from './pace.ts'
+import type { Settle } from './settle.ts'
+import type { State } from './state.ts'
+import type { RemoteNode, Tree } from './tree.ts'
+
+/** What an operation did, for the report. */
+export interface Done {
+  op: Exclude<Op['op'], 'record' | 'forget'>
+  path: string
+  reason?: Reason
+  /** Bytes transferred. */
+  size?: number
+  /** Where a conflict copy is. */
+  copy?: string
+}
+
+/** What all operations of one run work with. */
+export interface Work {
+  /** Absolute path of the synchronised folder. */
+  root: string
+  api: Api
+  pace: Pace
+  clock: Clock
+  signal: AbortSignal
+  state: State
+  settle: Settle
+  /** Names this run in the trash. */
+  run: string
+  device: string
+  /** `YYYY-MM-DD` */
+  date: string
+  /** The account as it is known now: operations keep it up to date, so that it need not be asked for again. */
+  remote: Tree<RemoteNode>
+  /** Keys that base has, so that folders are recorded once. */
+  known: Set<string>
+  /** Throws `Refused` when the folder is not the one the run began with. */
+  assertRoot: () => void
+  onDone: (done: Done) => void
+  /** Bytes that went over the wire, as they go. */
+  onBytes: (count: number) => void
+}

@@ -1,0 +1,18 @@
+/** The server was not reached, broke off, or does not speak the contract; the message is one sentence that says what to do. */
+export class Unreachable extends Error {
+  override name = 'Unreachable'
+  readonly exitCode = 7
+  /** Whether the server may have carried the request out all the same. */
+  readonly undecided: boolean
+
+  constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
+    super(message, options)
+    this.undecided = undecided
+  }
+}
+
+/** There is no usable sign-in for the account asked for. */
+export class NotSignedIn extends Error {
+  override name = 'NotSignedIn'
+  readonly exitCode = 4
+}

@@ -1,0 +1,56 @@
+import { Type, type Static, type TObject, type TSchema } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import type { LimitName } from './limits.ts'
+
+/** Which credentials an action takes: a device token, a browser session, or both; `admin` also asks for the role. */
+export type Auth = 'anyone' | { device?: true; session?: true; admin?: true }
+
+/** States of the service in which an action still answers everyone: before the first administrator, and in maintenance. */
+export type OpenIn = 'setup' | 'maintenance'
+
+/** One `?action=` of the wire, as data: routes, checks, limits, the client and the documentation all follow from it. */
+export interface ActionSpec {
+  summary: string
+  method: 'GET' | 'POST'
+  auth: Auth
+  limit: LimitName | 'none'
+  openIn?: readonly OpenIn[]
+  /** Query of a GET, JSON body of a POST; for `sends: 'bytes'` the query. Unknown keys are dropped. */
+  params: TObject
+  /** What travels up: a JSON object (the default for POST) or a stream of bytes. */
+  sends?: 'json' | 'bytes'
+  /** What comes back: JSON (the default), a large JSON document written as it is, or a stream of bytes. */
+  answers?: 'json' | 'large' | 'bytes'
+  /** The JSON answer; fields not named here never leave the server. */
+  result: TSchema
+  /** Codes beyond those every action can answer. */
+  errors: readonly ErrorCode[]
+  /** Parameters that work on an account with the rows and files of the documentation; a test sends them. */
+  example: object
+  /** Largest JSON body in bytes, where it differs from the default. */
+  maxBody?: number
+}
+
+export type Params<A> = A extends { params: infer P extends TObject } ? Static<P> : never
+
+/** What a handler returns: the answer without the envelope's `ok` or `success`, which are added for it. */
+export type Result<A> = A extends { result: infer R extends TSchema } ? Omit<Static<R>, 'ok' | 'success'> : never
+
+/** The whole answer, as a client sees it. */
+export type Answer<A> = A extends { result: infer R extends TSchema } ? Static<R> : never
+
+/** Declares an action, keeping the precise types of what it says. */
+export const action = <const S extends ActionSpec>(spec: S): S => spec
+
+export interface Endpoint<S extends Record<string, ActionSpec>> {
+  path: string
+  actions: { [K in keyof S]: S[K] & { name: string; path: string } }
+}
+
+/** Puts the actions of one path together and tells each its name and path. */
+export function endpoint<S extends Record<string, ActionSpec>>(path: string, specs: S): Endpoint<S> {
+  const entries = Object.entries(specs).map(([name, spec]) => [name, { ...spec, name, path }])
+  return { path, actions: Object.fromEntries(entries) as Endpoint<S>['actions'] }
+}
+
+export const none = Type.Object({})

@@ -1,0 +1,71 @@
+/** Every error code of the wire, with its HTTP status and its default text. */
+export const errors = {
+  bad_request: [400, 'The request is not valid.'],
+  unknown_action: [400, 'There is no such action here.'],
+  bad_path: [400, 'The path is not valid.'],
+  too_many_operations: [400, 'Too many entries in one request.'],
+  unauthorized: [401, 'Sign in first: the credentials are missing, unknown or expired.'],
+  invalid_credentials: [401, 'The user name or the password is wrong.'],
+  invalid_code: [401, 'The code is wrong or expired.'],
+  '2fa_required': [401, 'The second factor is still missing.'],
+  csrf: [403, 'The request did not come from the signed-in page.'],
+  forbidden: [403, 'This is not allowed.'],
+  cross_domain: [403, 'Own files and room files cannot be moved or copied into each other.'],
+  not_found: [404, 'Nicht gefunden'],
+  method_not_allowed: [405, 'Method not allowed'],
+  exists: [409, 'Something with that name exists already.'],
+  not_empty: [409, 'The folder is not empty.'],
+  conflict: [409, 'It was changed meanwhile.'],
+  epoch_mismatch: [409, 'The server was restored or is another one; synchronise from the start.'],
+  cursor_expired: [410, 'The cursor is too old; synchronise from the start.'],
+  precondition_failed: [412, 'The file is not in the state the request asked for.'],
+  quota_exceeded: [413, 'The storage quota is used up.'],
+  too_large: [413, 'The content is too large.'],
+  unsupported_media_type: [415, 'The content type is not supported here.'],
+  range_not_satisfiable: [416, 'The requested range lies outside the file.'],
+  checksum_mismatch: [422, 'The content does not match its length or checksum; nothing was stored.'],
+  idempotency_key_reuse: [422, 'The idempotency key was used for another request.'],
+  rate_limited: [429, 'Too many requests; wait as long as Retry-After says.'],
+  account_locked: [429, 'Too many failed attempts; wait as long as Retry-After says.'],
+  internal: [500, 'Interner Fehler'],
+  maintenance: [503, 'The service is under maintenance.'],
+  setup_required: [503, 'The service has no administrator yet: run `svc user add NAME --role admin` on its machine.'],
+  busy: [503, 'The service is busy; try again in a moment.'],
+  disk_full: [507, "The server's disk is full; nothing was stored."],
+} as const satisfies Record<string, readonly [status: number, text: string]>
+
+export type ErrorCode = keyof typeof errors
+
+/** What a fault may carry beside its code: fields of the answer, and seconds for `Retry-After`. */
+export interface FaultExtra {
+  /** Replaces the default text. */
+  text?: string
+  /** Whole seconds for the `Retry-After` header. */
+  retryAfter?: number
+  /** Further fields of the answer, for example `details` or `current`. */
+  fields?: Record<string, unknown>
+}
+
+/** An error that is the caller's to know: code, status and text travel over the wire. Everything else thrown is a bug. */
+export class Fault extends Error {
+  override name = 'Fault'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly extra: FaultExtra
+
+  constructor(code: ErrorCode, extra: FaultExtra = {}) {
+    super(extra.text ?? errors[code][1])
+    this.code = code
+    this.status = errors[code][0]
+    this.extra = extra
+  }
+}
+
+export const fault = (code: ErrorCode, extra?: FaultExtra): Fault => new Fault(code, extra)
+
+/** A 400 that names the field at fault. */
+export const badRequest = (path: string, message: string): Fault =>
+  fault('bad_request', { fields: { details: [{ path, message }] } })
+
+export const isFault = (error: unknown, code?: ErrorCode): error is Fault =>
+  error instanceof Fault && (code === undefined || error.code === code)

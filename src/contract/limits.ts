@@ -1,0 +1,33 @@
+/** Requests allowed in a sliding window of 60 seconds, per device token (cookie sessions: per user) and action. The defaults. */
+export const limits = {
+  sync_initial_sync: 5,
+  sync_delta: 30,
+  sync_push: 30,
+  sync_manifest: 10,
+  sync_download: 120,
+  sync_upload: 60,
+  sync_delete: 60,
+  sync_mkdir: 30,
+  sync_move: 30,
+} as const
+
+export type LimitName = keyof typeof limits
+
+/** Length of every rate-limit window, in seconds. */
+export const LIMIT_WINDOW = 60
+
+/** Failed logins of one address, over all accounts, before its further attempts are refused. */
+export const ADDRESS_FAILURES = { max: 50, per: 600 } as const
+
+export const PUSH_OPERATIONS = 100
+export const DELTA_LIMIT = { default: 1_000, max: 5_000 } as const
+
+/** The longest a request may wait for news, in seconds. */
+export const MAX_WAIT = 55
+
+/** Largest JSON body, in bytes, where an action does not say otherwise. */
+export const JSON_BODY = 1_048_576
+export const PUSH_BODY = 8 * 1_048_576
+
+/** Deepest nesting of a JSON body. */
+export const JSON_DEPTH = 32

@@ -1,0 +1,109 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { DELTA_LIMIT, PUSH_BODY } from './limits.ts'
+import { Count, Cursor, Epoch, Id, Limit, Ok, ServerId, Wait } from './shapes.ts'
+
+const Row = Type.Object({ id: Id }, { additionalProperties: true })
+const Verb = Type.Union([Type.Literal('INSERT'), Type.Literal('UPDATE'), Type.Literal('DELETE')])
+const Change = Type.Object({ table: Type.String(), operation: Verb, data: Row, cursor: Cursor })
+
+interface PushOperation {
+  table?: unknown
+  operation?: unknown
+  data?: unknown
+  op_id?: unknown
+  base_version?: unknown
+}
+
+// Each operation is checked by itself, so that a bad one never refuses the others: this describes one and refuses none.
+const Operation = Type.Unsafe<PushOperation>({
+  properties: {
+    table: { description: 'A synchronised table.' },
+    operation: { description: '`INSERT`, `UPDATE` or `DELETE`.' },
+    data: { description: 'Columns; with `id` for UPDATE and DELETE.' },
+    op_id: { description: 'UUID; the same one again answers the stored result and writes nothing.' },
+    base_version: { description: 'Version that the change is based on; not the current one: `conflict`.' },
+  },
+})
+
+const Outcome = Type.Object({
+  index: Count,
+  ok: Type.Boolean(),
+  status: Type.Union([
+    Type.Literal('applied'),
+    Type.Literal('duplicate'),
+    Type.Literal('conflict'),
+    Type.Literal('error'),
+  ]),
+  table: Type.Union([Type.String(), Type.Null()]),
+  operation: Type.Union([Type.String(), Type.Null()]),
+  id: Type.Union([Id, Type.Null()]),
+  version: Type.Union([Count, Type.Null()]),
+  op_id: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+  code: Type.Optional(Type.String()),
+  current: Type.Optional(Row),
+})
+
+export const syncData = endpoint('/api/sync/data.php', {
+  initial_sync: action({
+    summary: 'Every row of the caller, and the cursor to go on from.',
+    method: 'GET',
+    auth: { device: true },
+    limit: 'sync_initial_sync',
+    params: none,
+    answers: 'large',
+    result: Type.Object({
+      ok: Ok,
+      data: Type.Record(Type.String(), Type.Array(Row)),
+      cursor: Cursor,
+      schema_version: Count,
+      epoch: Epoch,
+      server_id: ServerId,
+    }),
+    errors: [],
+    example: {},
+  }),
+  delta: action({
+    summary: 'Changes since a cursor, oldest first.',
+    method: 'GET',
+    auth: { device: true },
+    limit: 'sync_delta',
+    params: Type.Object({
+      cursor: Cursor,
+      limit: Type.Optional(Limit(DELTA_LIMIT.default, DELTA_LIMIT.max)),
+      wait: Type.Optional(Wait),
+      epoch: Type.Optional(Epoch),
+    }),
+    answers: 'large',
+    result: Type.Object({
+      ok: Ok,
+      changes: Type.Array(Change),
+      cursor: Cursor,
+      has_more: Type.Boolean(),
+      count: Count,
+      epoch: Epoch,
+      server_id: ServerId,
+    }),
+    errors: ['cursor_expired', 'epoch_mismatch'],
+    example: { cursor: 0 },
+  }),
+  push: action({
+    summary: 'Apply up to 100 changes; each succeeds or fails by itself.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_push',
+    params: Type.Object({
+      operations: Type.Array(Operation),
+      cursor: Type.Optional(Cursor),
+      device_id: Type.Optional(Type.String({ maxLength: 200 })),
+    }),
+    maxBody: PUSH_BODY,
+    answers: 'large',
+    result: Type.Object({ ok: Ok, results: Type.Array(Outcome), cursor: Cursor, contiguous: Type.Boolean() }),
+    errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
+    example: {
+      operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],
+    },
+  }),
+})

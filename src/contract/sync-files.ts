@@ -1,0 +1,100 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { Count, Cursor, Epoch, FileState, Mtime, Ok, Path, ServerId, Sha256 } from './shapes.ts'
+
+const Entry = Type.Object({ path: Path, size: Count, sha256: Sha256, mtime: Mtime })
+
+/** Compare-and-swap: what the file must be for the change to happen. `If-Match` and `If-None-Match: *` say the same. */
+const ifSha256 = { if_sha256: Type.Optional(Sha256) }
+const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Only when no such file exists.' })) }
+
+export const syncFiles = endpoint('/api/sync/files.php', {
+  manifest: action({
+    summary: 'Every file and folder of the caller. Answers 304 to a matching If-None-Match.',
+    method: 'GET',
+    auth: { device: true },
+    limit: 'sync_manifest',
+    params: none,
+    answers: 'bytes',
+    result: Type.Object({
+      ok: Ok,
+      files: Type.Array(Entry),
+      directories: Type.Array(Path),
+      cursor: Cursor,
+      epoch: Epoch,
+      server_id: ServerId,
+    }),
+    errors: [],
+    example: {},
+  }),
+  download: action({
+    summary: 'The content of a file, with X-File-SHA256 and X-File-MTime; honours Range, If-Range and HEAD.',
+    method: 'GET',
+    auth: { device: true },
+    limit: 'sync_download',
+    params: Type.Object({ path: Path }),
+    answers: 'bytes',
+    result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
+    errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
+    example: { path: '/hello.txt' },
+  }),
+  upload: action({
+    summary:
+      'Store a file: multipart/form-data with a part `file`, or the raw body. Creates missing parents; replaces.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_upload',
+    params: Type.Object({ path: Path, mtime: Type.Optional(Mtime), ...ifSha256, ...ifAbsent }),
+    sends: 'bytes',
+    result: Type.Object({ ok: Ok, path: Path, ...FileState.properties, cursor: Cursor }),
+    errors: [
+      'bad_path',
+      'exists',
+      'precondition_failed',
+      'quota_exceeded',
+      'too_large',
+      'checksum_mismatch',
+      'disk_full',
+    ],
+    example: { path: '/notes/new.txt', mtime: 1_700_000_000 },
+  }),
+  delete: action({
+    summary: 'Delete a file, or a folder with everything in it; it stays restorable.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_delete',
+    params: Type.Object({
+      path: Path,
+      ...ifSha256,
+      if_empty: Type.Optional(Type.Boolean({ description: 'Only a folder with nothing in it.' })),
+    }),
+    result: Type.Object({
+      ok: Ok,
+      path: Path,
+      deleted: Type.Optional(Ok),
+      already_deleted: Type.Optional(Ok),
+    }),
+    errors: ['bad_path', 'precondition_failed', 'not_empty'],
+    example: { path: '/old.txt' },
+  }),
+  mkdir: action({
+    summary: 'Create a folder and its missing parents.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_mkdir',
+    params: Type.Object({ path: Path }),
+    result: Type.Object({ ok: Ok, path: Path, created: Type.Boolean() }),
+    errors: ['bad_path', 'exists'],
+    example: { path: '/notes' },
+  }),
+  move: action({
+    summary: 'Move or rename a file or a folder; the target must not exist.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_move',
+    params: Type.Object({ from: Path, to: Path, ...ifSha256 }),
+    result: Type.Object({ ok: Ok, from: Path, to: Path }),
+    errors: ['bad_path', 'not_found', 'exists', 'precondition_failed'],
+    example: { from: '/hello.txt', to: '/greetings/hello.txt' },
+  }),
+})

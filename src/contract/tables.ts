@@ -1,0 +1,165 @@
+import { Type, type TObject, type TSchema } from 'typebox'
+
+/** The type of a column: how it is checked, stored and shown. Dates are `YYYY-MM-DD`, timestamps ISO 8601 UTC, json any JSON value. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'date' | 'timestamp' | 'json'
+
+export interface Column {
+  type: ColumnType
+  required?: true
+  /** Text: most Unicode characters. Json: most UTF-16 code units of its text. Numbers: the largest value. */
+  max?: number
+  min?: number
+  /** The only values allowed. */
+  values?: readonly string[]
+  /** What a row has when the column was not sent; null where nothing is said. */
+  default?: string | number | boolean
+  /** Never leaves the server and is never accepted from a client. */
+  private?: true
+  pattern?: string
+}
+
+export interface SyncedTable {
+  summary: string
+  columns: Record<string, Column>
+  /** Read through the feed only; written by another part of the service. */
+  readOnly?: true
+}
+
+const LINE = 500
+const TEXT = 1_000_000
+
+const text = (max: number, more: Partial<Column> = {}): Column => ({ type: 'text', max, ...more })
+const title = text(LINE, { required: true })
+const flag: Column = { type: 'boolean', default: false }
+
+/** Every synchronised table, once: storage, checks, feed, push, command line and documentation follow from it. */
+export const tables = {
+  svc_notes: {
+    summary: 'Notes',
+    columns: { title, content: text(TEXT), category: text(LINE), pinned: flag, color: text(32) },
+  },
+  svc_docs: {
+    summary: 'Documents in Markdown',
+    columns: { title, content: text(TEXT), folder: text(LINE), tags: { type: 'json', max: 10_000 }, archived: flag },
+  },
+  svc_finance: {
+    summary: 'Income, expenses and transfers',
+    columns: {
+      kind: text(16, { required: true, values: ['income', 'expense', 'transfer'] }),
+      amount_cents: { type: 'integer', required: true, min: -1e15, max: 1e15 },
+      currency: text(3, { required: true, pattern: '^[A-Z]{3}$' }),
+      category: text(LINE),
+      description: text(10_000),
+      account: text(LINE),
+      booked_on: { type: 'date', required: true },
+    },
+  },
+  svc_places: {
+    summary: 'Places with coordinates',
+    columns: {
+      name: title,
+      latitude: { type: 'real', required: true, min: -90, max: 90 },
+      longitude: { type: 'real', required: true, min: -180, max: 180 },
+      address: text(2_000),
+      category: text(LINE),
+      note: text(TEXT),
+      visited_on: { type: 'date' },
+    },
+  },
+  svc_tasks: {
+    summary: 'Tasks',
+    columns: {
+      title,
+      note: text(TEXT),
+      due_on: { type: 'date' },
+      priority: { type: 'integer', min: 0, max: 9, default: 0 },
+      done: flag,
+      done_at: { type: 'timestamp' },
+    },
+  },
+  svc_events: {
+    summary: 'Calendar events',
+    columns: {
+      title,
+      starts_at: { type: 'timestamp', required: true },
+      ends_at: { type: 'timestamp' },
+      all_day: flag,
+      location: text(2_000),
+      note: text(TEXT),
+    },
+  },
+  svc_contacts: {
+    summary: 'Contacts',
+    columns: { name: title, email: text(320), phone: text(64), company: text(LINE), note: text(TEXT) },
+  },
+  svc_bookmarks: {
+    summary: 'Bookmarks',
+    columns: { title, url: text(4_000, { required: true }), folder: text(LINE), note: text(TEXT) },
+  },
+} as const satisfies Record<string, SyncedTable>
+
+export type TableName = keyof typeof tables
+
+/** Tables of the feed that other parts of the service write: the file tree, and the rooms the caller belongs to with their messages. */
+export const readOnlyTables = {
+  svc_files: {
+    summary: 'The file tree; `parent_id` is null at the root, sha256, size and mtime are null for directories',
+    columns: ['parent_id', 'name', 'type', 'size', 'sha256', 'mtime'],
+  },
+  svc_rooms: { summary: 'Chat rooms of the caller', columns: ['name', 'type', 'created_by'] },
+  svc_messages: {
+    summary: 'Messages of those rooms',
+    columns: ['room_id', 'user_id', 'content', 'timestamp', 'edited_at', 'reply_to'],
+  },
+} as const
+
+export type FeedTable = TableName | keyof typeof readOnlyTables
+
+/** All names of the feed, in the order in which `info` and `initial_sync` name them. */
+export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables)] as FeedTable[]
+
+export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
+
+/** The number that `info` and `initial_sync` answer; raised when a table or column is added. */
+export const SCHEMA_VERSION = 1
+
+const formats: Record<'date' | 'timestamp', string> = {
+  date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
+  timestamp: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+}
+
+function valueSchema(column: Column): TSchema {
+  switch (column.type) {
+    case 'text':
+      if (column.values) return Type.Union(column.values.map((value) => Type.Literal(value)))
+      return Type.String({
+        maxLength: column.max ?? TEXT,
+        ...(column.pattern ? { pattern: column.pattern } : {}),
+      })
+    case 'integer':
+      return Type.Integer({
+        minimum: column.min ?? -Number.MAX_SAFE_INTEGER,
+        maximum: column.max ?? Number.MAX_SAFE_INTEGER,
+      })
+    case 'real':
+      return Type.Number({ minimum: column.min ?? -Number.MAX_VALUE, maximum: column.max ?? Number.MAX_VALUE })
+    case 'boolean':
+      return Type.Boolean()
+    case 'json':
+      return Type.Unknown()
+    default:
+      return Type.String({ pattern: formats[column.type], maxLength: 40 })
+  }
+}
+
+/** The columns a client may send: all required ones for a new row, any of them for a change. */
+export function rowSchema(table: SyncedTable, kind: 'new' | 'change'): TObject {
+  const properties: Record<string, TSchema> = {}
+  for (const [name, column] of Object.entries(table.columns)) {
+    if (column.private) continue
+    const value = valueSchema(column)
+    if (column.required) properties[name] = kind === 'new' ? value : Type.Optional(value)
+    else properties[name] = Type.Optional(column.default === undefined ? Type.Union([value, Type.Null()]) : value)
+  }
+  return Type.Object(properties)
+}

@@ -1,0 +1,129 @@
+import type { Clock } from '../../base/clock.ts'
+import { fault, type Fault } from '../../contract/errors.ts'
+import type { Database } from '../../storage/database.ts'
+import type { StoredDevice } from '../../storage/device-tokens.ts'
+import { makeAddresses } from './addresses.ts'
+import { makeCodeStep } from './code-step.ts'
+import { assertDeviceNames, makeDevices, type DevicePolicy, type SignedIn } from './devices.ts'
+import { makeLockout } from './lockout.ts'
+import { makeLogin, type Completion, type Grant } from './login.ts'
+import { hashingQueue, makePasswords } from './passwords.ts'
+import { makePendingLogins, type DeviceNames } from './pending.ts'
+import { makeQueue, makeQueuePerKey } from './queue.ts'
+import type { Keys } from './sealing.ts'
+import { makeTwoFactor, type TwoFactor } from './two-factor.ts'
+import { makeUsers, type Users } from './users.ts'
+
+export { deriveKeys, type Keys } from './sealing.ts'
+export type { SignedIn } from './devices.ts'
+export type { TwoFactorStatus } from './two-factor.ts'
+export type { ListedUser } from './users.ts'
+
+export interface DeviceLogin extends DeviceNames {
+  username: string
+  password: string
+  ip: string
+}
+
+export interface LoggedIn {
+  token: string
+  user: { id: number; username: string; display_name: string }
+}
+
+/** Who may come in: users, passwords, second factors, devices. */
+export interface Accounts extends Users {
+  /**
+   * Exchanges a name and a password for a device token, or for a pending token when a second factor is on. Throws
+   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`; `maintenance` only after a right password.
+   */
+  login(login: DeviceLogin): Promise<LoggedIn | { pending_token: string }>
+  /** Completes such a login with a TOTP or backup code. Throws `invalid_code`, `account_locked`, `rate_limited`, `maintenance`. */
+  completeLogin(completion: Completion): Promise<LoggedIn>
+  /** Whose device token this is; undefined when it is malformed, unknown, over, or its user disabled. Notes its use now and then. */
+  authenticateDevice(token: string, ip: string): Promise<SignedIn | undefined>
+  /** The devices of a user that are signed in, the one used last first. */
+  devices(user: number): Promise<StoredDevice[]>
+  /** Ends a token of this user. Throws `not_found` when there is none with this id. */
+  revokeDevice(user: number, tokenId: number): Promise<void>
+  /** Ends the calling token; that it is gone already is just as well. */
+  logout(caller: SignedIn): Promise<void>
+  twoFactor: TwoFactor
+}
+
+/** Settings that the accounts go by, as plain values; read anew wherever they count. */
+export interface AccountPolicy extends DevicePolicy {
+  /** Whether failed logins are limited by address; locks of accounts hold in any case. */
+  limitsOn: boolean
+  /** Bytes, -1 for unlimited. */
+  defaultQuotaBytes: number
+}
+
+export interface AccountsDeps {
+  database: Database
+  clock: Clock
+  keys: Keys
+  policy: () => Promise<AccountPolicy>
+  /** What a login of somebody who is no administrator is refused with; undefined outside maintenance. */
+  maintenance: () => Promise<Fault | undefined>
+}
+
+/** Attempts for one name that may wait while another one is looked at. */
+const attemptsPerName = {
+  atOnce: 1,
+  waiting: 32,
+  full: () =>
+    fault('rate_limited', { text: 'Too many logins of this user at the same moment; try again.', retryAfter: 1 }),
+} as const
+
+export function makeAccounts({ database, clock, keys, policy, maintenance }: AccountsDeps): Accounts {
+  const queue = makeQueue(hashingQueue)
+  const passwords = makePasswords(queue)
+  const lockout = makeLockout({ clock, key: keys.names })
+  const codeStep = makeCodeStep({ database, clock, sealKey: keys.seal, queue })
+  const devices = makeDevices({ database, clock, policy })
+  const users = makeUsers({ database, clock, passwords, lockout, policy, lifetime: devices.lifetime })
+  const login = makeLogin({
+    database,
+    clock,
+    passwords,
+    lockout,
+    codeStep,
+    policy,
+    maintenance,
+    addresses: makeAddresses(clock),
+    pending: makePendingLogins(clock),
+    turns: makeQueuePerKey(attemptsPerName),
+  })
+
+  /** A login of a device ends with its token. */
+  async function tokenGrant(ip: string): Promise<Grant<string>> {
+    const lifetime = await devices.lifetime()
+    return {
+      kind: 'sync',
+      give: (tx, account, device) => devices.issue(tx, account.id, device!, ip, lifetime),
+    }
+  }
+
+  return {
+    ...users,
+    async login({ username, password, ip, device_id, device_name }) {
+      const device = { device_id, device_name }
+      assertDeviceNames(device)
+      const begun = await login.begin({ username, password, ip, device }, await tokenGrant(ip))
+      return 'pending_token' in begun ? begun : loggedIn(begun)
+    },
+    async completeLogin(completion) {
+      return loggedIn(await login.complete(completion, await tokenGrant(completion.ip)))
+    },
+    authenticateDevice: devices.authenticate,
+    devices: devices.list,
+    revokeDevice: devices.revoke,
+    logout: devices.logout,
+    twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeStep }),
+  }
+}
+
+const loggedIn = ({ account, given }: { account: LoggedIn['user']; given: string }): LoggedIn => ({
+  token: given,
+  user: { id: account.id, username: account.username, display_name: account.display_name },
+})

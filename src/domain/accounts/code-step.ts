@@ -1,0 +1,104 @@
+import { DAY, MINUTE, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
+import { backupCodesOf, secondFactorOf, storeFailures, takeBackupCode, takeStep } from '../../storage/second-factors.ts'
+import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
+import type { Queue } from './queue.ts'
+import { secondsUntil } from './refusals.ts'
+import { unseal } from './sealing.ts'
+import { isTotpCode, matchingStep } from './totp.ts'
+
+const FAILURES_PER_LOCK = 5
+const FIRST_LOCK_MS = 15 * MINUTE
+const LONGEST_LOCK_MS = DAY
+
+/** Wrong codes in a row after which only an administrator opens the step again (NIST SP 800-63B-4, 3.2.2). */
+const MAX_FAILURES = 100
+
+/** A code made ready for the transaction that uses it: what takes long has been reckoned already. */
+export type Proof = { totp: string } | { backupHash: string } | undefined
+
+/** What a code is for. Backup codes serve for a login only; so does once more the code that enabled the factor. */
+export type Purpose = 'login' | 'settings'
+
+export interface CodeStep {
+  /** Throws `account_locked` while the account's codes are not looked at. */
+  assertOpen(on: Reader, user: number): Promise<void>
+  /** Reads what somebody typed. */
+  read(user: number, text: string, purpose: Purpose): Promise<Proof>
+  /** Whether the code is right, and uses it up: each step and each backup code once. A wrong one is counted. */
+  use(tx: Writer, user: number, proof: Proof, purpose: Purpose): Promise<boolean>
+}
+
+/** How long the step is locked after so many wrong codes in a row, ms: every fifth locks twice as long as the one before. */
+export function lockAfter(failures: number): number {
+  if (failures === 0 || failures % FAILURES_PER_LOCK !== 0) return 0
+  return Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** (failures / FAILURES_PER_LOCK - 1))
+}
+
+/** Whether only an administrator opens the step again. */
+export const isClosed = (failures: number): boolean => failures >= MAX_FAILURES
+
+/** The context a TOTP secret is sealed in, so that one account's cannot be put into another's row. */
+export const sealContext = (user: number): string => `second factor of user ${user}`
+
+export interface CodeStepDeps {
+  database: Database
+  clock: Clock
+  sealKey: Uint8Array
+  queue: Queue
+}
+
+/**
+ * Checks second factors. The counter of wrong codes belongs to the account and survives correct passwords: with a lock of
+ * always 15 minutes, somebody who knows the password would guess a code within a year or two.
+ */
+export function makeCodeStep({ database, clock, sealKey, queue }: CodeStepDeps): CodeStep {
+  async function matches(tx: Writer, user: number, proof: NonNullable<Proof>, purpose: Purpose): Promise<boolean> {
+    if ('backupHash' in proof) {
+      const found = findBackupCode(await backupCodesOf(tx, user), proof.backupHash)
+      return found !== undefined && (await takeBackupCode(tx, found.id))
+    }
+    const factor = await secondFactorOf(tx, user)
+    if (!factor?.secret) return false
+    const step = matchingStep(unseal(sealKey, sealContext(user), factor.secret), proof.totp, clock.now())
+    if (step === undefined || (purpose !== 'login' && step <= factor.enrolled_step)) return false
+    return takeStep(tx, user, step)
+  }
+
+  async function countFailure(tx: Writer, user: number): Promise<void> {
+    const failures = ((await secondFactorOf(tx, user))?.failures ?? 0) + 1
+    await storeFailures(tx, user, failures, clock.now() + lockAfter(failures))
+  }
+
+  return {
+    async assertOpen(on, user) {
+      const factor = await secondFactorOf(on, user)
+      if (!factor) return
+      const now = clock.now()
+      if (isClosed(factor.failures)) {
+        const text = 'Too many wrong codes in a row; an administrator has to unlock the account.'
+        throw fault('account_locked', { text, retryAfter: LONGEST_LOCK_MS / 1_000 })
+      }
+      if (factor.locked_until > now) {
+        throw fault('account_locked', { retryAfter: secondsUntil(factor.locked_until, now) })
+      }
+    },
+    async read(user, text, purpose) {
+      const typed = text.replace(/\s/g, '')
+      if (isTotpCode(typed)) return { totp: typed }
+      const code = purpose === 'login' ? readBackupCode(typed) : undefined
+      if (!code) return undefined
+      const salt = (await secondFactorOf(database.read, user))?.code_salt
+      if (!salt) return undefined
+      const [backupHash] = await hashBackupCodes(queue, [code], salt)
+      return { backupHash: backupHash! }
+    },
+    async use(tx, user, proof, purpose) {
+      const right = proof !== undefined && (await matches(tx, user, proof, purpose))
+      if (right) await storeFailures(tx, user, 0, 0)
+      else await countFailure(tx, user)
+      return right
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Options } from '@node-rs/argon2'
+import { fault } from '../../contract/errors.ts'
+import { byteLength, isSound } from '../../base/text.ts'
+import { commonPasswords } from './common-passwords.ts'
+import type { Queue } from './queue.ts'
+import { refuse } from './refusals.ts'
+import { normalName } from './usernames.ts'
+
+const PASSWORD_BYTES = { min: 8, max: 1_024 } as const
+
+/** OWASP's first choice for argon2id (its default here): 19 MiB, two passes, one lane. */
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } satisfies Options
+const PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`
+
+/** The hash of no password: what a password is compared with when nobody has the name. */
+const NOBODY = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+// Native code that only those commands need to load that touch a password.
+const argon2 = () => import('@node-rs/argon2')
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /**
+   * Whether the password belongs to the hash. Without a hash the same work is done for nothing and the answer is no.
+   * `whenItsTurnComes` may still throw after the wait. Throws `busy` when too many wait already.
+   */
+  matches(password: string, hash: string | undefined, whenItsTurnComes: () => void): Promise<boolean>
+  /** Whether the hash was made with today's parameters. */
+  isCurrent(hash: string): boolean
+}
+
+/** Hashing of passwords: exactly the bytes given, never cut or normalised. `queue` bounds memory and threads. */
+export const makePasswords = (queue: Queue): Passwords => ({
+  hash: (password) => queue(async () => (await argon2()).hash(password, PARAMETERS)),
+  matches: (password, hash, whenItsTurnComes) =>
+    queue(async () => {
+      whenItsTurnComes()
+      const right = await (await argon2()).verify(hash ?? NOBODY, password)
+      return right && hash !== undefined
+    }),
+  isCurrent: (hash) => hash.startsWith(PREFIX),
+})
+
+/** The queue for everything that costs memory and a thread for some time: two at once, a short line, then `busy`. */
+export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', { retryAfter: 1 }) } as const
+
+/** Refuses what no password can be, before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
+export function assertPasswordSize(password: string): void {
+  // Every character has at least one byte, so the length alone settles the worst cases.
+  if (password.length > PASSWORD_BYTES.max || byteLength(password) > PASSWORD_BYTES.max) {
+    throw refuse('password', `A password has at most ${PASSWORD_BYTES.max} bytes.`)
+  }
+}
+
+/** Refuses a new password that is too short or too long, or that everybody tries first (OWASP ASVS 5.0, 6.2.1 and 6.2.4). */
+export function assertNewPassword(password: string, username: string, { allowWeak = false } = {}): void {
+  assertPasswordSize(password)
+  if (byteLength(password) < PASSWORD_BYTES.min) {
+    throw refuse('password', `A password has at least ${PASSWORD_BYTES.min} bytes.`)
+  }
+  if (!isSound(password)) throw refuse('password', 'A password consists of whole characters, without NUL.')
+  if (allowWeak) return
+  const guess = normalName(password)
+  if (guess === username || [...guess].reverse().join('') === username) {
+    throw refuse('password', 'The password must not be the user name.')
+  }
+  if (commonPasswords().has(guess) || new Set(guess).size === 1) {
+    throw refuse('password', 'That is one of the most common passwords; choose another one.')
+  }
+}

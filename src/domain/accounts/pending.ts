@@ -1,0 +1,62 @@
+import { MINUTE, type Clock } from '../../base/clock.ts'
+import type { Reader, Writer } from '../../storage/database.ts'
+import {
+  countTry,
+  insertPendingLogin,
+  pendingLogin,
+  takePendingLogin,
+  type LoginKind,
+  type PendingLogin,
+} from '../../storage/pending-logins.ts'
+import { hashToken, isPendingToken, newPendingToken } from './tokens.ts'
+
+const LIFETIME_MS = 5 * MINUTE
+const TRIES = 5
+
+/** Waiting logins of one account; somebody who knows the password could pile them up. */
+const MAX_PER_USER = 20
+
+/** The device that a login is for. */
+export interface DeviceNames {
+  device_id: string
+  device_name: string
+}
+
+export interface PendingLogins {
+  /** Begins to wait for a second factor. Returns the token that only `find` with the same kind knows. */
+  open(tx: Writer, kind: LoginKind, user: number, device: DeviceNames | undefined): Promise<string>
+  /** The login that waits under a token: of this kind, in its time; undefined for everything else. */
+  find(on: Reader, kind: LoginKind, token: string): Promise<PendingLogin | undefined>
+  /** Whether a further code may be tried with it. */
+  isOpen(login: PendingLogin): boolean
+  /** Counts a wrong code. */
+  miss(tx: Writer, login: PendingLogin): Promise<void>
+  /** Uses it up; false when somebody else did. */
+  take(tx: Writer, login: PendingLogin): Promise<boolean>
+}
+
+/** Logins between password and second factor: objects of their own kind, good for one completion within 5 minutes. */
+export const makePendingLogins = (clock: Clock): PendingLogins => ({
+  async open(tx, kind, user, device) {
+    const token = newPendingToken()
+    const now = clock.now()
+    const login = {
+      kind,
+      token_hash: hashToken(token),
+      user_id: user,
+      device_id: device?.device_id ?? null,
+      device_name: device?.device_name ?? null,
+      expires_at: now + LIFETIME_MS,
+    }
+    await insertPendingLogin(tx, login, now, MAX_PER_USER)
+    return token
+  },
+  async find(on, kind, token) {
+    return isPendingToken(token) ? pendingLogin(on, kind, hashToken(token), clock.now()) : undefined
+  },
+  isOpen: (login) => login.tries < TRIES,
+  async miss(tx, login) {
+    await countTry(tx, login.id)
+  },
+  take: (tx, login) => takePendingLogin(tx, login.id),
+})

@@ -1,0 +1,145 @@
+import { MINUTE, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import { accountById } from '../../storage/accounts.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
+import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import {
+  backupCodesOf,
+  deleteSecondFactor,
+  enableSecondFactor,
+  replaceBackupCodes,
+  secondFactorOf,
+  storePendingSecret,
+} from '../../storage/second-factors.ts'
+import { hashBackupCodes, newBackupCodes, newSalt } from './backup-codes.ts'
+import { isClosed, sealContext, type CodeStep } from './code-step.ts'
+import type { Queue } from './queue.ts'
+import { seal, unseal } from './sealing.ts'
+import { matchingStep, newTotpSecret, totpAddress } from './totp.ts'
+
+/** How long a set-up may take, from the secret to the first code. */
+const SETUP_MS = 10 * MINUTE
+
+export interface TwoFactorStatus {
+  enabled: boolean
+  backup_codes_left: number
+  /** When codes are looked at again after too many wrong ones, epoch ms; null when they are. */
+  locked_until: number | null
+  /** Whether only an administrator ends that lock. */
+  closed: boolean
+}
+
+export interface TwoFactor {
+  status(user: number): Promise<TwoFactorStatus>
+  /**
+   * Makes a secret that `enable` puts into force within 10 minutes; another one replaces it. `issuer` is what an
+   * authenticator app shows beside the name. Throws `conflict` while the second factor is on.
+   */
+  setUp(user: number, issuer: string): Promise<{ secret: string; otpauth_url: string }>
+  /** Switches the second factor on with a code of the secret that was set up. Throws `invalid_code`, `conflict`. */
+  enable(user: number, code: string): Promise<{ backup_codes: string[] }>
+  /** Switches it off and forgets secret and backup codes. Takes a TOTP code newer than the last. Throws `invalid_code`, `account_locked`, `conflict`. */
+  disable(user: number, code: string): Promise<void>
+  /** Replaces the backup codes; what it takes and throws is as with `disable`. */
+  regenerateBackupCodes(user: number, code: string): Promise<{ backup_codes: string[] }>
+}
+
+export interface TwoFactorDeps {
+  database: Database
+  clock: Clock
+  sealKey: Uint8Array
+  queue: Queue
+  codeStep: CodeStep
+}
+
+export function makeTwoFactor({ database, clock, sealKey, queue, codeStep }: TwoFactorDeps): TwoFactor {
+  /** The pending secret as it is stored and the step of it that the code proves. */
+  async function proveSetUp(on: Reader, user: number, code: string): Promise<{ sealed: string; step: number }> {
+    const factor = await secondFactorOf(on, user)
+    if (factor?.secret) throw isOn()
+    const since = factor?.pending_at ?? null
+    if (!factor?.pending_secret || since === null || since + SETUP_MS <= clock.now()) {
+      throw fault('conflict', { text: 'There is no set-up to complete, or it took too long: start it again.' })
+    }
+    const secret = unseal(sealKey, sealContext(user), factor.pending_secret)
+    const step = matchingStep(secret, code.replace(/\s/g, ''), clock.now())
+    if (step === undefined) throw fault('invalid_code')
+    return { sealed: factor.pending_secret, step }
+  }
+
+  /** Uses a TOTP code up and does what it permits; a wrong one is counted before it is refused. */
+  async function spend(user: number, code: string, permitted: (tx: Writer) => Promise<void>): Promise<void> {
+    const proof = await codeStep.read(user, code, 'settings')
+    const right = await database.write(async (tx) => {
+      await assertOn(tx, user)
+      await codeStep.assertOpen(tx, user)
+      if (!(await codeStep.use(tx, user, proof, 'settings'))) return false
+      await permitted(tx)
+      return true
+    })
+    if (!right) throw fault('invalid_code')
+  }
+
+  /** Codes to show once, and what to store of them. Takes about half a second. */
+  async function makeCodes() {
+    const codes = newBackupCodes()
+    const salt = newSalt()
+    return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
+  }
+
+  return {
+    async status(user) {
+      const factor = await secondFactorOf(database.read, user)
+      const codes = await backupCodesOf(database.read, user)
+      const lockedUntil = factor?.locked_until ?? 0
+      return {
+        enabled: !!factor?.secret,
+        backup_codes_left: codes.length,
+        locked_until: lockedUntil > clock.now() ? lockedUntil : null,
+        closed: isClosed(factor?.failures ?? 0),
+      }
+    },
+    async setUp(user, issuer) {
+      const secret = newTotpSecret()
+      return database.write(async (tx) => {
+        const account = await accountById(tx, user)
+        if (!account) throw fault('not_found')
+        if (account.two_factor_since !== null) throw isOn()
+        await storePendingSecret(tx, user, seal(sealKey, sealContext(user), secret), clock.now())
+        return { secret, otpauth_url: totpAddress(secret, issuer, account.username) }
+      })
+    },
+    async enable(user, code) {
+      await proveSetUp(database.read, user, code)
+      const { codes, salt, hashes } = await makeCodes()
+      await database.write(async (tx) => {
+        const { sealed, step } = await proveSetUp(tx, user, code)
+        await enableSecondFactor(tx, user, sealed, step, clock.now())
+        await replaceBackupCodes(tx, user, salt, hashes)
+      })
+      return { backup_codes: codes }
+    },
+    disable: (user, code) =>
+      spend(user, code, async (tx) => {
+        await deleteSecondFactor(tx, user)
+        await deletePendingLoginsOf(tx, user)
+      }),
+    async regenerateBackupCodes(user, code) {
+      // The code is used up first: whoever has none must not make the server reckon for half a second.
+      await spend(user, code, () => Promise.resolve())
+      const { codes, salt, hashes } = await makeCodes()
+      await database.write(async (tx) => {
+        await assertOn(tx, user)
+        await replaceBackupCodes(tx, user, salt, hashes)
+      })
+      return { backup_codes: codes }
+    },
+  }
+}
+
+const isOn = () => fault('conflict', { text: 'Two-factor authentication is on already.' })
+
+async function assertOn(on: Reader, user: number): Promise<void> {
+  const factor = await secondFactorOf(on, user)
+  if (!factor?.secret) throw fault('conflict', { text: 'Two-factor authentication is not on.' })
+}

@@ -1,0 +1,37 @@
+import { isSound, printable } from '../../base/text.ts'
+import type { Account } from '../../storage/accounts.ts'
+import { refuse } from './refusals.ts'
+import { isUsername, normalName } from './usernames.ts'
+
+/** A user as the other floors see one: without the hash of the password. */
+export interface User extends Omit<Account, 'password_hash'> {}
+
+export const withoutHash = ({ password_hash: _, ...user }: Account): User => user
+
+/** The quota of somebody who may store as much as there is room for. */
+const UNLIMITED = -1
+
+const DISPLAY_NAME_LENGTH = 100
+
+/** The name as it is kept. Refuses everything but ASCII, so that no two names look or fold alike. */
+export function readUsername(text: string): string {
+  const name = normalName(text)
+  if (isUsername(name)) return name
+  throw refuse(
+    'username',
+    'A user name has 1 to 64 characters: letters a-z, digits, ".", "_" and "-", beginning with a letter or a digit.',
+  )
+}
+
+export function readDisplayName(text: string): string {
+  const name = text.trim()
+  const fits = name !== '' && [...name].length <= DISPLAY_NAME_LENGTH
+  if (fits && isSound(name) && printable(name) === name) return name
+  throw refuse('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
+}
+
+/** Refuses what is no quota: bytes, -1 for unlimited, null for the default. */
+export function assertQuota(bytes: number | null): void {
+  if (bytes === null || bytes === UNLIMITED || (Number.isSafeInteger(bytes) && bytes >= 0)) return
+  throw refuse('quota_bytes', 'A quota is a whole number of bytes, or none.')
+}

@@ -1,0 +1,55 @@
+import { byteLength, fitsBytes, isSound } from '../../base/text.ts'
+import { fault, type Fault } from '../../contract/errors.ts'
+
+/** A path taken apart, once; nobody further down parses a string again. The root is the empty list. */
+export type Segments = readonly string[]
+
+const MAX_BYTES = 4_096
+const MAX_SEGMENTS = 64
+const MAX_SEGMENT_BYTES = 255
+
+// C0, DEL, C1 and the backslash, which other systems take for a separator.
+// oxlint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\\]/
+
+const bad = (text: string): Fault => fault('bad_path', { text })
+
+/** What makes two names of one folder the same: their Unicode normal form (NFC). Names themselves are kept as they came. */
+export const nameKey = (name: string): string => name.normalize('NFC')
+
+/** Whether a name of the root belongs to the virtual folder of the chat rooms. */
+const isReserved = (name: string): boolean => nameKey(name).toLowerCase() === 'teamchat'
+
+/** Takes a path apart. Refuses, and never repairs, what could be read in two ways: fault `bad_path`. */
+export function segmentsOf(path: string): Segments {
+  if (!path.startsWith('/')) throw bad('The path must start with "/".')
+  if (!isSound(path)) throw bad('The path holds a character that cannot be stored.')
+  if (!fitsBytes(path, MAX_BYTES)) throw bad(`The path is longer than ${MAX_BYTES} bytes.`)
+  if (path === '/') return []
+  const segments = path.slice(1).split('/')
+  if (segments.length > MAX_SEGMENTS) throw bad(`The path has more than ${MAX_SEGMENTS} parts.`)
+  for (const segment of segments) {
+    if (segment === '') throw bad('The path has an empty part.')
+    if (segment === '.' || segment === '..') throw bad('The path must not hold "." or "..".')
+    if (FORBIDDEN.test(segment)) throw bad('The path holds a control character or a backslash.')
+    if (!fitsBytes(segment, MAX_SEGMENT_BYTES))
+      throw bad(`A name in the path is longer than ${MAX_SEGMENT_BYTES} bytes.`)
+  }
+  return segments
+}
+
+/** Refuses a place for what reaches so far below it that nobody could name it there: fault `bad_path`. */
+export function assertRoom(place: Segments, below: { depth: number; bytes: number }): void {
+  if (byteLength(pathOf(place)) + below.bytes > MAX_BYTES) throw bad('Paths in the folder would be too long there.')
+  if (place.length + below.depth > MAX_SEGMENTS) throw bad('Paths in the folder would have too many parts there.')
+}
+
+/** A path of the account's own files other than the root: what can be created, replaced, moved or deleted. */
+export function ownSegments(path: string): Segments {
+  const segments = segmentsOf(path)
+  if (segments.length === 0) throw bad('The path names the root folder.')
+  if (isReserved(segments[0]!)) throw bad('"/Teamchat" is reserved for the files of chat rooms.')
+  return segments
+}
+
+export const pathOf = (segments: Segments): string => `/${segments.join('/')}`

@@ -1,0 +1,144 @@
+import { formatSize, parseSize } from '../../base/sizes.ts'
+import { limits } from '../../contract/limits.ts'
+
+/** The values an option can have, how they are read from text and shown. */
+interface Kind<T> {
+  name: string
+  /** The value that a text stands for; throws a sentence when it stands for none. */
+  parse(text: string): T
+  show(value: T): string
+}
+
+export interface Option<T = unknown> {
+  kind: Kind<T>
+  standard: T
+  summary: string
+  /** Takes effect while the server runs and holds for every process: kept in the database. Others are read at start. */
+  live: boolean
+  /** Shown masked. */
+  secret?: true
+}
+
+const boolean: Kind<boolean> = {
+  name: 'on|off',
+  parse(text) {
+    if (/^(on|true|yes|1)$/i.test(text)) return true
+    if (/^(off|false|no|0)$/i.test(text)) return false
+    throw new Error(`must be on or off, not "${text}"`)
+  },
+  show: (value) => (value ? 'on' : 'off'),
+}
+
+const integer = (min: number, max: number): Kind<number> => ({
+  name: `${min}..${max}`,
+  parse(text) {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`must be a whole number from ${min} to ${max}, not "${text}"`)
+    return value
+  },
+  show: String,
+})
+
+const size: Kind<number> = {
+  name: 'SIZE|none',
+  parse(text) {
+    const bytes = text === 'none' ? -1 : parseSize(text)
+    if (bytes === undefined) throw new Error(`must be a size such as 10GB, or none, not "${text}"`)
+    return bytes
+  },
+  show: (bytes) => (bytes < 0 ? 'none' : formatSize(bytes).replace(' ', '')),
+}
+
+const text = (pattern: RegExp, meaning: string): Kind<string> => ({
+  name: meaning,
+  parse(value) {
+    if (value !== '' && !pattern.test(value)) throw new Error(`must be ${meaning}, not "${value}"`)
+    return value
+  },
+  show: String,
+})
+
+const oneOf = (...choices: string[]): Kind<string> => ({
+  name: choices.join('|'),
+  parse(value) {
+    if (!choices.includes(value)) throw new Error(`must be ${choices.join(' or ')}, not "${value}"`)
+    return value
+  },
+  show: String,
+})
+
+const list = (pattern: RegExp, meaning: string): Kind<string[]> => ({
+  name: `${meaning},…`,
+  parse(value) {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean)
+    const wrong = items.find((item) => !pattern.test(item))
+    if (wrong !== undefined) throw new Error(`must be a list of ${meaning}, and "${wrong}" is none`)
+    return items
+  },
+  show: (items) => items.join(','),
+})
+
+const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({
+  kind,
+  standard,
+  summary,
+  live: false,
+})
+const live = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({ kind, standard, summary, live: true })
+
+// An address or a range in CIDR notation. Numbers of hops and wildcards are refused: anybody could then name any address.
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:.]*)(\/\d{1,3})?$/i
+
+type RateLimits = { [name in keyof typeof limits as `limits.${name}`]: Option<number> }
+
+const rateLimits = Object.fromEntries(
+  Object.entries(limits).map(([name, max]) => [
+    `limits.${name}`,
+    live(integer(1, 1_000_000), max, `Requests per minute: ${name.replace('_', ' ')}`),
+  ]),
+) as RateLimits
+
+/** Every setting of the service: what `svc config` knows. */
+export const options = {
+  host: atStart(text(/^[0-9a-zA-Z.:-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on'),
+  port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
+  public_url: atStart(
+    text(/^https?:\/\/[^/?#\s]+$/, 'a URL without a path'),
+    '',
+    'URL under which users reach the service',
+  ),
+  trusted_proxies: atStart(
+    list(ADDRESS, 'addresses or CIDR ranges'),
+    [] as string[],
+    'Proxies whose X-Forwarded-For is believed',
+  ),
+  log_level: atStart(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least serious entries of the log'),
+  log_format: atStart(oneOf('auto', 'json', 'pretty'), 'auto', 'Form of the log; auto is pretty on a terminal'),
+  metrics: atStart(
+    oneOf('loopback', 'on', 'off'),
+    'loopback',
+    'Who may read /metrics: this machine, everybody, nobody',
+  ),
+  'limits.enabled': live(boolean, true, 'Whether rate limits apply; the account lockout always does'),
+  ...rateLimits,
+  'auth.device_idle_days': live(integer(0, 36_500), 90, 'Days without use after which a device token ends; 0 never'),
+  'auth.device_max_days': live(integer(0, 36_500), 365, 'Days after which a device token ends in any case; 0 never'),
+  'quota.default': live(size, -1, 'Quota of users who have none of their own'),
+  'files.max_size': live(size, 2 * 1024 ** 3, 'Largest single file'),
+  'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed remembers deleted rows'),
+  'retention.versions_days': live(integer(1, 36_500), 30, 'Days that deleted and overwritten files can be restored'),
+} as const
+
+export type Options = typeof options
+export type OptionName = keyof Options
+export type Values = { [name in OptionName]: Options[name] extends Option<infer T> ? T : never }
+
+export const isOption = (name: string): name is OptionName => Object.hasOwn(options, name)
+
+/** The environment variable of an option: `limits.sync_upload` is `SVC_LIMITS_SYNC_UPLOAD`. */
+export const variableOf = (name: OptionName): string =>
+  name === 'limits.enabled' ? 'SVC_LIMITS' : `SVC_${name.toUpperCase().replaceAll('.', '_')}`

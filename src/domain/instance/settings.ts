@@ -1,0 +1,88 @@
+import { fault } from '../../contract/errors.ts'
+import type { Database } from '../../storage/database.ts'
+import { settingsVersion, storedSettings, storeSetting } from '../../storage/settings.ts'
+import { isOption, options, type Option, type OptionName, type Values } from './options.ts'
+
+export type Source = 'flag' | 'environment' | 'config.json' | 'database' | 'default'
+
+/** What was read at start: values given by flags, environment and file, which win over stored ones. */
+export interface Given {
+  values: Partial<Values>
+  sources: Partial<Record<OptionName, Source>>
+}
+
+/** Maintenance as an administrator declared it. Times are epoch milliseconds. */
+export interface Maintenance {
+  message: string
+  until: number | null
+}
+
+interface State {
+  version: string
+  values: Values
+  sources: Record<OptionName, Source>
+  maintenance: Maintenance | undefined
+}
+
+const names = Object.keys(options) as OptionName[]
+const MAINTENANCE = '#maintenance'
+
+function assemble(version: string, stored: Map<string, string>, given: Given): State {
+  const sources = {} as Record<OptionName, Source>
+  const values = Object.fromEntries(
+    names.map((name) => {
+      const text = stored.get(name)
+      sources[name] = given.sources[name] ?? (text === undefined ? 'default' : 'database')
+      return [name, given.values[name] ?? (text === undefined ? options[name].standard : JSON.parse(text))]
+    }),
+  ) as Values
+  const maintenance = stored.get(MAINTENANCE)
+  return { version, values, sources, maintenance: maintenance ? (JSON.parse(maintenance) as Maintenance) : undefined }
+}
+
+/** One request asks for settings several times; within this time it gets the same answer without asking the database. */
+const FRESH_MS = 5
+
+/** The settings in force. What an admin command changes holds for the next request of every process. */
+export function makeSettings(database: Database, given: Given) {
+  let state: State | undefined
+  let askedAt = -Infinity
+
+  async function current(): Promise<State> {
+    if (state && performance.now() - askedAt < FRESH_MS) return state
+    const version = await settingsVersion(database.read)
+    if (state?.version !== version) state = assemble(version, await storedSettings(database.read), given)
+    askedAt = performance.now()
+    return state
+  }
+
+  return {
+    async values(): Promise<Values> {
+      return (await current()).values
+    },
+
+    /** Every option with its value and where it comes from; secrets as they are. */
+    async list(): Promise<{ name: OptionName; value: unknown; shown: string; source: Source; option: Option }[]> {
+      const { values, sources } = await current()
+      return names.map((name) => {
+        const option = options[name] as Option
+        return { name, value: values[name], shown: option.kind.show(values[name]), source: sources[name], option }
+      })
+    },
+
+    /** Stores the value of a live option, or forgets it. Fault `not_found` for an unknown one. */
+    async store(name: string, value: unknown): Promise<void> {
+      if (!isOption(name) || !options[name].live) throw fault('not_found')
+      await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
+      askedAt = -Infinity
+      askedAt = -Infinity
+    },
+
+    /** Maintenance in force, or undefined. */
+    async maintenance(): Promise<Maintenance | undefined> {
+      return (await current()).maintenance
+    },
+  }
+}
+
+export type Settings = ReturnType<typeof makeSettings>

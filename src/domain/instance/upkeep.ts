@@ -1,0 +1,44 @@
+import { DAY, HOUR, type Clock } from '../../base/clock.ts'
+import { compact } from '../../storage/changes.ts'
+import type { Contents } from '../../storage/contents.ts'
+import type { Database } from '../../storage/database.ts'
+import { purge } from '../../storage/files.ts'
+import { forgetPushes } from '../../storage/pushes.ts'
+import type { Settings } from './settings.ts'
+
+/** What one round of upkeep removed. */
+export interface Removed {
+  tombstones: number
+  trash: number
+  versions: number
+  contents: number
+  bytes: number
+}
+
+/** Repeated pushes are recognised this long. */
+const PUSH_MEMORY = 30 * DAY
+
+/** A content nobody points to is kept this long, for uploads that are about to. */
+const CONTENT_GRACE = DAY
+
+export const UPKEEP_EVERY = HOUR
+
+interface Parts {
+  database: Database
+  contents: Contents
+  clock: Clock
+  settings: Settings
+}
+
+/** Forgets what is past its retention: tombstones, trash, versions, remembered pushes, and contents nothing points to. */
+export const makeUpkeep =
+  ({ database, contents, clock, settings }: Parts) =>
+  async (): Promise<Removed> => {
+    const now = clock.now()
+    const values = await settings.values()
+    const tombstones = await database.write((tx) => compact(tx, now - values['retention.tombstones_days'] * DAY))
+    const purged = await database.write((tx) => purge(tx, now - values['retention.versions_days'] * DAY))
+    await database.write((tx) => forgetPushes(tx, now - PUSH_MEMORY))
+    const collected = await contents.collect(now - CONTENT_GRACE)
+    return { tombstones, ...purged, ...collected }
+  }

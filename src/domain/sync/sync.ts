@@ -1,0 +1,30 @@
+import type { Clock } from '../../base/clock.ts'
+import { headsOf } from '../../storage/changes.ts'
+import type { Database } from '../../storage/database.ts'
+import { makeFeed } from './feed.ts'
+import { makeNews } from './news.ts'
+import { makePush } from './push.ts'
+
+export { shapes } from './tables.ts'
+
+interface Parts {
+  database: Database
+  clock: Clock
+  /** The installation's epoch: changes with every restore. */
+  epoch: () => string
+}
+
+/** Rows and the change feed of accounts. */
+export function makeSync({ database, clock, epoch }: Parts) {
+  const news = makeNews((users) => headsOf(database.read, users))
+  return {
+    ...makeFeed({ database, news, epoch }),
+    ...makePush({ database, clock, news }),
+    /** Tells waiting requests that an account's feed moved. */
+    announce: news.announce,
+    /** Lets waiting requests go. */
+    close: news.close,
+  }
+}
+
+export type Sync = ReturnType<typeof makeSync>

@@ -1,0 +1,57 @@
+import { createRequire } from 'node:module'
+import type BetterSqlite3 from 'better-sqlite3'
+
+export type SqliteHandle = BetterSqlite3.Database
+export type SqliteStatement = BetterSqlite3.Statement
+
+/** 3.51.3 repaired the WAL-reset bug, which could corrupt a database written by several connections (sqlite.org/wal.html). */
+const OLDEST = [3, 51, 3] as const
+
+// better-sqlite3 13 needs Node-API 10 (Node >= 22.14); 12 is the last for Node 20. npm installs the one that fits.
+function load(): typeof BetterSqlite3 {
+  const require = createRequire(import.meta.url)
+  const name = Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3'
+  try {
+    return require(name) as typeof BetterSqlite3
+  } catch (cause) {
+    throw new Error(
+      `SQLite could not be loaded on Node ${process.versions.node}: install with Node >= 22.14, or with a C++ compiler at hand (Debian: apt-get install make g++ python3).`,
+      { cause },
+    )
+  }
+}
+
+/**
+ * Opens (and creates) a database file so that a commit is on the disk before it returns.
+ * `patience` is how long a statement waits for the lock of another connection, in milliseconds.
+ */
+export function openEngine(file: string, patience: number): SqliteHandle {
+  const handle = new (load())(file, { timeout: patience })
+  try {
+    handle.pragma('journal_mode = WAL')
+    // better-sqlite3 is built with NORMAL as the default for WAL, under which the last commits can vanish with the power.
+    handle.pragma('synchronous = FULL')
+    handle.pragma('trusted_schema = OFF')
+    handle.pragma('cell_size_check = ON')
+    if (process.platform === 'darwin') handle.pragma('fullfsync = 1')
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
+/** Refuses an engine or settings under which an acknowledged write could be lost. */
+export function assertDurable(handle: SqliteHandle): void {
+  const version = handle.prepare('select sqlite_version() as version').pluck().get() as string
+  const numbers = version.split('.').map(Number)
+  const differs = OLDEST.findIndex((number, index) => (numbers[index] ?? 0) !== number)
+  if (differs >= 0 && (numbers[differs] ?? 0) < OLDEST[differs]!) {
+    throw new Error(`SQLite ${version} is too old: at least ${OLDEST.join('.')} is needed.`)
+  }
+  const expected = { journal_mode: 'wal', synchronous: 2 } as const
+  for (const [name, value] of Object.entries(expected)) {
+    const actual = handle.pragma(name, { simple: true })
+    if (actual !== value) throw new Error(`SQLite runs with ${name} = ${String(actual)}; it must be ${value}.`)
+  }
+}

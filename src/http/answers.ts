@@ -1,0 +1,76 @@
+import fastJsonStringify from 'fast-json-stringify'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Busy, DiskFull } from '../base/trouble.ts'
+import { fault, Fault } from '../contract/errors.ts'
+import type { AnyAction } from '../contract/contract.ts'
+import type { Outgoing } from './handle.ts'
+
+/** Answers of JSON are never to be taken for anything else, nor kept by anybody in between. */
+export const jsonHeaders = {
+  'content-type': 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** Writes the JSON answers of an action: only the fields its contract names leave. */
+export function writerFor(action: AnyAction): (result: object) => string {
+  const envelope = Object.fromEntries(
+    ['ok', 'success']
+      .filter((name) => name in ((action.result as { properties?: object }).properties ?? {}))
+      .map((name) => [name, true]),
+  )
+  // Large answers are put together column by column by their handlers; checking each field again would double their cost.
+  if (action.answers === 'large') return (result) => JSON.stringify({ ...envelope, ...result })
+  const stringify = fastJsonStringify(action.result as never)
+  return (result) => stringify({ ...envelope, ...result })
+}
+
+/** Sends an answer of bytes. */
+export function sendBytes(reply: FastifyReply, { status, headers, body }: Outgoing): FastifyReply {
+  return reply.code(status).headers(headers).send(body)
+}
+
+const byFastifyCode: Record<string, () => Fault> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => fault('too_large'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => fault('unsupported_media_type'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
+    fault('bad_request', { text: 'The body is not as long as Content-Length says.' }),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => fault('bad_request', { text: 'The body is not valid JSON.' }),
+  FST_ERR_CTP_EMPTY_JSON_BODY: () => fault('bad_request', { text: 'The body is empty.' }),
+}
+
+/** What the caller is told of an error; undefined for a bug, of which they are told nothing. */
+function toFault(error: unknown): Fault | undefined {
+  if (error instanceof Fault) return error
+  if (error instanceof DiskFull) return fault('disk_full')
+  if (error instanceof Busy) return fault('busy', { retryAfter: 2 })
+  const { code = '', statusCode } = error as Partial<FastifyError>
+  if (byFastifyCode[code]) return byFastifyCode[code]()
+  return statusCode === 400 ? fault('bad_request', { text: 'The body is not valid JSON.' }) : undefined
+}
+
+/** The body of every failure. */
+export const failureBody = ({ message, code, extra }: Fault) => ({
+  ok: false,
+  success: false,
+  error: message,
+  code,
+  ...extra.fields,
+})
+
+/** Turns whatever was thrown into the one shape of failures. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const known = toFault(error)
+  // Whoever hung up in the middle of a body is not told anything any more, and nothing went wrong here.
+  const isGone = request.raw.destroyed && !request.raw.complete
+  if (isGone) request.log.info('client hung up')
+  else if (!known) request.log.error({ err: error }, 'request failed')
+  const answer = known ?? fault('internal', { fields: { request_id: request.id } })
+  if (answer.extra.retryAfter !== undefined) void reply.header('retry-after', answer.extra.retryAfter)
+  if (answer.status === 401 && request.url.startsWith('/api/sync/')) void reply.header('www-authenticate', 'Bearer')
+  return reply
+    .code(answer.status)
+    .headers(jsonHeaders)
+    .serializer(String)
+    .send(JSON.stringify(failureBody(answer)))
+}

@@ -1,0 +1,100 @@
+import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import type { Clock } from '../base/clock.ts'
+import { fault } from '../contract/errors.ts'
+import type { Domain } from '../domain/domain.ts'
+import { actionConstraint } from './action-constraint.ts'
+import { answerError, failureBody } from './answers.ts'
+import { filesystemHandlers } from './filesystem/filesystem.ts'
+import { makeLimiter } from './limiter.ts'
+import { mount } from './mount.ts'
+import { docs } from './service/docs.ts'
+import { health } from './service/health.ts'
+import { metrics } from './service/metrics.ts'
+import { syncAuthHandlers } from './sync-auth/sync-auth.ts'
+import { syncDataHandlers } from './sync-data/sync-data.ts'
+import { syncFilesHandlers } from './sync-files/sync-files.ts'
+import { syncStatusHandlers } from './sync-status/sync-status.ts'
+
+export interface AppOptions {
+  domain: Domain
+  clock: Clock
+  /** Where log entries go, or false for none. */
+  logger: FastifyServerOptions['logger']
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  trustedProxies: readonly string[]
+  /** Who may read /metrics. */
+  metrics: string
+}
+
+const handlers = [
+  ...syncAuthHandlers,
+  ...syncDataHandlers,
+  ...syncFilesHandlers,
+  ...syncStatusHandlers,
+  ...filesystemHandlers,
+]
+
+/** The whole server: every route, in one place. */
+export async function makeApp({
+  domain,
+  clock,
+  logger,
+  trustedProxies,
+  metrics: readers,
+}: AppOptions): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: logger ?? false,
+    // One line a request, written when it is answered, comes from `logRequests`.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    routerOptions: { constraints: { action: actionConstraint as never }, ignoreTrailingSlash: false },
+    exposeHeadRoutes: false,
+    // Idle connections end; requests may last as long as they move (large uploads on slow lines).
+    connectionTimeout: 120_000,
+    keepAliveTimeout: 65_000,
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler(error, socket) {
+      if (!socket.writable) return
+      const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
+      const body = JSON.stringify(failureBody(fault('bad_request', { text: 'The request is not valid HTTP.' })))
+      const head = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
+      socket.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
+    },
+  })
+  app.server.headersTimeout = 15_000
+  app.server.maxConnections = 4_096
+
+  // JSON only: a form or plain text could be sent by any web page without asking.
+  app.removeContentTypeParser('text/plain')
+  app.setErrorHandler(answerError)
+  app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
+  logRequests(app)
+
+  await mount(app, handlers, { domain, limiter: makeLimiter(clock) })
+  health(app, domain)
+  metrics(app, readers)
+  docs(app, domain.instance.version)
+  return app
+}
+
+/** One entry a request: what and how it ended, never query values, bodies or credentials. */
+function logRequests(app: FastifyInstance): void {
+  app.addHook('onResponse', (request, reply, done) => {
+    const { action } = request.query as { action?: unknown }
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        ...(typeof action === 'string' ? { action: action.slice(0, 40) } : {}),
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+        ip: request.ip,
+        ...(request.caller ? { user: request.caller.user.id } : {}),
+      },
+      'request',
+    )
+    done()
+  })
+}

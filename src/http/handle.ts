@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream'
+import type { AnyAction } from '../contract/contract.ts'
+import type { Auth, Params, Result } from '../contract/define.ts'
+import type { SignedIn } from '../domain/accounts/accounts.ts'
+import type { Domain } from '../domain/domain.ts'
+
+/** Who sent the request and from where. */
+export interface Origin {
+  /** Address of the client, behind trusted proxies the one they name. */
+  ip: string
+  userAgent: string
+}
+
+/** The body of an action that takes bytes. */
+export interface Incoming {
+  body: AsyncIterable<Uint8Array>
+  /** Bytes announced by Content-Length; undefined for chunked and multipart bodies. */
+  length: number | undefined
+  /** Fields that stood beside the file in a multipart body; to be asked for once `body` has been read to its end. */
+  fields(): Promise<Record<string, string>>
+}
+
+/** What an action that answers bytes sends; `body` undefined for 304 and HEAD. */
+export interface Outgoing {
+  status: number
+  headers: Record<string, string>
+  body: Readable | Buffer | undefined
+}
+
+type CallerOf<A> = A extends { auth: 'anyone' } ? undefined : SignedIn
+
+export interface Call<A> {
+  params: Params<A>
+  caller: CallerOf<A>
+  domain: Domain
+  origin: Origin
+  /** Request headers, lower-case. */
+  headers: Record<string, string | undefined>
+  /** A signal that aborts when the client hangs up; made for whoever asks. */
+  signal(): AbortSignal
+  /** Whether the request was HEAD. */
+  head: boolean
+  incoming: A extends { sends: 'bytes' } ? Incoming : undefined
+}
+
+type Returned<A> = A extends { answers: 'bytes' } ? Outgoing : Result<A>
+
+export interface Handler {
+  action: AnyAction & { auth: Auth }
+  // The precise type is checked in `handle`; here all handlers stand side by side.
+  run: (call: never) => Promise<unknown>
+}
+
+/** Ties an action of the contract to the code that answers it. Nothing is parsed or checked here: `mount.ts` did that. */
+export const handle = <A extends AnyAction>(action: A, run: (call: Call<A>) => Promise<Returned<A>>): Handler => ({
+  action,
+  run,
+})

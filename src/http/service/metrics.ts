@@ -1,0 +1,39 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+
+const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60]
+
+/** Whether a request was made on this machine; one that a proxy passed on was not. */
+function isLocal(request: FastifyRequest): boolean {
+  const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers
+  return LOOPBACK.test(request.ip) && forwardedFor === undefined && forwarded === undefined
+}
+
+/** `/metrics` in the Prometheus text format: requests by route, action and status with their durations, and the process. */
+export function metrics(app: FastifyInstance, readers: string): void {
+  if (readers === 'off') return
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'svc_' })
+  const seconds = new Histogram({
+    name: 'svc_request_seconds',
+    help: 'Time from the first byte of a request to the end of its answer.',
+    labelNames: ['route', 'action', 'status'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    // Names come from the routes, never from the request: their number is bounded.
+    const { url: route = 'none', config } = request.routeOptions
+    const { action = '' } = config as { action?: string }
+    seconds.observe({ route, action, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    done()
+  })
+
+  app.get('/metrics', async (request, reply) => {
+    if (readers === 'loopback' && !isLocal(request)) return reply.callNotFound()
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+}

@@ -1,0 +1,7 @@
+import { syncData } from '../../contract/sync-data.ts'
+import { handle } from '../handle.ts'
+
+export const initialSync = handle(syncData.actions.initial_sync, async ({ caller, domain }) => ({
+  ...(await domain.sync.everything(caller.user.id)),
+  ...domain.instance.identity,
+}))

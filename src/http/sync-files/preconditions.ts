@@ -1,0 +1,25 @@
+import { badRequest } from '../../contract/errors.ts'
+
+const HASH = /^"([0-9a-f]{64})"$/
+
+/** Whether an If-None-Match or If-Match header names a tag; comparison is weak (RFC 9110, section 8.8.3.2). */
+export function matches(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false
+  const strong = (text: string) => text.trim().replace(/^W\//, '')
+  return header.trim() === '*' || header.split(',').some((one) => strong(one) === strong(tag))
+}
+
+interface Fields {
+  if_sha256?: string
+  if_absent?: boolean
+}
+
+/** What the request expects of the file, from its headers or fields. Fault `bad_request` for headers that say something else. */
+export function expectationOf(headers: Record<string, string | undefined>, { if_sha256, if_absent }: Fields) {
+  const match = headers['if-match']
+  const hash = match === undefined ? undefined : HASH.exec(match.trim())?.[1]
+  if (match !== undefined && hash === undefined) throw badRequest('If-Match', 'must be one SHA-256 in double quotes')
+  const none = headers['if-none-match']
+  if (none !== undefined && none.trim() !== '*') throw badRequest('If-None-Match', 'must be *')
+  return { sha256: hash ?? if_sha256, absent: none !== undefined || if_absent === true }
+}

@@ -1,0 +1,26 @@
+import { MAX_WAIT } from '../../contract/limits.ts'
+
+/** The specification's feature flags: what of its parts this server has. */
+export const flags = {
+  delta_sync: true,
+  file_sync: true,
+  team_chat: false,
+  chess: false,
+  '2fa': true,
+  conflict_copy: true,
+}
+
+/** What this server can do beyond the plain interface; clients use an extension only after seeing it here. */
+export const features = {
+  preconditions: true,
+  push_op_id: true,
+  push_base_version: true,
+  push_delete: true,
+  idempotency_key: true,
+  files_feed: true,
+  manifest_etag: true,
+  manifest_directories: true,
+  upload_sha256: true,
+  download_range: true,
+  wait: MAX_WAIT,
+}

@@ -1,0 +1,6 @@
+import { syncStatus } from '../../contract/sync-status.ts'
+import { handle } from '../handle.ts'
+
+export const ping = handle(syncStatus.actions.ping, () =>
+  Promise.resolve({ status: 'ok' as const, timestamp: new Date().toISOString() }),
+)

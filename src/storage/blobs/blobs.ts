@@ -1,0 +1,31 @@
+import type { Readable } from 'node:stream'
+
+/**
+ * A store of immutable contents named by their SHA-256. What every store promises:
+ *
+ * - `put` resolves when the content is durable under its name, never before; a content that was there already becomes
+ *   as young as a new one. When the source fails or is longer than `max`, nothing is left behind.
+ * - What `put` acknowledged is read back byte for byte until `remove`.
+ * - Names are made here, from bytes seen here: no name comes from a caller who has not sent the content.
+ * - `remove` takes away only what no `put` has touched since `before`, also when both happen at the same moment.
+ * - Two puts of the same content at once both succeed.
+ */
+export interface BlobStore {
+  /** Stores a content. Throws `TooLarge` past `max` bytes, `DiskFull` when the disk is full. */
+  put(source: AsyncIterable<Uint8Array>, max: number): Promise<{ sha256: string; size: number }>
+  /** The bytes from `start` to `end` (inclusive) or all of them. The stream fails when there is no such content. */
+  read(sha256: string, range?: { start: number; end: number }): Readable
+  has(sha256: string): Promise<boolean>
+  /** Removes a content untouched since `before` (epoch milliseconds); false when it is younger or not there. */
+  remove(sha256: string, before: number): Promise<boolean>
+  /** Every content, in no order. */
+  list(): AsyncIterable<{ sha256: string; size: number; touched: number }>
+  /** Whether the store answers; throws why not. */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A source held more bytes than it may. */
+export class TooLarge extends Error {
+  override name = 'TooLarge'
+}

@@ -1,0 +1,98 @@
+import type { FileHandle } from 'node:fs/promises'
+import { TooLarge } from './blobs.ts'
+import type { HashJob } from './hasher.ts'
+
+const PIECE = 1 << 20
+/** Most bytes received but not yet written: what bounds the memory of one upload. */
+const UNWRITTEN = 8 * PIECE
+/** Bytes after which written data is sent to the disk while the rest still arrives, so that the last flush is short. */
+const FLUSH_EVERY = 16 * PIECE
+
+/** Writes chunks one behind the other at a position. */
+async function writeAll(file: FileHandle, chunks: Uint8Array[], position: number): Promise<void> {
+  let rest = chunks
+  for (let at = position; rest.length > 0;) {
+    const { bytesWritten } = await file.writev(rest, at)
+    at += bytesWritten
+    let written = bytesWritten
+    while (rest.length > 0 && written >= rest[0]!.length) written -= rest.shift()!.length
+    if (written > 0) rest = [rest[0]!.subarray(written), ...rest.slice(1)]
+  }
+}
+
+/** Writes pieces in turn; each is hashed, from what now stands in the file, while the next one is written. */
+function makeOutlet(file: FileHandle, job: HashJob) {
+  const hashing = new Set<Promise<void>>()
+  let failure: Error | undefined
+  let turn: Promise<void> = Promise.resolve()
+  let queued = 0
+  let written = 0
+  let flushed = 0
+
+  function watch(step: Promise<void>): void {
+    const work = step
+      .catch((error: unknown) => void (failure ??= error as Error))
+      .finally(() => void hashing.delete(work))
+    hashing.add(work)
+  }
+
+  async function write(chunks: Uint8Array[], length: number): Promise<void> {
+    if (failure) return
+    await writeAll(file, chunks, written)
+    written += length
+    watch(job.advance(file.fd, written))
+    if (written - flushed < FLUSH_EVERY) return
+    flushed = written
+    // The system reports a failed flush once: what this one says is not said again by the flush at the end.
+    watch(file.datasync())
+  }
+
+  return {
+    /** Takes the next piece; resolves when there is room for another. Throws what went wrong so far. */
+    async take(chunks: Uint8Array[], length: number): Promise<void> {
+      queued += length
+      turn = turn.then(() => write(chunks, length)).catch((error: unknown) => void (failure ??= error as Error))
+      if (queued - written > UNWRITTEN) await turn
+      if (failure) throw failure
+    },
+    /** Resolves when everything taken is written and hashed. */
+    async settled(): Promise<void> {
+      await turn
+      await Promise.all(hashing)
+      if (failure) throw failure
+    },
+  }
+}
+
+/**
+ * Receives a source into a file, written and hashed while it arrives. Returns its size in bytes; throws `TooLarge` past
+ * `max`.
+ */
+export async function receive(
+  source: AsyncIterable<Uint8Array>,
+  file: FileHandle,
+  job: HashJob,
+  max: number,
+): Promise<number> {
+  const outlet = makeOutlet(file, job)
+  let size = 0
+  let chunks: Uint8Array[] = []
+  let collected = 0
+  try {
+    for await (const chunk of source) {
+      size += chunk.length
+      if (size > max) throw new TooLarge(`More than ${max} bytes.`)
+      chunks.push(chunk)
+      collected += chunk.length
+      if (collected < PIECE) continue
+      await outlet.take(chunks, collected)
+      chunks = []
+      collected = 0
+    }
+    if (collected > 0) await outlet.take(chunks, collected)
+  } finally {
+    // Also when the source failed: nobody may still use the file when it is closed.
+    await outlet.settled()
+  }
+  return size
+}

@@ -1,0 +1,113 @@
+import { sql } from 'kysely'
+import { first, prepared, type Reader, type Writer } from './database.ts'
+
+// The change feed: one row per (account, table, row) with its newest change, moved to the end by each change. Positions
+// come from the account's counter row, which stays locked until the transaction ends: commit order is feed order.
+
+interface Head {
+  seq: number
+  oldest: number
+  used_bytes: number
+}
+
+const advanceQuery = prepared<{ user: number; count: number; bytes: number }, Head>(({ q, p }) =>
+  q
+    .updateTable('counters')
+    .set({ seq: sql`seq + ${p.count}`, used_bytes: sql`used_bytes + ${p.bytes}` })
+    .where('user_id', '=', p.user)
+    .returning(['seq', 'oldest', 'used_bytes']),
+)
+
+const recordQuery = prepared<
+  { user: number; table: string; row: number; seq: number; deleted: number; now: number },
+  never
+>(({ q, p }) =>
+  q
+    .insertInto('changes')
+    .values({
+      user_id: p.user,
+      tbl: p.table,
+      row_id: p.row,
+      seq: p.seq,
+      born: p.seq,
+      deleted: p.deleted,
+      changed_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'tbl', 'row_id']).doUpdateSet({
+        seq: sql`excluded.seq`,
+        // A row that comes back from the dead is born again: clients that saw its end need the INSERT.
+        born: sql`case when changes.deleted = 1 and excluded.deleted = 0 then excluded.seq else changes.born end`,
+        deleted: sql`excluded.deleted`,
+        changed_at: sql`excluded.changed_at`,
+      }),
+    ),
+)
+
+const headQuery = prepared<{ user: number }, Head>(({ q, p }) =>
+  q.selectFrom('counters').select(['seq', 'oldest', 'used_bytes']).where('user_id', '=', p.user),
+)
+
+export interface Change {
+  user: number
+  table: string
+  row: number
+  deleted: boolean
+}
+
+/** Moves the account's head by `count` positions and its usage by `bytes`; the last position is the new head. */
+export async function advance(tx: Writer, user: number, count: number, bytes = 0): Promise<Head> {
+  const head = await first(advanceQuery(tx, { user, count, bytes }))
+  if (!head) throw new Error(`Account ${user} has no counter row.`)
+  return head
+}
+
+/** Writes one change at a position taken with `advance`. */
+export const recordAt = (
+  tx: Writer,
+  seq: number,
+  now: number,
+  { user, table, row, deleted }: Change,
+): Promise<never[]> => recordQuery(tx, { user, table, row, seq, deleted: deleted ? 1 : 0, now })
+
+/** Head of an account's feed. */
+export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))
+
+/** Heads of several accounts, for requests that wait for news. */
+export const headsOf = (on: Reader, users: number[]): Promise<{ user_id: number; seq: number }[]> =>
+  on.q.selectFrom('counters').select(['user_id', 'seq']).where('user_id', 'in', users).execute()
+
+/** The position of the newest change of one table, 0 when there is none. */
+export async function newestOf(on: Reader, user: number, table: string): Promise<number> {
+  const row = await first(newestQuery(on, { user, table }))
+  return row?.seq ?? 0
+}
+
+const newestQuery = prepared<{ user: number; table: string }, { seq: number | null }>(({ q, p }) =>
+  q
+    .selectFrom('changes')
+    .select(({ fn }) => fn.max('seq').as('seq'))
+    .where('user_id', '=', p.user)
+    .where('tbl', '=', p.table),
+)
+
+/** Forgets tombstones older than `before` and raises the oldest cursor that can still be served. Returns how many. */
+export async function compact(tx: Writer, before: number): Promise<number> {
+  const gone = await tx.q
+    .deleteFrom('changes')
+    .where('deleted', '=', 1)
+    .where('changed_at', '<', before)
+    .returning(['user_id', 'seq'])
+    .execute()
+  const newest = new Map<number, number>()
+  for (const { user_id, seq } of gone) newest.set(user_id, Math.max(newest.get(user_id) ?? 0, seq))
+  for (const [user, seq] of newest) {
+    await tx.q
+      .updateTable('counters')
+      .set({ oldest: seq })
+      .where('user_id', '=', user)
+      .where('oldest', '<', seq)
+      .execute()
+  }
+  return gone.length
+}

@@ -1,0 +1,116 @@
+import type { ExpressionBuilder } from 'kysely'
+import { first, prepared, type Reader, type Writer } from './database.ts'
+import type { DeviceTokenRow, Tables, UserRow } from './tables.ts'
+
+/** When a token is over: not used since `idleSince`, or made before `madeSince` (both -1 for never), or past its own end. */
+export interface Lifetime {
+  now: number
+  idleSince: number
+  madeSince: number
+}
+
+/** The one condition under which a device token counts. */
+export const lives = (eb: ExpressionBuilder<Tables, 'device_tokens'>, { now, idleSince, madeSince }: Lifetime) =>
+  eb.and([
+    eb.or([eb('device_tokens.expires_at', 'is', null), eb('device_tokens.expires_at', '>', now)]),
+    eb(eb.fn.coalesce('device_tokens.last_used_at', 'device_tokens.created_at'), '>', idleSince),
+    eb('device_tokens.created_at', '>', madeSince),
+  ])
+
+export interface TokenHolder {
+  token_id: number
+  device_id: string
+  device_name: string
+  created_at: number
+  last_used_at: number | null
+  expires_at: number | null
+  user_id: number
+  username: string
+  display_name: string
+  avatar_color: string
+  role: UserRow['role']
+}
+
+const holderQuery = prepared<{ hash: string } & { [bound in keyof Lifetime]: number }, TokenHolder>(({ q, p }) =>
+  q
+    .selectFrom('device_tokens')
+    .innerJoin('users', 'users.id', 'device_tokens.user_id')
+    .select([
+      'device_tokens.id as token_id',
+      'device_tokens.device_id',
+      'device_tokens.device_name',
+      'device_tokens.created_at',
+      'device_tokens.last_used_at',
+      'device_tokens.expires_at',
+      'users.id as user_id',
+      'users.username',
+      'users.display_name',
+      'users.avatar_color',
+      'users.role',
+    ])
+    .where('device_tokens.token_hash', '=', p.hash)
+    .where('users.disabled_at', 'is', null)
+    .where((eb) => lives(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, p)),
+)
+
+/** The living token with this hash and the account it belongs to, if that may sign in. */
+export const holderOf = (on: Reader, hash: string, lifetime: Lifetime): Promise<TokenHolder | undefined> =>
+  first(holderQuery(on, { hash, ...lifetime }))
+
+const touchQuery = prepared<{ id: number; now: number; before: number; ip: string }, never>(({ q, p }) =>
+  q
+    .updateTable('device_tokens')
+    .set({ last_used_at: p.now, last_ip: p.ip })
+    .where('id', '=', p.id)
+    .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', p.before)])),
+)
+
+/** Notes the use of a token unless one after `before` is noted already. */
+export const touchToken = (tx: Writer, id: number, now: number, before: number, ip: string): Promise<never[]> =>
+  touchQuery(tx, { id, now, before, ip })
+
+export type StoredDevice = Omit<DeviceTokenRow, 'id' | 'user_id' | 'token_hash'> & { token_id: number }
+
+/** The living tokens of an account, the one used last first. */
+export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise<StoredDevice[]> =>
+  on.q
+    .selectFrom('device_tokens')
+    .select(['id as token_id', 'device_id', 'device_name', 'created_at', 'last_used_at', 'last_ip', 'expires_at'])
+    .where('user_id', '=', user)
+    .where((eb) => lives(eb, lifetime))
+    .orderBy((eb) => eb.fn.coalesce('last_used_at', 'created_at'), 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+
+export type NewToken = Omit<DeviceTokenRow, 'id'>
+
+/** Stores a token in the place of the device's former one and of those that are over; beyond `max` the longest unused goes. */
+export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifetime, max: number): Promise<number> {
+  await tx.q
+    .deleteFrom('device_tokens')
+    .where('user_id', '=', token.user_id)
+    .where((eb) => eb.or([eb('device_id', '=', token.device_id), eb.not(lives(eb, lifetime))]))
+    .execute()
+  const kept = await devicesOf(tx, token.user_id, lifetime)
+  const excess = kept.slice(max - 1).map(({ token_id }) => token_id)
+  if (excess.length > 0) await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
+  const { id } = await tx.q.insertInto('device_tokens').values(token).returning('id').executeTakeFirstOrThrow()
+  return id
+}
+
+/** Ends one token of an account; false when the account has none with this id. */
+export async function deleteToken(tx: Writer, user: number, id: number): Promise<boolean> {
+  const row = await tx.q
+    .deleteFrom('device_tokens')
+    .where('id', '=', id)
+    .where('user_id', '=', user)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Ends every token of an account. Returns how many there were. */
+export async function deleteTokensOf(tx: Writer, user: number): Promise<number> {
+  const rows = await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).returning('id').execute()
+  return rows.length
+}

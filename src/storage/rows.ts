@@ -1,0 +1,150 @@
+import { sql, type Kysely } from 'kysely'
+import { first, prepared, type Database, type Reader, type Writer } from './database.ts'
+import type { SyncedRow, Tables } from './tables.ts'
+
+/** A synchronised table as its declaration describes it; storage follows the declaration. */
+export interface TableShape {
+  name: string
+  columns: readonly { name: string; type: string; required: boolean; default: string | number | null }[]
+}
+
+/** A value as it is stored: booleans are 0 or 1, json is its text. */
+export type Stored = string | number | null
+
+type AnyTables = Tables & Record<string, SyncedRow>
+
+const sqlType = (database: Database, type: string) => {
+  if (type === 'integer' || type === 'boolean') return database.words.integer
+  return type === 'real' ? database.words.real : database.words.text
+}
+
+/** Creates the declared tables and adds the columns they lack. Nothing is ever dropped. */
+export async function ensureTables(database: Database, shapes: readonly TableShape[]): Promise<void> {
+  const { words } = database
+  const column = ({ name, type, required, default: standard }: TableShape['columns'][number]) => {
+    const fallback = standard === null ? sql`` : sql` default ${sql.lit(standard)}`
+    return sql`${sql.ref(name)} ${sqlType(database, type)}${required ? sql` not null` : sql``}${fallback}`
+  }
+  await database.write(async (tx) => {
+    // Asked within the transaction: two processes may start at the same moment.
+    const existing = new Map((await tx.q.introspection.getTables()).map((table) => [table.name, table]))
+    for (const shape of shapes) {
+      const table = existing.get(shape.name)
+      if (!table) {
+        await sql`create table ${sql.table(shape.name)} (
+          id ${words.id},
+          user_id ${words.integer} not null references users (id) on delete cascade,
+          version ${words.integer} not null default 1,
+          created_at ${words.text} not null,
+          updated_at ${words.text} not null,
+          ${sql.join(shape.columns.map(column))}
+        ) ${words.strict}`.execute(tx.q)
+        await sql`create index ${sql.ref(`${shape.name}_of_user`)} on ${sql.table(shape.name)} (user_id)`.execute(tx.q)
+        continue
+      }
+      const present = new Set(table.columns.map(({ name }) => name))
+      for (const missing of shape.columns.filter(({ name }) => !present.has(name))) {
+        await sql`alter table ${sql.table(shape.name)} add column ${column({ ...missing, required: false })}`.execute(
+          tx.q,
+        )
+      }
+    }
+  })
+}
+
+/** A row as it is read: `user_id` stays in storage. */
+export type SyncedRowOf = Omit<SyncedRow, 'user_id' | 'id'> & { id: number }
+
+export interface RowTable {
+  /** Stores a new row and returns its id; the columns not given are null or their default. */
+  insert(tx: Writer, user: number, values: Record<string, Stored>, now: string): Promise<number>
+  /** Changes the given columns and raises the version. */
+  update(tx: Writer, id: number, values: Record<string, Stored>, now: string): Promise<void>
+  remove(tx: Writer, id: number): Promise<void>
+  /** One row of the account, without `user_id`. */
+  get(on: Reader, user: number, id: number): Promise<SyncedRowOf | undefined>
+  /** Version of one row of the account. */
+  version(on: Reader, user: number, id: number): Promise<number | undefined>
+}
+
+/** The columns every synchronised row shows beside the declared ones. */
+export const commonColumns = ['id', 'version', 'created_at', 'updated_at'] as const
+
+/** The queries of one synchronised table. */
+export function rowTable(shape: TableShape): RowTable {
+  const name = shape.name
+  const shown = [...commonColumns, ...shape.columns.map((column) => column.name)]
+  const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
+  const updates = new Map<string, ReturnType<typeof updateOf>>()
+
+  const insertQuery = prepared<Record<string, unknown>, { id: number }>(({ q, p }) =>
+    any(q)
+      .insertInto(name)
+      .values({
+        user_id: p['user_id'],
+        version: 1,
+        created_at: p['now'],
+        updated_at: p['now'],
+        ...Object.fromEntries(shape.columns.map((column) => [column.name, p[`c_${column.name}`]])),
+      } as never)
+      .returning('id'),
+  )
+  const updateOf = (columns: string[]) =>
+    prepared<Record<string, unknown>, never>(({ q, p }) =>
+      any(q)
+        .updateTable(name)
+        .set({
+          ...Object.fromEntries(columns.map((column) => [column, p[`c_${column}`]])),
+          version: sql`version + 1`,
+          updated_at: p['now'],
+        } as never)
+        .where('id', '=', p['id'] as never),
+    )
+  const removeQuery = prepared<{ id: number }, never>(({ q, p }) =>
+    any(q)
+      .deleteFrom(name)
+      .where('id', '=', p.id as never),
+  )
+  const getQuery = prepared<{ user: number; id: number }, SyncedRowOf>(({ q, p }) =>
+    any(q)
+      .selectFrom(name)
+      .select(shown as never[])
+      .where('user_id', '=', p.user as never)
+      .where('id', '=', p.id as never),
+  )
+  const versionQuery = prepared<{ user: number; id: number }, { version: number }>(({ q, p }) =>
+    any(q)
+      .selectFrom(name)
+      .select('version')
+      .where('user_id', '=', p.user as never)
+      .where('id', '=', p.id as never),
+  )
+  return {
+    async insert(tx, user, values, now) {
+      const parameters: Record<string, unknown> = { user_id: user, now }
+      for (const column of shape.columns) {
+        const value = values[column.name]
+        parameters[`c_${column.name}`] = value === undefined ? column.default : value
+      }
+      const row = await first(insertQuery(tx, parameters))
+      return row!.id
+    },
+    async update(tx, id, values, now) {
+      // The columns present decide the statement; sorting them keeps the number of statements small.
+      const columns = Object.keys(values).sort()
+      const key = columns.join()
+      let query = updates.get(key)
+      if (!query) updates.set(key, (query = updateOf(columns)))
+      const parameters: Record<string, unknown> = { id, now }
+      for (const column of columns) parameters[`c_${column}`] = values[column]
+      await query(tx, parameters)
+    },
+    async remove(tx, id) {
+      await removeQuery(tx, { id })
+    },
+    get: (on, user, id) => first(getQuery(on, { user, id })),
+    async version(on, user, id) {
+      return (await first(versionQuery(on, { user, id })))?.version
+    },
+  }
+}

@@ -1,0 +1,244 @@
+import {
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type QueryResult,
+} from 'kysely'
+import { Busy, recognise } from '../base/trouble.ts'
+import { assertDurable, openEngine, type SqliteHandle, type SqliteStatement } from '../host/sqlite-engine.ts'
+import type { Database, Writer } from './database.ts'
+import type { Tables } from './tables.ts'
+
+// The one file of this floor that knows SQLite. Everything above speaks Kysely and the words of `Database`.
+
+/** How long a writer waits for the lock of another process before it gives up. */
+const LOCK_PATIENCE_MS = 10_000
+/** How long one attempt blocks the event loop. */
+const LOCK_TURN_MS = 250
+const CACHED_STATEMENTS = 512
+/** Units that share one commit: enough to divide the cost of an fsync, few enough to keep the event loop turning. */
+const GROUP = 64
+const IDLE_READERS = 4
+
+function open(file: string): SqliteHandle {
+  const handle = openEngine(file, LOCK_TURN_MS)
+  handle.pragma('foreign_keys = ON')
+  handle.pragma('secure_delete = FAST')
+  // Savepoints and sorting would spill into temporary files.
+  handle.pragma('temp_store = MEMORY')
+  return handle
+}
+
+/** One handle with its compiled statements, as Kysely wants to see it. */
+class Connection implements DatabaseConnection, Writer {
+  readonly handle: SqliteHandle
+  readonly q: Kysely<Tables>
+  readonly #statements = new Map<string, SqliteStatement>()
+
+  constructor(handle: SqliteHandle) {
+    this.handle = handle
+    this.q = new Kysely<Tables>({ dialect: dialectFor(this) })
+  }
+
+  #prepare(text: string): SqliteStatement {
+    let statement = this.#statements.get(text)
+    if (statement) return statement
+    statement = this.handle.prepare(text)
+    this.#statements.set(text, statement)
+    if (this.#statements.size > CACHED_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value!)
+    return statement
+  }
+
+  run<R>(query: CompiledQuery<R>): Promise<R[]> {
+    try {
+      const statement = this.#prepare(query.sql)
+      if (statement.reader) return Promise.resolve(statement.all(query.parameters) as R[])
+      statement.run(query.parameters)
+      return Promise.resolve([])
+    } catch (error) {
+      return Promise.reject(recognise(error) as Error)
+    }
+  }
+
+  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      const statement = this.#prepare(query.sql)
+      if (statement.reader) return Promise.resolve({ rows: statement.all(query.parameters) as R[] })
+      const { changes, lastInsertRowid } = statement.run(query.parameters)
+      return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) })
+    } catch (error) {
+      return Promise.reject(recognise(error) as Error)
+    }
+  }
+
+  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    // A statement of its own: an iteration in progress would block the cached one for everybody else.
+    for (const row of this.handle.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] }
+  }
+
+  /** A statement without parameters or rows, such as `commit`. */
+  exec(text: string): void {
+    this.#prepare(text).run()
+  }
+
+  async attempt<T>(part: () => Promise<T>): Promise<T> {
+    this.exec('savepoint part')
+    try {
+      const value = await part()
+      this.exec('release part')
+      return value
+    } catch (error) {
+      // SQLite undoes the whole transaction by itself when the disk is full.
+      if (this.handle.inTransaction) {
+        this.exec('rollback to part')
+        this.exec('release part')
+      }
+      throw error
+    }
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.handle.close()
+  }
+}
+
+function dialectFor(connection: Connection): Dialect {
+  const nothing = () => Promise.resolve()
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createDriver: () => ({
+      init: nothing,
+      acquireConnection: () => Promise.resolve(connection),
+      releaseConnection: nothing,
+      destroy: nothing,
+      // Transactions belong to `Database.write` and `Database.snapshot`.
+      beginTransaction: () => Promise.reject(new Error('Use Database.write.')),
+      commitTransaction: nothing,
+      rollbackTransaction: nothing,
+    }),
+  }
+}
+
+interface Unit {
+  work: (tx: Writer) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
+
+async function begin(writer: Connection): Promise<void> {
+  const deadline = Date.now() + LOCK_PATIENCE_MS
+  for (;;) {
+    try {
+      writer.exec('begin immediate')
+      return
+    } catch (error) {
+      if (!isBusy(error)) throw error
+      if (Date.now() > deadline) throw new Busy('Another process holds the database.', { cause: error })
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+}
+
+/** Runs the units of one group and returns what each came to; a unit that throws is undone alone. */
+async function runGroup(writer: Connection, group: Unit[]): Promise<(() => void)[]> {
+  const outcomes: (() => void)[] = []
+  for (const unit of group) {
+    try {
+      const value = await writer.attempt(() => unit.work(writer))
+      outcomes.push(() => unit.resolve(value))
+    } catch (error) {
+      // With the whole transaction undone, nobody's work is left to keep.
+      if (!writer.handle.inTransaction) throw error
+      outcomes.push(() => unit.reject(error))
+    }
+  }
+  return outcomes
+}
+
+/** The only writer of this process: units queue up, and those waiting together are committed together. */
+function makeWriter(writer: Connection): { write: Database['write']; idle: () => Promise<void> } {
+  const queue: Unit[] = []
+  let running: Promise<void> | undefined
+
+  async function drain(): Promise<void> {
+    // Let every request that arrived in this turn of the event loop queue up first.
+    await new Promise((resolve) => setImmediate(resolve))
+    while (queue.length > 0) {
+      const group = queue.splice(0, GROUP)
+      try {
+        await begin(writer)
+        const outcomes = await runGroup(writer, group)
+        writer.exec('commit')
+        for (const settle of outcomes) settle()
+      } catch (error) {
+        if (writer.handle.inTransaction) writer.exec('rollback')
+        for (const unit of group) unit.reject(recognise(error))
+      }
+    }
+    running = undefined
+  }
+
+  return {
+    write: <T>(work: (tx: Writer) => Promise<T>) =>
+      new Promise<T>((resolve, reject) => {
+        queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
+        running ??= drain()
+      }),
+    idle: async () => running,
+  }
+}
+
+/** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
+export function openSqlite(file: string): Database {
+  const writer = new Connection(open(file))
+  assertDurable(writer.handle)
+  const reader = new Connection(open(file))
+  const spare: Connection[] = []
+  const { write, idle } = makeWriter(writer)
+
+  return {
+    read: reader,
+    write,
+    words: {
+      id: sql`integer primary key autoincrement`,
+      integer: sql`integer`,
+      real: sql`real`,
+      text: sql`text`,
+      bytes: sql`blob`,
+      strict: sql`strict`,
+    },
+    async snapshot(unit) {
+      const connection = spare.pop() ?? new Connection(open(file))
+      try {
+        connection.exec('begin')
+        return await unit(connection)
+      } finally {
+        if (connection.handle.inTransaction) connection.exec('commit')
+        if (spare.length < IDLE_READERS) spare.push(connection)
+        else connection.close()
+      }
+    },
+    describe: () =>
+      Promise.resolve({
+        engine: 'SQLite',
+        version: String(writer.handle.prepare('select sqlite_version()').pluck().get()),
+        journal_mode: String(writer.handle.pragma('journal_mode', { simple: true })),
+        synchronous: String(writer.handle.pragma('synchronous', { simple: true })),
+        foreign_keys: String(writer.handle.pragma('foreign_keys', { simple: true })),
+      }),
+    async close() {
+      await idle()
+      for (const connection of [...spare, reader, writer]) connection.close()
+    },
+  }
+}

@@ -1,0 +1,230 @@
+import type { ColumnType } from 'kysely'
+
+// The rows as they are stored. Times are epoch milliseconds unless the name or a comment says otherwise, booleans 0 or 1.
+
+type Key = ColumnType<number, number | undefined, never>
+
+export interface UserRow {
+  id: Key
+  username: string
+  display_name: string
+  avatar_color: string
+  role: 'admin' | 'user'
+  password_hash: string
+  /** Bytes, -1 for unlimited, null for the default quota. */
+  quota_bytes: number | null
+  disabled_at: number | null
+  last_login_at: number | null
+  created_at: number
+  updated_at: number
+}
+
+export interface SecondFactorRow {
+  user_id: number
+  /** Sealed TOTP secret in force; null until enabled. */
+  secret: string | null
+  pending_secret: string | null
+  pending_at: number | null
+  enabled_at: number | null
+  /** The last TOTP step accepted; only later ones pass (RFC 6238 section 5.2). */
+  last_step: number
+  /** The step of the code that enabled the factor: it may serve for one login, and for nothing else. */
+  enrolled_step: number
+  /** Wrong codes in a row, over all logins. */
+  failures: number
+  locked_until: number
+  /** Salt of the account's backup codes, hex; null until enabled. */
+  code_salt: string | null
+}
+
+export interface BackupCodeRow {
+  id: Key
+  user_id: number
+  hash: string
+}
+
+export interface DeviceTokenRow {
+  id: Key
+  user_id: number
+  device_id: string
+  device_name: string
+  token_hash: string
+  created_at: number
+  last_used_at: number | null
+  last_ip: string | null
+  /** An end of its own, for tokens made to be short-lived; null where only the settings decide. */
+  expires_at: number | null
+}
+
+export interface PendingLoginRow {
+  id: Key
+  kind: 'sync' | 'session'
+  token_hash: string
+  user_id: number
+  device_id: string | null
+  device_name: string | null
+  tries: number
+  expires_at: number
+}
+
+export interface LoginThrottleRow {
+  /** Keyed hash of the user name as submitted, so that names nobody has leave no trace. */
+  name_hash: string
+  /** Times of the failures that count, oldest first, as a JSON array: exact over any window of 15 minutes. */
+  failed_at: string
+  locked_until: number
+  /** From then on the row says nothing any more. */
+  expires_at: number
+}
+
+export interface NodeRow {
+  id: Key
+  user_id: number
+  /** Null for the root of an account or a room only. */
+  parent_id: number | null
+  /** The room whose shared file this is, null for own files; `user_id` is then whoever uploaded it. */
+  room_id: number | null
+  name: string
+  /** The name in Unicode NFC: what makes two names of one folder the same. */
+  name_key: string
+  type: 'file' | 'directory'
+  sha256: string | null
+  size: number
+  /** Seconds, as on the wire. */
+  mtime: number
+  version: number
+  created_at: number
+  updated_at: number
+  /** Set on everything below a deleted node: the trash entry it belongs to. */
+  trash_id: number | null
+}
+
+export interface VersionRow {
+  id: Key
+  node_id: number
+  user_id: number
+  sha256: string
+  size: number
+  mtime: number
+  version: number
+  replaced_at: number
+}
+
+export interface TrashRow {
+  id: Key
+  user_id: number
+  node_id: number
+  path: string
+  deleted_at: number
+}
+
+export interface ContentRow {
+  sha256: string
+  size: number
+  /** The bytes of a small content; null when the blob store has them. */
+  data: Uint8Array | null
+  /** Last time a write relied on this content: the collector spares what is younger than its grace. */
+  touched_at: number
+}
+
+export interface CounterRow {
+  user_id: number
+  /** Head of the account's change feed. */
+  seq: number
+  /** Cursors below this one have lost tombstones. */
+  oldest: number
+  /** Live bytes of the account's files. */
+  used_bytes: number
+}
+
+export interface ChangeRow {
+  user_id: number
+  tbl: string
+  row_id: number
+  seq: number
+  /** The position at which the row first appeared, which tells an INSERT from an UPDATE for any cursor. */
+  born: number
+  deleted: number
+  changed_at: number
+}
+
+export interface PushedOperationRow {
+  user_id: number
+  op_id: string
+  payload_hash: string
+  result: string
+  created_at: number
+}
+
+export interface IdempotencyKeyRow {
+  user_id: number
+  key: string
+  payload_hash: string
+  answer: string
+  created_at: number
+}
+
+export interface InstanceRow {
+  key: string
+  value: string
+}
+
+export interface RoomRow {
+  id: Key
+  name: string
+  type: 'channel' | 'dm'
+  created_by: number
+  version: number
+  created_at: number
+  updated_at: number
+}
+
+export interface RoomMemberRow {
+  room_id: number
+  user_id: number
+  joined_at: number
+}
+
+export interface MessageRow {
+  id: Key
+  room_id: number
+  user_id: number
+  content: string
+  timestamp: number
+  edited_at: number | null
+  reply_to: number | null
+  version: number
+}
+
+/** A row of a synchronised table: the common columns and the declared ones. */
+export interface SyncedRow {
+  id: Key
+  user_id: number
+  version: number
+  /** ISO 8601, as on the wire: these rows are read far more often than they are written. */
+  created_at: string
+  updated_at: string
+  [column: string]: unknown
+}
+
+export interface Tables {
+  instance: InstanceRow
+  settings: InstanceRow
+  users: UserRow
+  second_factors: SecondFactorRow
+  backup_codes: BackupCodeRow
+  device_tokens: DeviceTokenRow
+  pending_logins: PendingLoginRow
+  login_throttles: LoginThrottleRow
+  nodes: NodeRow
+  versions: VersionRow
+  trash: TrashRow
+  contents: ContentRow
+  counters: CounterRow
+  changes: ChangeRow
+  pushed_operations: PushedOperationRow
+  idempotency_keys: IdempotencyKeyRow
+  rooms: RoomRow
+  room_members: RoomMemberRow
+  messages: MessageRow
+}

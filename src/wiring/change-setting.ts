@@ -1,0 +1,52 @@
+import { fault } from '../contract/errors.ts'
+import { isOption, options, variableOf, type Instance, type Option, type Source } from '../domain/instance/instance.ts'
+import { BadConfig, type Config } from './config.ts'
+import { readConfigFile, writeConfigFile, type DataDirectory } from './data-directory.ts'
+
+/** Where a change went, and what stands in its way. */
+export interface Changed {
+  /** `database` holds at once for every process; `config.json` from the next start on. */
+  stored: 'database' | 'config.json'
+  /** What wins over it all the same, for example an environment variable. */
+  overriddenBy: string | undefined
+}
+
+/** The option of that name; fault `not_found` when there is none. */
+export function optionNamed(name: string): Option {
+  if (!isOption(name))
+    throw fault('not_found', { text: `There is no option "${name}": svc config list shows them all.` })
+  return options[name] as Option
+}
+
+/** Sets an option to the value a text stands for, or forgets it (undefined). Throws `BadConfig` for a text that stands for none. */
+export async function changeSetting(
+  { instance, config, directory }: { instance: Instance; config: Config; directory: DataDirectory },
+  name: string,
+  text: string | undefined,
+): Promise<Changed> {
+  const option = optionNamed(name)
+  const value = text === undefined ? undefined : parsed(name, option, text)
+  if (option.live) await instance.settings.store(name, value)
+  else await changeFile(directory, name, value)
+  const source = isOption(name) ? config.sources[name] : undefined
+  return { stored: option.live ? 'database' : 'config.json', overriddenBy: obstacle(name, source, option.live) }
+}
+
+function parsed(name: string, option: Option, text: string): unknown {
+  try {
+    return option.kind.parse(text)
+  } catch (error) {
+    throw new BadConfig(`${name} ${(error as Error).message}.`)
+  }
+}
+
+async function changeFile(directory: DataDirectory, name: string, value: unknown): Promise<void> {
+  const { [name]: _before, ...others } = await readConfigFile(directory)
+  const stored = Array.isArray(value) ? value.join(',') : value
+  await writeConfigFile(directory, stored === undefined ? others : { ...others, [name]: stored })
+}
+
+function obstacle(name: string, source: Source | undefined, live: boolean): string | undefined {
+  if (source === 'environment' && isOption(name)) return `the environment variable ${variableOf(name)}`
+  return source === 'config.json' && live ? 'config.json' : undefined
+}

@@ -1,0 +1,53 @@
+import { isOption, options, variableOf, type Given, type OptionName, type Source } from '../domain/instance/instance.ts'
+
+/** Settings given from outside the database, and where the data directory is. */
+export interface Config extends Given {
+  dataDir: string
+}
+
+/** Everything that is wrong with the configuration, at once. */
+export class BadConfig extends Error {
+  override name = 'BadConfig'
+  readonly exitCode = 2
+}
+
+const names = Object.keys(options) as OptionName[]
+
+/**
+ * Puts together what flags, environment and `config.json` say, in this order of precedence. Pure: it reads nothing
+ * itself. Throws `BadConfig` with every problem found.
+ */
+export function readConfig(
+  env: Record<string, string | undefined>,
+  file: Record<string, unknown>,
+  flags: Partial<Record<OptionName, string | undefined>>,
+): Given {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  const sources: Partial<Record<OptionName, Source>> = {}
+
+  const take = (name: OptionName, text: string, source: Source, where: string): void => {
+    if (name in values) return
+    try {
+      values[name] = options[name].kind.parse(text)
+      sources[name] = source
+    } catch (error) {
+      problems.push(`${where} ${(error as Error).message}.`)
+    }
+  }
+
+  for (const name of names) {
+    const flag = flags[name]
+    if (flag !== undefined) take(name, flag, 'flag', `--${name.replaceAll('_', '-')}`)
+    const variable = env[variableOf(name)]
+    if (variable !== undefined && variable !== '') take(name, variable, 'environment', variableOf(name))
+  }
+  for (const [name, value] of Object.entries(file)) {
+    if (!isOption(name)) problems.push(`config.json: there is no option "${name}".`)
+    else if (typeof value === 'object') problems.push(`config.json: ${name} must be a text, a number, true or false.`)
+    else
+      take(name, value === true ? 'on' : value === false ? 'off' : String(value), 'config.json', `config.json: ${name}`)
+  }
+  if (problems.length > 0) throw new BadConfig(problems.join('\n'))
+  return { values, sources }
+}

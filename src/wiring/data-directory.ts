@@ -1,0 +1,104 @@
+import { mkdir, readFile, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { streamDurably, writeDurably } from '../host/durable.ts'
+import { userFolder } from '../host/folders.ts'
+
+/** A data directory that cannot be used as it is; the message says what to do. */
+class BadDataDirectory extends Error {
+  override name = 'BadDataDirectory'
+  readonly exitCode = 4
+}
+
+/** Where the service keeps everything. */
+export interface DataDirectory {
+  path: string
+  database: string
+  blobs: string
+  config: string
+}
+
+/** The data directory: `--data-dir`, else SVC_DATA_DIR, else the user's own. */
+export const dataDirectoryPath = (flag: string | undefined, env: NodeJS.ProcessEnv): string =>
+  resolve(flag ?? (env['SVC_DATA_DIR'] || join(userFolder('data', env), 'svc')))
+
+/**
+ * Opens a data directory, creating it (0700) when it is missing. Refuses one that belongs to another user, or that others
+ * may write to: whoever can write there can become administrator.
+ */
+export async function openDataDirectory(path: string): Promise<DataDirectory> {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  const { uid, mode } = await stat(path)
+  const own = process.getuid?.()
+  if (own !== undefined && uid !== own) {
+    throw new BadDataDirectory(
+      `${path} belongs to user ${uid}, and you are user ${own}: run svc as its owner (sudo -u '#${uid}' svc …).`,
+    )
+  }
+  if (process.platform !== 'win32' && mode & 0o022) {
+    throw new BadDataDirectory(`Others may write to ${path}: run chmod 700 ${path}.`)
+  }
+  // What SQLite and others create inside is for the owner only.
+  process.umask(0o077)
+  return { path, database: join(path, 'svc.db'), blobs: join(path, 'blobs'), config: join(path, 'config.json') }
+}
+
+/** The settings of `config.json`; empty when there is none. */
+export async function readConfigFile({ config }: DataDirectory): Promise<Record<string, unknown>> {
+  let text: string
+  try {
+    text = await readFile(config, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw error
+  }
+  const parsed = understood(text)
+  if (!parsed) throw new BadDataDirectory(`${config} is not a JSON object: mend it, or move it away.`)
+  return parsed
+}
+
+function understood(text: string): Record<string, unknown> | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
+      ? (parsed as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces `config.json` as a whole. */
+export const writeConfigFile = ({ config }: DataDirectory, values: Record<string, unknown>): Promise<void> =>
+  writeDurably(config, `${JSON.stringify(values, null, 2)}\n`)
+
+/** The installation's secret of 32 bytes in `keys/secret.key`, made when the directory is new. */
+export async function secretKey({ path }: DataDirectory, isNew: boolean): Promise<Uint8Array> {
+  const folder = join(path, 'keys')
+  const file = join(folder, 'secret.key')
+  const found = await readKey(file)
+  if (found) return found
+  // A new key beside old data would make every second factor useless without a word.
+  if (!isNew) throw new BadDataDirectory(`${file} is missing: restore it from a backup.`)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const made = [Buffer.from(`${randomBytes(32).toString('hex')}\n`)]
+  // Another process may start at the same moment: the key of the first is that of both.
+  await streamDurably(file, Readable.from(made), { replace: false, mode: 0o600 }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  })
+  return (await readKey(file))!
+}
+
+async function readKey(file: string): Promise<Uint8Array | undefined> {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+  const key = Buffer.from(text.trim(), 'hex')
+  if (key.length !== 32) throw new BadDataDirectory(`${file} is damaged: restore it from a backup.`)
+  return key
+}

@@ -1,0 +1,2 @@
+/** The environment of this process: everything else is handed it. */
+export const environment: NodeJS.ProcessEnv = process.env

@@ -1,0 +1,114 @@
+import { stat } from 'node:fs/promises'
+import { DAY, systemClock, type Clock } from '../base/clock.ts'
+import { randomHex } from '../base/random.ts'
+import { deriveKeys, makeAccounts } from '../domain/accounts/accounts.ts'
+import type { Domain } from '../domain/domain.ts'
+import { makeFiles } from '../domain/files/files.ts'
+import { makeInstance, makeSettings, type OptionName, type Settings } from '../domain/instance/instance.ts'
+import { makeSync, shapes } from '../domain/sync/sync.ts'
+import { openDisk } from '../storage/blobs/disk.ts'
+import { makeHasher } from '../storage/blobs/hasher.ts'
+import { makeContents } from '../storage/contents.ts'
+import type { Database } from '../storage/database.ts'
+import { migrate } from '../storage/migrations/migrate.ts'
+import { ensureTables } from '../storage/rows.ts'
+import { instanceFact } from '../storage/settings.ts'
+import { openSqlite } from '../storage/sqlite.ts'
+import { readConfig, type Config } from './config.ts'
+import {
+  dataDirectoryPath,
+  openDataDirectory,
+  readConfigFile,
+  secretKey,
+  type DataDirectory,
+} from './data-directory.ts'
+import { environment } from './environment.ts'
+
+declare const __SVC_VERSION__: string | undefined
+
+/** The version of this package. */
+export const version = typeof __SVC_VERSION__ === 'undefined' ? '0.0.0-source' : __SVC_VERSION__
+
+export interface LocalOptions {
+  dataDir?: string | undefined
+  env?: NodeJS.ProcessEnv
+  flags?: Partial<Record<OptionName, string | undefined>>
+  clock?: Clock
+}
+
+/** The domain on a data directory, with or without a server beside it. */
+export interface Local {
+  domain: Domain
+  config: Config
+  directory: DataDirectory
+  close(): Promise<void>
+}
+
+async function prepare(database: Database) {
+  await migrate(database)
+  await ensureTables(database, shapes)
+  return database.write(async (tx) => ({
+    server_id: await instanceFact(tx, 'server_id', () => randomHex(16)),
+    epoch: await instanceFact(tx, 'epoch', () => randomHex(16)),
+  }))
+}
+
+const policyOf = (settings: Settings) => async () => {
+  const values = await settings.values()
+  return {
+    deviceIdleMs: values['auth.device_idle_days'] * DAY,
+    deviceMaxMs: values['auth.device_max_days'] * DAY,
+    limitsOn: values['limits.enabled'],
+    defaultQuotaBytes: values['quota.default'],
+  }
+}
+
+/** Opens a data directory, bringing it up to date, and puts the domain together on it. */
+export async function openLocal({
+  dataDir,
+  env = environment,
+  flags = {},
+  clock = systemClock,
+}: LocalOptions): Promise<Local> {
+  const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
+  const given = readConfig(env, await readConfigFile(directory), flags)
+  const isNew = await stat(directory.database).then(
+    () => false,
+    () => true,
+  )
+  const keys = deriveKeys(await secretKey(directory, isNew))
+  const database = openSqlite(directory.database)
+  const blobs = await openDisk(directory.blobs, makeHasher())
+  const identity = await prepare(database)
+
+  const settings = makeSettings(database, given)
+  const contents = makeContents(database, blobs)
+  const instance = makeInstance({ database, contents, clock, settings, identity, version })
+  const sync = makeSync({ database, clock, epoch: () => identity.epoch })
+  const accounts = makeAccounts({
+    database,
+    clock,
+    keys,
+    policy: policyOf(settings),
+    async maintenance() {
+      const declared = await settings.maintenance()
+      return declared && instance.maintenanceFault(declared)
+    },
+  })
+  const allowance = async () => {
+    const values = await settings.values()
+    return { defaultQuota: values['quota.default'], maxFileSize: values['files.max_size'] }
+  }
+  const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
+
+  return {
+    domain: { accounts, files, instance, sync },
+    config: { ...given, dataDir: directory.path },
+    directory,
+    async close() {
+      sync.close()
+      await database.close()
+      await blobs.close()
+    },
+  }
+}

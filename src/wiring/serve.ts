@@ -1,0 +1,120 @@
+import { rm, mkdtemp } from 'node:fs/promises'
+import type { Server, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock, type Clock } from '../base/clock.ts'
+import { writeDurably } from '../host/durable.ts'
+import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
+import { makeApp } from '../http/app.ts'
+import { makeLogger } from '../http/logger.ts'
+import { environment } from './environment.ts'
+import { openLocal, version, type Local } from './local.ts'
+
+export interface ServeOptions {
+  dataDir?: string | undefined
+  flags?: Partial<Record<OptionName, string | undefined>>
+  env?: NodeJS.ProcessEnv
+  /** A throw-away data directory, removed when the server closes. */
+  ephemeral?: boolean
+  /** Gets `{url, pid, version}` as JSON when requests are served. */
+  readyFile?: string | undefined
+  clock?: Clock
+  /** False for no log at all. */
+  log?: boolean
+}
+
+export interface RunningServer {
+  url: string
+  local: Local
+  /** Stops accepting, finishes requests (10 s at most), and lets go of everything. */
+  close(): Promise<void>
+}
+
+/** How long requests in progress may take when the server stops. */
+const GRACE_MS = 10_000
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** Forgets what is past its retention, now and then. A failure is logged and tried again the next time. */
+function startUpkeep(local: Local, warn: (error: unknown) => void): () => void {
+  const timer = setInterval(() => void local.domain.instance.upkeep().catch(warn), UPKEEP_EVERY)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/**
+ * Notes connections; the function it returns ends those on which nothing was ever asked. Node takes them for busy, and
+ * browsers open some in advance.
+ */
+function watchConnections(server: Server): () => void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
+
+/** Starts the server. Throws when the port is taken or the data directory cannot be used. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { env = environment, ephemeral = false, clock = systemClock, flags = {} } = options
+  const temporary = ephemeral ? await mkdtemp(join(tmpdir(), 'svc-')) : undefined
+  const dataDir = temporary ?? options.dataDir
+  const removeTemporary = async () => temporary && rm(temporary, { recursive: true, force: true })
+  try {
+    const local = await openLocal({ dataDir, env, flags, clock })
+    try {
+      return await listen(local, { ...options, clock }, removeTemporary)
+    } catch (error) {
+      await local.close()
+      throw error
+    }
+  } catch (error) {
+    await removeTemporary()
+    throw error
+  }
+}
+
+async function listen(
+  local: Local,
+  { clock = systemClock, log = true, readyFile }: ServeOptions,
+  removeTemporary: () => Promise<unknown>,
+): Promise<RunningServer> {
+  const values = await local.domain.instance.settings.values()
+  const app = await makeApp({
+    domain: local.domain,
+    clock,
+    logger: log ? await makeLogger(values.log_level, values.log_format) : false,
+    trustedProxies: values.trusted_proxies,
+    metrics: values.metrics,
+  })
+  const endSilent = watchConnections(app.server)
+  await app.listen({ host: values.host, port: values.port })
+  const address = app.server.address()
+  const url = urlOf(values.host, typeof address === 'object' && address ? address.port : values.port)
+  try {
+    if (readyFile) await writeDurably(readyFile, `${JSON.stringify({ url, pid: process.pid, version })}\n`)
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  const stopUpkeep = startUpkeep(local, (error) => app.log.error({ err: error as Error }, 'upkeep failed'))
+
+  return {
+    url,
+    local,
+    async close() {
+      stopUpkeep()
+      // Requests that wait for news are answered at once; the rest get their time.
+      local.domain.sync.close()
+      endSilent()
+      const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+      await app.close()
+      clearTimeout(cut)
+      await local.close()
+      await removeTemporary()
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { DiskFull, recognise } from '../../src/base/trouble.ts'
+
+const withCode = (code: unknown) => Object.assign(new Error('x'), { code })
+
+test.each(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])('%s is a full disk, and says what it was', (code) => {
+  const error = withCode(code)
+  const recognised = recognise(error)
+  expect(recognised).toBeInstanceOf(DiskFull)
+  expect((recognised as Error).cause).toBe(error)
+})
+
+test.each([
+  withCode('ENOENT'),
+  withCode(undefined),
+  new Error('ENOSPC'),
+  'ENOSPC',
+  undefined,
+  null,
+  { code: 'ENOSPC' },
+])('%s stays what it is', (error) => {
+  expect(recognise(error)).toBe(error)
+})

@@ -1,0 +1,375 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+
+// The command as it is built, with real servers, real folders, and kills at any moment. Ordinary use stands in scripts/sync.txt.
+
+const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+const PASSWORD = 'analytical engine'
+
+interface Ended {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+let place: string
+let home: string
+let server: ChildProcess
+let url: string
+let users = 0
+
+const environment = (): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: home,
+  SVC_DATA_DIR: join(place, 'data'),
+  SVC_LIMITS: 'off',
+})
+
+function start(
+  args: string[],
+  { stdin = '', cwd = place, env = {} }: { stdin?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
+) {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...environment(), ...env } })
+  child.stdin.on('error', () => undefined).end(stdin)
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+  return { child, ended }
+}
+
+const svc = (args: string[], options?: Parameters<typeof start>[1]): Promise<Ended> => start(args, options).ended
+
+async function ok(args: string[], options?: Parameters<typeof start>[1]): Promise<Ended> {
+  const ended = await svc(args, options)
+  if (ended.code !== 0)
+    throw new Error(`svc ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}${ended.stdout}`)
+  return ended
+}
+
+beforeAll(async () => {
+  place = realpathSync(mkdtempSync(join(tmpdir(), 'svc-sync-cli-')))
+  home = join(place, 'home')
+  mkdirSync(home)
+  const ready = join(place, 'ready')
+  const running = start(['serve', '--port', '0', '--ready-file', ready])
+  server = running.child
+  for (let waited = 0; !existsSync(ready); waited += 50) {
+    if (waited > 20_000 || server.exitCode !== null) throw new Error('The server did not start.')
+    await sleep(50)
+  }
+  url = (JSON.parse(readFileSync(ready, 'utf8')) as { url: string }).url
+  await ok(['user', 'add', 'admin', '--role', 'admin', '--password-stdin'], { stdin: PASSWORD })
+})
+
+afterAll(async () => {
+  const gone = new Promise((resolve) => server.on('close', resolve))
+  server.kill('SIGTERM')
+  await gone
+  rmSync(place, { recursive: true, force: true })
+})
+
+/** A signed-in account with `count` empty synchronised folders. */
+async function folders(count: number): Promise<{ profile: string; roots: string[] }> {
+  const profile = `user-${(users += 1)}`
+  await ok(['user', 'add', profile, '--password-stdin'], { stdin: PASSWORD })
+  await ok(['login', url, '--profile', profile, '--username', profile, '--password-stdin'], { stdin: PASSWORD })
+  const roots = Array.from({ length: count }, (_, at) => join(place, `${profile}-${at}`))
+  for (const root of roots) {
+    await ok(['sync', 'init', root, '--profile', profile])
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  }
+  return { profile, roots }
+}
+
+function write(root: string, path: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), content)
+}
+
+/** Every path in a folder but the engine's own, sorted. */
+function paths(root: string, at = ''): string[] {
+  return readdirSync(join(root, at), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = join(at, entry.name)
+      if (path === '.svc') return []
+      return entry.isDirectory() ? [path, ...paths(root, path)] : [path]
+    })
+    .sort()
+}
+
+const contents = (root: string): Record<string, string> =>
+  Object.fromEntries(
+    paths(root).map((path) => [
+      path,
+      lstatSync(join(root, path)).isFile() ? readFileSync(join(root, path), 'utf8') : '/',
+    ]),
+  )
+
+test('two folders follow each other through everything that happens to files', async () => {
+  const { profile, roots } = await folders(2)
+  const [one, other] = roots as [string, string]
+  const both = async () => {
+    const codes = []
+    for (const root of [one, other, one]) codes.push((await svc(['sync', root, '--profile', profile])).code)
+    expect(contents(other)).toEqual(contents(one))
+    return codes
+  }
+  for (const name of ['a.txt', 'b.txt', 'c.txt', 'dir/d.txt', 'dir/e.txt', 'kind']) write(one, name, `first ${name}`)
+  expect(await both()).toEqual([0, 0, 0])
+
+  write(one, 'a.txt', 'edited in one')
+  write(other, 'b.txt', 'edited in the other')
+  renameSync(join(one, 'c.txt'), join(one, 'renamed.txt'))
+  rmSync(join(other, 'dir/d.txt'))
+  rmSync(join(one, 'kind'))
+  write(one, 'kind/inside', 'now a folder')
+  write(other, 'new/deep/file.txt', 'new')
+  mkdirSync(join(other, 'empty'))
+  expect(await both()).toEqual([0, 0, 0])
+  expect(contents(one)).toEqual({
+    'a.txt': 'edited in one',
+    'b.txt': 'edited in the other',
+    dir: '/',
+    'dir/e.txt': 'first dir/e.txt',
+    empty: '/',
+    kind: '/',
+    'kind/inside': 'now a folder',
+    new: '/',
+    'new/deep': '/',
+    'new/deep/file.txt': 'new',
+    'renamed.txt': 'first c.txt',
+  })
+
+  write(one, 'a.txt', 'mine')
+  write(other, 'a.txt', 'theirs')
+  expect(await both()).toEqual([0, 3, 0])
+  expect(Object.entries(contents(one)).filter(([path]) => path.startsWith('a'))).toEqual([
+    [expect.stringMatching(/^a \(conflict .+ \d{4}-\d\d-\d\d [0-9a-f]{8}\)\.txt$/), 'theirs'],
+    ['a.txt', 'mine'],
+  ])
+})
+
+test('a run that must not go on says why and ends with the code for it', async () => {
+  const { profile, roots } = await folders(1)
+  const [root] = roots as [string]
+  for (let at = 0; at < 40; at += 1) write(root, `${at}.txt`, `${at}`)
+  await ok(['sync', root, '--profile', profile])
+  const before = contents(root)
+
+  for (let at = 0; at < 30; at += 1) rmSync(join(root, `${at}.txt`))
+  const braked = await svc(['sync', root, '--profile', profile])
+  expect(braked.code).toBe(8)
+  expect(braked.stderr).toContain('30 of 40 files on the server would be deleted. Nothing was changed.')
+  const shown = await svc(['sync', root, '--profile', profile, '--dry-run', '--json'])
+  expect(shown.code).toBe(8)
+  expect(
+    shown.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: string }).event)
+      .filter((event) => event === 'plan'),
+  ).toHaveLength(30)
+  for (const [path, content] of Object.entries(before)) write(root, path, content)
+
+  expect((await svc(['sync', root, '--profile', 'nobody'])).code).toBe(4)
+  const stranger = await folders(0)
+  expect((await svc(['sync', root, '--profile', stranger.profile])).code).toBe(8)
+  expect((await svc(['sync', 'init', root, '--profile', stranger.profile, '--adopt'])).code).toBe(8)
+  expect((await svc(['sync', join(place, 'nowhere'), '--profile', profile])).code).toBe(5)
+  expect((await svc(['sync', 'init', join(root, 'inner'), '--profile', profile])).code).toBe(8)
+
+  const marker = join(root, '.svc', 'root.json')
+  renameSync(marker, `${marker}.away`)
+  const gone = await svc(['sync', root, '--profile', profile])
+  expect(gone).toMatchObject({ code: 8, stderr: expect.stringContaining('--adopt') })
+  renameSync(`${marker}.away`, marker)
+
+  const credentials = join(home, '.config/svc/credentials.json')
+  const text = readFileSync(credentials, 'utf8')
+  writeFileSync(credentials, text.replaceAll(url, 'http://127.0.0.1:1'))
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(7)
+  const status = await svc(['sync', 'status', root])
+  expect(status).toMatchObject({
+    code: 3,
+    stdout: expect.stringMatching(/^Failed {6}.+ ago: Nothing answers at /m) as unknown,
+  })
+  writeFileSync(credentials, text)
+
+  expect(contents(root)).toEqual(before)
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
+  expect((await svc(['sync', 'status', root])).code).toBe(0)
+})
+
+test('with its state lost a folder is compared anew, and nothing is deleted', async () => {
+  const { profile, roots } = await folders(2)
+  const [one, other] = roots as [string, string]
+  for (const name of ['a', 'b', 'c']) write(one, name, name)
+  for (const root of roots) await ok(['sync', root, '--profile', profile])
+  rmSync(join(one, 'a'))
+  write(other, 'b', 'edited')
+  await ok(['sync', other, '--profile', profile])
+  for (const name of readdirSync(join(one, '.svc'))) if (name.startsWith('state.db')) rmSync(join(one, '.svc', name))
+  const { code, stderr } = await svc(['sync', one, '--profile', profile])
+  expect(stderr).toContain('compared anew')
+  expect(code).toBe(3)
+  await svc(['sync', other, '--profile', profile])
+  expect(contents(other)).toEqual(contents(one))
+  expect(Object.values(contents(one)).sort()).toEqual(['a', 'b', 'c', 'edited'])
+})
+
+/** Begins a run and kills it some milliseconds after it has said that it began; false when it was faster. */
+async function kill(args: string[], after: number, signal: NodeJS.Signals): Promise<Ended & { killed: boolean }> {
+  const { child, ended } = start([...args, '--json'])
+  await new Promise<void>((resolve) => {
+    child.stdout.once('data', () => resolve())
+    child.once('close', () => resolve())
+  })
+  await sleep(after)
+  const killed = child.kill(signal)
+  return { ...(await ended), killed }
+}
+
+test('killed at any moment, a folder holds whole files only, and the next run finishes the work', async () => {
+  const { profile, roots } = await folders(2)
+  const [one, other] = roots as [string, string]
+  const random = () => randomBytes(300).toString('hex')
+  for (let at = 0; at < 400; at += 1) write(one, `${at % 20}/${at}.txt`, random())
+  write(one, 'big.bin', Buffer.alloc(20_000_000, 'big '))
+
+  for (const after of [20, 80, 150, 250]) await kill(['sync', one, '--profile', profile], after, 'SIGKILL')
+  await ok(['sync', one, '--profile', profile])
+  const whole = contents(one)
+
+  let kills = 0
+  for (const after of [20, 60, 120, 200, 300, 450]) {
+    const { code } = await kill(['sync', other, '--profile', profile], after, 'SIGKILL')
+    if (code === null) kills += 1
+    const broken = Object.entries(contents(other)).filter(([path, content]) => content !== whole[path])
+    expect(broken.map(([path]) => path)).toEqual([])
+  }
+  expect(kills).toBeGreaterThan(1)
+  await ok(['sync', other, '--profile', profile])
+  expect(contents(other)).toEqual(whole)
+  expect(readdirSync(join(other, '.svc', 'tmp'))).toEqual([])
+
+  // Edits and deletions on both sides, with kills while they travel.
+  for (let at = 0; at < 400; at += 1) {
+    if (at % 5 === 0) rmSync(join(one, `${at % 20}/${at}.txt`))
+    else if (at % 5 === 1) write(one, `${at % 20}/${at}.txt`, `one ${random()}`)
+    else if (at % 5 === 2) write(other, `${at % 20}/${at}.txt`, `other ${random()}`)
+  }
+  const wanted = { ...whole, ...contents(one) }
+  for (const [path, content] of Object.entries(contents(other))) if (content.startsWith('other')) wanted[path] = content
+  for (let at = 0; at < 400; at += 5) delete wanted[`${at % 20}/${at}.txt`]
+  for (const after of [30, 100, 200, 350]) {
+    for (const root of roots) await kill(['sync', root, '--profile', profile], after, 'SIGKILL')
+  }
+  for (const root of [one, other, one]) await ok(['sync', root, '--profile', profile])
+  expect(contents(one)).toEqual(wanted)
+  expect(contents(other)).toEqual(wanted)
+}, 120_000)
+
+test('Ctrl-C ends a run in order: code 130, no lock left, and the next one goes on', async () => {
+  const { profile, roots } = await folders(1)
+  const [root] = roots as [string]
+  for (let at = 0; at < 400; at += 1) write(root, `${at}.txt`, `${at}`)
+  const { code, stderr, killed } = await kill(['sync', root, '--profile', profile], 50, 'SIGINT')
+  expect(killed).toBe(true)
+  expect(code).toBe(130)
+  expect(stderr).toContain('Interrupted')
+  expect(readdirSync(join(root, '.svc'))).not.toContain('lock')
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
+})
+
+test('while one run is at work another one says so', async () => {
+  const { profile, roots } = await folders(1)
+  const [root] = roots as [string]
+  for (let at = 0; at < 400; at += 1) write(root, `${at}.txt`, `${at}`)
+  const { child, ended } = start(['sync', root, '--profile', profile, '--json'])
+  await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+  const [second, status] = await Promise.all([
+    svc(['sync', root, '--profile', profile]),
+    svc(['sync', 'status', root, '--json']),
+  ])
+  expect(second).toMatchObject({ code: 6, stderr: expect.stringContaining('Another run') })
+  expect(JSON.parse(status.stdout)).toMatchObject({ running: true })
+  expect((await ended).code).toBe(0)
+})
+
+/** Rebuilds a tree of files with links to their contents, where that is possible. */
+function mirror(from: string, to: string, except: readonly string[]): void {
+  mkdirSync(to)
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (except.includes(entry.name)) continue
+    if (entry.isDirectory()) mirror(source, target, except)
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target)
+    else {
+      try {
+        linkSync(source, target)
+      } catch {
+        copyFileSync(source, target)
+      }
+    }
+  }
+}
+
+test("a real tree of thousands of files, this project's own packages, arrives byte for byte", async () => {
+  const { profile, roots } = await folders(2)
+  const [one, other] = roots as [string, string]
+  mirror(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(one, 'node_modules'), [
+    '.cache',
+    '.vite',
+    '.vite-temp',
+  ])
+  const all = paths(one)
+  const links = all.filter((path) => lstatSync(join(one, path)).isSymbolicLink())
+  const files = all.filter((path) => lstatSync(join(one, path)).isFile())
+  expect(files.length).toBeGreaterThan(5_000)
+
+  const up = await svc(['sync', one, '--profile', profile, '--json'])
+  const sent = JSON.parse(up.stdout.trim().split('\n').at(-1)!) as {
+    uploaded: { files: number }
+    skipped: { path: string; code: string }[]
+  }
+  expect(sent.uploaded.files).toBe(files.length)
+  // Links are left alone, and said to be.
+  expect(links.length).toBeGreaterThan(10)
+  expect(sent.skipped.map(({ path, code }) => `${code} ${path}`).sort()).toEqual(
+    links.map((path) => `symlink /${path}`),
+  )
+  expect(up.code).toBe(3)
+  for (const path of links) expect(lstatSync(join(one, path)).isSymbolicLink()).toBe(true)
+
+  expect((await svc(['sync', other, '--profile', profile])).code).toBe(0)
+  expect(paths(other)).toEqual(all.filter((path) => !links.includes(path)))
+  const different = files.filter((path) => !readFileSync(join(one, path)).equals(readFileSync(join(other, path))))
+  expect(different).toEqual([])
+
+  const again = await svc(['sync', other, '--profile', profile, '--json'])
+  expect(JSON.parse(again.stdout.trim().split('\n').at(-1)!)).toMatchObject({ requests: 1, hashed: 0, in_sync: true })
+}, 300_000)

@@ -1,0 +1,194 @@
+import type { Api, CallOptions, Downloaded } from '../../../src/client/api.ts'
+import { fault } from '../../../src/contract/errors.ts'
+import { parentOf, ROOT } from '../../../src/client/sync/tree.ts'
+import { sha256Of } from './trees.ts'
+
+interface Stored {
+  content: Buffer
+  mtime: number
+  version: number
+}
+
+type Query = Record<string, unknown>
+
+const byPath = ([a]: unknown[], [b]: unknown[]): number => (String(a) < String(b) ? -1 : 1)
+
+/** Something to go wrong: it sees each request before the server does, and may throw, answer itself, or change the world. */
+export type Mischief = (action: string, params: Query, server: FakeServer) => unknown
+
+/** An account in memory that keeps to the contract where the engine can see it, and lets a test make it misbehave. */
+export class FakeServer {
+  files = new Map<string, Stored>()
+  folders = new Set<string>()
+  serverId = 'server-1'
+  epoch = 'epoch-1'
+  userId = 7
+  limits: Record<string, { max: number; per: number }> = {}
+  /** Every request, in order. */
+  log: string[] = []
+  mischief: Mischief | undefined
+  #seq = 1
+
+  put(path: string, content: string | Buffer, mtime = 1_600_000_000): void {
+    const bytes = Buffer.from(content)
+    this.files.set(path, { content: bytes, mtime, version: (this.files.get(path)?.version ?? 0) + 1 })
+    this.#makeOver(path)
+    this.#seq += 1
+  }
+
+  mkdir(path: string): void {
+    this.folders.add(path)
+    this.#makeOver(path)
+    this.#seq += 1
+  }
+
+  /** Deletes as another client would. */
+  remove(path: string): void {
+    this.files.delete(path)
+    this.folders.delete(path)
+    for (const each of this.files.keys()) if (each.startsWith(`${path}/`)) this.files.delete(each)
+    for (const each of this.folders) if (each.startsWith(`${path}/`)) this.folders.delete(each)
+    this.#seq += 1
+  }
+
+  text(path: string): string | undefined {
+    return this.files.get(path)?.content.toString()
+  }
+
+  /** Files with their contents, and folders as null, like a folder read by `readTree`. */
+  tree(): Record<string, string | null> {
+    const folders = [...this.folders].map((path): [string, null] => [path, null])
+    return Object.fromEntries(
+      [...folders, ...[...this.files].map(([path, { content }]) => [path, content.toString()])].sort(byPath),
+    )
+  }
+
+  requests(action?: string): number {
+    return action ? this.log.filter((line) => line.split(' ')[0] === action).length : this.log.length
+  }
+
+  #makeOver(path: string): void {
+    for (let at = parentOf(path); at !== ROOT; at = parentOf(at)) this.folders.add(at)
+  }
+
+  #manifest(): object {
+    const files = [...this.files].map(([path, { content, mtime }]) => ({
+      path,
+      size: content.length,
+      sha256: sha256Of(content),
+      mtime,
+    }))
+    return {
+      ok: true,
+      files,
+      directories: [...this.folders],
+      cursor: this.#seq,
+      epoch: this.epoch,
+      server_id: this.serverId,
+    }
+  }
+
+  #answer(action: string, params: Query, body: Buffer): unknown {
+    const path = String(params['path'])
+    const file = this.files.get(path)
+    switch (action) {
+      case 'validate':
+        return {
+          ok: true,
+          user: { id: this.userId, username: 'ada', display_name: 'Ada' },
+          device: { token_id: 1, device_id: 'd', device_name: 'Laptop' },
+          expires_at: null,
+        }
+      case 'capabilities':
+        return {
+          ok: true,
+          server_id: this.serverId,
+          epoch: this.epoch,
+          features: {},
+          limits: this.limits,
+          retention: { tombstones_days: 180, versions_days: 30 },
+        }
+      case 'upload': {
+        if (this.folders.has(path)) throw fault('exists')
+        const current = file
+          ? { sha256: sha256Of(file.content), size: file.content.length, mtime: file.mtime, version: file.version }
+          : null
+        const met =
+          (params['if_absent'] !== true || !file) &&
+          (params['if_sha256'] === undefined || params['if_sha256'] === current?.sha256)
+        if (!met) throw fault('precondition_failed', { fields: { current } })
+        this.put(path, body, Number(params['mtime'] ?? 1))
+        return {
+          ok: true,
+          path,
+          size: body.length,
+          sha256: sha256Of(body),
+          mtime: Number(params['mtime'] ?? 1),
+          version: 1,
+          cursor: this.#seq,
+        }
+      }
+      case 'delete': {
+        if (params['if_sha256'] !== undefined && file && sha256Of(file.content) !== params['if_sha256'])
+          throw fault('precondition_failed')
+        const holds = [...this.files.keys(), ...this.folders].some((each) => each.startsWith(`${path}/`))
+        if (params['if_empty'] && holds) throw fault('not_empty')
+        if (!file && !this.folders.has(path)) return { ok: true, path, already_deleted: true }
+        this.remove(path)
+        return { ok: true, path, deleted: true }
+      }
+      case 'mkdir':
+        if (file) throw fault('exists')
+        this.mkdir(path)
+        return { ok: true, path, created: true }
+      default:
+        throw fault('unknown_action')
+    }
+  }
+
+  #receive(action: string, params: Query, headers: Record<string, string>): Downloaded {
+    const send = (body: Buffer, more: Record<string, string>): Downloaded => ({
+      status: 200,
+      headers: { 'content-length': String(body.length), ...more },
+      body: (async function* () {
+        await Promise.resolve()
+        yield body
+      })(),
+    })
+    if (action === 'manifest') {
+      const etag = `"${this.epoch}-${this.#seq}"`
+      if (headers['if-none-match'] === etag) return { ...send(Buffer.alloc(0), {}), status: 304 }
+      return send(Buffer.from(JSON.stringify(this.#manifest())), { 'content-type': 'application/json', etag })
+    }
+    const file = this.files.get(String(params['path']))
+    if (!file) throw fault('not_found')
+    return send(file.content, { 'x-file-sha256': sha256Of(file.content), 'x-file-mtime': String(file.mtime) })
+  }
+
+  api(): Api {
+    const meddle = async (action: string, params: Query, options: CallOptions = {}): Promise<unknown> => {
+      options.signal?.throwIfAborted()
+      this.log.push(`${action} ${String(params['path'] ?? '')}`.trim())
+      return this.mischief?.(action, params, this)
+    }
+    return {
+      url: 'http://127.0.0.1:1',
+      call: async (action, params, options) =>
+        ((await meddle(action.name, params, options)) ?? this.#answer(action.name, params, Buffer.alloc(0))) as never,
+      send: async (action, params, body, _size, options) => {
+        const answer = await meddle(action.name, params, options)
+        const chunks: Uint8Array[] = []
+        if (body instanceof Uint8Array) chunks.push(body)
+        else for await (const chunk of body) chunks.push(chunk)
+        const bytes = Buffer.concat(chunks)
+        const claimed = options?.headers?.['x-file-sha256']
+        if (claimed !== undefined && claimed !== sha256Of(bytes)) throw fault('checksum_mismatch')
+        return (answer ?? this.#answer(action.name, params, bytes)) as never
+      },
+      receive: async (action, params, options) =>
+        ((await meddle(action.name, params, options)) ??
+          this.#receive(action.name, params, options?.headers ?? {})) as Downloaded,
+      close: () => undefined,
+    }
+  }
+}

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { makeDraft } from '../../../src/client/sync/draft.ts'
+import {
+  conflictName,
+  deviceLabel,
+  isCopyName,
+  isSafePath,
+  nameTrouble,
+  pathTrouble,
+  placeOf,
+  resemblesOwn,
+  unrepresentable,
+} from '../../../src/client/sync/paths.ts'
+import { plan } from '../../../src/client/sync/plan.ts'
+import { buildRemote } from '../../../src/client/sync/remote.ts'
+import { isBelow, isUncertain, keyOf, secondsOf } from '../../../src/client/sync/tree.ts'
+import { baseTree, localTree, remoteTree, sha256Of, type Side } from './trees.ts'
+
+const copy = { device: 'Laptop', date: '2026-11-21', sha256: 'abcdef0123456789', attempt: 1 }
+
+describe('the name of a conflict copy', () => {
+  test('keeps the extension, and says whose, when and what', () => {
+    expect(conflictName({ ...copy, name: 'plan.txt' })).toBe('plan (conflict Laptop 2026-11-21 abcdef01).txt')
+    expect(conflictName({ ...copy, name: 'archive.tar.gz' })).toBe(
+      'archive.tar (conflict Laptop 2026-11-21 abcdef01).gz',
+    )
+    expect(conflictName({ ...copy, name: 'Makefile' })).toBe('Makefile (conflict Laptop 2026-11-21 abcdef01)')
+    expect(conflictName({ ...copy, name: '.profile' })).toBe('.profile (conflict Laptop 2026-11-21 abcdef01)')
+    expect(conflictName({ ...copy, name: 'plan.txt', attempt: 2 })).toBe(
+      'plan (conflict Laptop 2026-11-21 abcdef01 2).txt',
+    )
+    expect(conflictName({ ...copy, name: 'v1.2', sha256: undefined })).toBe('v1.2 (conflict Laptop 2026-11-21)')
+  })
+
+  test.each([
+    'x'.repeat(255),
+    `${'\u00e4'.repeat(120)}.txt`,
+    `${'\u{1f600}'.repeat(60)}.jpeg`,
+    `a.${'x'.repeat(250)}`,
+    `.${'\u{1f600}'.repeat(63)}`,
+  ])('fits where the name was as long as names get: %s', (name) => {
+    const long = conflictName({ ...copy, name, device: '\u{1f600}'.repeat(40) })
+    expect(Buffer.byteLength(long)).toBeLessThanOrEqual(255)
+    expect(long.isWellFormed()).toBe(true)
+    expect(nameTrouble(long)).toBeUndefined()
+  })
+
+  test('is recognised, so that doing it again makes no second copy', () => {
+    expect(isCopyName('/d/plan (conflict Laptop 2026-11-21 abcdef01).txt')).toBe(true)
+    expect(isCopyName('/d/plan (conflict Laptop 2026-11-21 abcdef01 2).txt')).toBe(true)
+    expect(isCopyName('/d (conflict Laptop 2026-11-21 abcdef01)/plan.txt')).toBe(false)
+    expect(isCopyName('/d/plan.txt')).toBe(false)
+  })
+
+  test('is another one when the name is taken, and none when its content is kept already', () => {
+    const input = (local: Side) => ({
+      base: baseTree({}),
+      local: localTree({ '/a.txt': 'mine', ...local }),
+      remote: remoteTree({ '/a.txt': 'theirs' }),
+      fold: false,
+      device: 'Laptop',
+      date: '2026-11-21',
+    })
+    const name = (count = '') => `/a (conflict Laptop 2026-11-21 ${sha256Of('mine').slice(0, 8)}${count}).txt`
+    const asides = (local: Side) => plan(input(local)).ops.flatMap((op) => (op.op === 'set-aside' ? [op.to] : []))
+    expect(asides({})).toEqual([name()])
+    expect(asides({ [name()]: 'something else' })).toEqual([name(' 2')])
+    expect(asides({ [name()]: 'mine' })).toEqual([])
+    expect(plan(input({ [name()]: 'mine' })).ops).toContainEqual(
+      expect.objectContaining({ op: 'download', here: '/a.txt', over: expect.anything() as unknown }),
+    )
+    expect(makeDraft(input({})).result()).toEqual({ ops: [], skipped: [] })
+  })
+
+  test('holds of the device only what every system takes in a name', () => {
+    expect(deviceLabel("Ada's laptop/../x\n:?")).toBe('Ada-s laptop-..-x')
+    expect(deviceLabel('...')).toBe('device')
+    expect(deviceLabel('')).toBe('device')
+    expect(Array.from(deviceLabel('\u00e4'.repeat(100)))).toHaveLength(40)
+  })
+})
+
+describe('paths', () => {
+  test.each(['/a', '/a b/c', '/\u00e4/\u{1f600}', '/...', '/a:b', `/${'x'.repeat(255)}`, '/-rf', '/~'])(
+    '%j is safe',
+    (path) => {
+      expect(isSafePath(path)).toBe(true)
+    },
+  )
+
+  test.each([
+    '',
+    '/',
+    'a',
+    '//',
+    '/a/',
+    '/a//b',
+    '/.',
+    '/..',
+    '/../a',
+    '/a/..',
+    '/a/./b',
+    '/a\\b',
+    '/a\0',
+    '/a\nb',
+    '/a\u007f',
+    '/\ud800',
+
+    `/${'x'.repeat(256)}`,
+    `/${'\u00e4'.repeat(128)}`,
+    '/a'.repeat(65),
+    `/${'x'.repeat(200)}`.repeat(21),
+    null,
+    undefined,
+    7,
+    {},
+  ])('%j is not', (path) => {
+    expect(isSafePath(path)).toBe(false)
+  })
+
+  test('no spelling of our own folder passes for an ordinary one', () => {
+    for (const path of ['/.SVC', '/.svc.', '/.svc ', '/.s\u200cvc/root.json', '/\uff0esvc', '/SVC~1/x'])
+      expect(resemblesOwn(path)).toBe(true)
+    for (const path of ['/svc', '/.svcx', '/a/.svc']) expect(resemblesOwn(path)).toBe(false)
+  })
+
+  test('what the server would refuse is known beforehand', () => {
+    expect(pathTrouble('/TeamChat/x'.slice(0, 9))).toBe('reserved')
+    expect(pathTrouble('/a/teamchat')).toBeUndefined()
+    expect(pathTrouble('/a'.repeat(64))).toBeUndefined()
+    expect(pathTrouble('/a'.repeat(65))).toBe('too_deep')
+    expect(pathTrouble(`/${'x'.repeat(200)}`.repeat(21))).toBe('too_deep')
+  })
+
+  test('names that Windows cannot have are known there, and fine elsewhere', () => {
+    for (const path of ['/con', '/d/NUL.txt', '/com1.log', '/lpt\u00b2', '/a:b', '/a.', '/a ', '/a?', '/d*/x']) {
+      expect(unrepresentable(path, 'win32')).toBe('not_here')
+      expect(unrepresentable(path, 'linux')).toBeUndefined()
+    }
+    for (const path of ['/console', '/a.b', '/com', '/com10']) expect(unrepresentable(path, 'win32')).toBeUndefined()
+  })
+
+  test('keys, places and times', () => {
+    expect(keyOf('/Caf\u0065\u0301', false)).toBe('/Caf\u00e9')
+    expect(keyOf('/Caf\u0065\u0301', true)).toBe('/caf\u00e9')
+    expect(placeOf('/r', '/')).toBe('/r')
+    expect(placeOf('/r', '/a/b')).toBe('/r/a/b')
+    expect([
+      isBelow('/a/b', '/a'),
+      isBelow('/ab', '/a'),
+      isBelow('/a', '/a'),
+      isBelow('/a', '/'),
+      isBelow('/', '/'),
+    ]).toEqual([true, false, false, true, false])
+    expect([1_999_999_999n, -1n, -1_000_000_000n, 0n].map(secondsOf)).toEqual([1, -1, -1, 0])
+  })
+})
+
+describe('where names that differ in case are one', () => {
+  const on = (base: Side, local: Side, remote: Side) => {
+    const known = baseTree(base, true)
+    const nodes = [...remoteTree(remote).nodes.values()].filter((node) => node.kind !== 'other')
+    const tree = buildRemote({ nodes, rejected: [] }, { fold: true, base: known })
+    const { ops } = plan({
+      base: known,
+      local: localTree(local, true),
+      remote: tree,
+      fold: true,
+      device: 'd',
+      date: '2026-11-21',
+    })
+    return {
+      ops: ops.map((op) => `${op.op} ${op.here} ${op.there}`),
+      skipped: tree.skipped.map(({ path, code }) => `${code} ${path}`),
+    }
+  }
+
+  test('two files of the server that would be one here: the first comes, the other is reported and kept', () => {
+    expect(on({}, {}, { '/A.txt': 'A', '/a.txt': 'a' })).toEqual({
+      ops: ['download /A.txt /A.txt'],
+      skipped: ['collision /a.txt'],
+    })
+  })
+
+  test('the one that is here already stays the one', () => {
+    expect(on({ '/a.txt': 'a' }, { '/a.txt': 'a' }, { '/A.txt': 'A', '/a.txt': 'a' })).toEqual({
+      ops: [],
+      skipped: ['collision /A.txt'],
+    })
+  })
+
+  test('of two folders only one is entered', () => {
+    expect(on({}, {}, { '/D/x': '1', '/d/x': '2', '/d/y': '3' })).toEqual({
+      ops: ['download /D/x /D/x', 'make-local /D /D'],
+      skipped: ['collision /d'],
+    })
+  })
+
+  test('a name that only changed its case is neither deleted nor doubled', () => {
+    expect(on({ '/a.txt': 'a' }, { '/a.txt': 'a' }, { '/A.txt': 'a' }).ops).toEqual([])
+    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'a' }, { '/a.txt': 'a' }).ops).toEqual([])
+    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'b' }, { '/a.txt': 'a' }).ops).toEqual(['upload /A.txt /a.txt'])
+  })
+
+  test('what is new in a folder goes where each side has that folder', () => {
+    expect(on({ '/Dir/x': 'x' }, { '/dir/x': 'x', '/dir/New': 'n' }, { '/DIR/x': 'x', '/DIR/Other': 'o' }).ops).toEqual(
+      ['download /dir/Other /DIR/Other', 'upload /dir/New /DIR/New'],
+    )
+  })
+})
+
+test('a hole in a listing covers what lies below it, and nothing else', () => {
+  const tree = remoteTree({})
+  expect(isUncertain(tree, '/a')).toBe(false)
+  tree.incomplete.add('/a/b')
+  expect(['/a', '/a/b', '/a/b/c/d', '/a/bc'].map((key) => isUncertain(tree, key))).toEqual([false, true, true, false])
+  tree.incomplete.add('/')
+  expect(isUncertain(tree, '/a')).toBe(true)
+})

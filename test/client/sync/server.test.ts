@@ -1,0 +1,145 @@
+import { rmSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { serverOfTest, type TestServer } from '../../support/server.ts'
+import { clientOf, readTree, write, type Client } from './bench.ts'
+
+// Two folders and a real server.
+
+async function two(server?: TestServer): Promise<[Client, Client]> {
+  const running = server ?? (await serverOfTest())
+  const account = await running.account()
+  const other = await account.another()
+  return [await clientOf(account, running.url), await clientOf(other, running.url, { device: 'Desktop' })]
+}
+
+test('what one folder has the other gets, with its times, and afterwards nobody does anything', async () => {
+  const [one, other] = await two()
+  write(one.root, 'a.txt', 'a', 1_500_000_000)
+  write(one.root, 'deep/er/\u00e4 b&c?#%.txt', 'odd name')
+  write(one.root, 'empty.bin', '')
+  write(one.root, 'big.bin', 'x'.repeat(3_000_000))
+  await one.sync()
+  expect(await other.sync()).toMatchObject({ in_sync: true, downloaded: { files: 4 } })
+  expect(readTree(other.root)).toEqual(readTree(one.root))
+  expect((await stat(join(other.root, 'a.txt'))).mtimeMs).toBe(1_500_000_000_000)
+
+  await one.sync()
+  for (const client of [one, other])
+    expect(await client.sync()).toMatchObject({ requests: 1, hashed: 0, in_sync: true })
+})
+
+test('both edit one file: the second to synchronise gets the conflict copy, and both end with both versions', async () => {
+  const [one, other] = await two()
+  write(one.root, 'plan.txt', 'first')
+  await one.sync()
+  await other.sync()
+  write(one.root, 'plan.txt', 'of one')
+  write(other.root, 'plan.txt', 'of the other')
+  await one.sync()
+  const { conflicts } = await other.sync()
+  await one.sync()
+  expect(conflicts).toHaveLength(1)
+  expect(readTree(one.root)).toEqual({ '/plan.txt': 'of one', [conflicts[0]!.copy]: 'of the other' })
+  expect(readTree(other.root)).toEqual(readTree(one.root))
+})
+
+test('folders, deletions and changes of kind arrive', async () => {
+  const [one, other] = await two()
+  for (const name of ['a/1', 'a/2', 'b/c/3', 'file', 'keep']) write(one.root, name, name)
+  await one.sync()
+  await other.sync()
+  rmSync(join(one.root, 'a'), { recursive: true })
+  rmSync(join(one.root, 'file'))
+  write(one.root, 'file/now a folder', 'x')
+  rmSync(join(other.root, 'b'), { recursive: true })
+  write(other.root, 'b', 'now a file')
+  await one.sync()
+  expect(await other.sync()).toMatchObject({ conflicts: [], skipped: [] })
+  await one.sync()
+  expect(readTree(one.root)).toEqual({ '/b': 'now a file', '/file': null, '/file/now a folder': 'x', '/keep': 'keep' })
+  expect(readTree(other.root)).toEqual(readTree(one.root))
+})
+
+test('a quota that is full is reported, and the rest goes through', async () => {
+  const server = await serverOfTest()
+  const account = await server.account({ quota: 1_000 })
+  const client = await clientOf(account, server.url)
+  write(client.root, 'big.bin', 'x'.repeat(2_000))
+  write(client.root, 'small.txt', 'small')
+  expect(await client.sync()).toMatchObject({ uploaded: { files: 1 }, skipped: [{ path: '/big.bin', code: 'quota' }] })
+})
+
+test('two spellings of one name, made on two machines, are one file', async () => {
+  const [one, other] = await two()
+  write(one.root, 'caf\u00e9/x.txt', 'same')
+  write(other.root, 'cafe\u0301/x.txt', 'same')
+  write(other.root, 'cafe\u0301/y.txt', 'more')
+  await one.sync()
+  expect(await other.sync()).toMatchObject({ conflicts: [], skipped: [] })
+  await one.sync()
+  expect(Object.keys(readTree(one.root))).toEqual(['/caf\u00e9', '/caf\u00e9/x.txt', '/caf\u00e9/y.txt'])
+  expect(Object.keys(readTree(other.root))).toEqual(['/cafe\u0301', '/cafe\u0301/x.txt', '/cafe\u0301/y.txt'])
+})
+
+test("the server's own limits are kept: nothing is refused, however much there is to do", async () => {
+  const server = await serverOfTest({ limits: true })
+  const client = await clientOf(await server.account(), server.url)
+  server.clock.pass(client.time.now - server.clock.now())
+  const waited: number[] = []
+  const paced = { ...client, sync: client.sync }
+  for (let at = 0; at < 70; at += 1) write(client.root, `${at}.txt`, `${at}`)
+  // Both clocks are one: waiting here is waiting there.
+  const pass = client.slept.push.bind(client.slept)
+  client.slept.push = (...ms) => {
+    for (const each of ms) server.clock.pass(each)
+    waited.push(...ms)
+    return pass(...ms)
+  }
+  expect(await paced.sync()).toMatchObject({ uploaded: { files: 70 }, in_sync: true })
+  expect(waited).toEqual([60_150])
+})
+
+// One or two paths, two people, random turns (Hughes, Pierce et al. 2016): whatever anybody wrote is in the end still there, or was
+// overwritten or deleted by somebody who had seen it.
+
+type Turn = { who: 0 | 1; what: 'write' | 'remove' | 'sync'; name: string }
+
+const turn: fc.Arbitrary<Turn> = fc.record({
+  who: fc.constantFrom(0 as const, 1 as const),
+  what: fc.constantFrom('write' as const, 'write' as const, 'remove' as const, 'sync' as const, 'sync' as const),
+  name: fc.constantFrom('a', 'b', 'd/a'),
+})
+
+test('nothing that somebody wrote is lost to somebody who did not know of it', async () => {
+  const server = await serverOfTest()
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 4, maxLength: 14 }), async (turns) => {
+      const clients = await two(server)
+      let count = 0
+      const alive = new Set<string>()
+      for (const { who, what, name } of turns) {
+        const { root, sync } = clients[who]
+        if (what === 'sync') await sync({ maxDelete: 'any' })
+        else {
+          // What they see they may do away with; what they have not seen they cannot mean.
+          const seen = readTree(root)[`/${name}`]
+          if (typeof seen === 'string') alive.delete(seen)
+          if (what === 'remove') rmSync(join(root, name), { force: true })
+          else {
+            write(root, name, `words ${(count += 1)}`)
+            alive.add(`words ${count}`)
+          }
+        }
+      }
+      for (const client of [...clients, ...clients, ...clients]) await client.sync({ maxDelete: 'any' })
+      const [one, other] = clients.map(({ root }) => readTree(root))
+      expect(one).toEqual(other)
+      const there = new Set(Object.values(one!))
+      for (const words of alive) expect(there).toContain(words)
+    }),
+    { numRuns: Number(process.env['SYNC_RUNS'] ?? 25) },
+  )
+})

@@ -1,0 +1,159 @@
+import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { DAY } from '../../../src/base/clock.ts'
+import { INLINE_MAX } from '../../../src/storage/contents.ts'
+import { openLocal } from '../../../src/wiring/local.ts'
+import { blobsOf, bytesOf, sha256Of } from '../../support/contents.ts'
+import { makeClock } from '../../support/clock.ts'
+import { folderOfTest } from '../../support/server.ts'
+import { addUser, openForTest } from '../../support/storage.ts'
+
+const nothing = { tombstones: 0, trash: 0, versions: 0, contents: 0, bytes: 0 }
+
+/** A domain whose clock begins so long ago that all it makes is old by the clock of the machine, which the collector heeds too. */
+async function world() {
+  const dataDir = await folderOfTest()
+  const clock = makeClock(Date.now() - 400 * DAY)
+  const { domain, close } = await openLocal({ dataDir, env: {}, clock })
+  onTestFinished(close)
+  const database = openForTest(join(dataDir, 'svc.db'))
+  const user = await addUser(database, 'ada')
+  const { files } = domain
+  return {
+    dataDir,
+    domain,
+    clock,
+    user,
+    database,
+    upkeep: domain.instance.upkeep,
+    async put(path: string, content: Uint8Array) {
+      const staged = await files.receive(Readable.from([content]))
+      await files.write(user, path, { staged, claimed: {}, expectation: {} })
+      const blob = join(dataDir, 'blobs', staged.sha256.slice(0, 2), staged.sha256.slice(2, 4), staged.sha256)
+      if (staged.data === null) await utimes(blob, clock.now() / 1_000, clock.now() / 1_000)
+      return staged.sha256
+    },
+    remove: (path: string) => files.remove(user, path, {}),
+    count: async (table: 'nodes' | 'versions' | 'trash' | 'contents' | 'pushed_operations' | 'idempotency_keys') =>
+      Number(
+        (
+          await database.read.q
+            .selectFrom(table)
+            .select(({ fn }) => fn.countAll().as('count'))
+            .executeTakeFirstOrThrow()
+        ).count,
+      ),
+  }
+}
+
+test('finds nothing to do where nothing is old', async () => {
+  const { upkeep, put, remove, clock } = await world()
+  expect(await upkeep()).toEqual(nothing)
+  await put('/a', bytesOf(10))
+  await put('/a', bytesOf(10, 2))
+  await remove('/a')
+  clock.pass(29 * DAY)
+  expect(await upkeep()).toEqual(nothing)
+})
+
+describe.each([
+  ['small', 1_000],
+  ['large', INLINE_MAX + 1_000],
+])('what was deleted or replaced (%s)', (_, size) => {
+  test('stays for 30 days, to the millisecond, and goes then with its bytes', async () => {
+    const { upkeep, put, remove, clock, count, dataDir } = await world()
+    await put('/kept', bytesOf(size, 1))
+    await put('/replaced', bytesOf(size, 2))
+    await put('/replaced', bytesOf(size, 3))
+    await put('/folder/deleted', bytesOf(size, 4))
+    await put('/folder/deleted', bytesOf(size, 5))
+    await remove('/folder')
+    clock.pass(30 * DAY)
+    expect(await upkeep()).toEqual(nothing)
+    expect([await count('trash'), await count('versions'), await count('contents')]).toEqual([1, 2, 5])
+    clock.pass(1)
+    // The version of the deleted file goes with the file.
+    expect(await upkeep()).toEqual({ tombstones: 0, trash: 1, versions: 1, contents: 3, bytes: 3 * size })
+    expect([await count('trash'), await count('versions'), await count('contents'), await count('nodes')]).toEqual([
+      0, 0, 2, 3,
+    ])
+    expect(await blobsOf(dataDir)).toHaveLength(size > INLINE_MAX ? 2 : 0)
+    expect(await upkeep()).toEqual(nothing)
+  })
+
+  test('keeps bytes that another file still has', async () => {
+    const { upkeep, put, remove, clock, domain, user } = await world()
+    const content = bytesOf(size)
+    await put('/a', content)
+    await put('/b', content)
+    await put('/c', content)
+    await remove('/a')
+    await put('/b', bytesOf(10, 2))
+    clock.pass(31 * DAY)
+    expect(await upkeep()).toEqual({ ...nothing, trash: 1, versions: 1 })
+    const { sha256 } = await domain.files.facts(user, '/c')
+    const chunks: Uint8Array[] = []
+    for await (const chunk of Readable.from(await domain.files.read(sha256)))
+      chunks.push(Buffer.from(chunk as Uint8Array))
+    expect(sha256Of(Buffer.concat(chunks))).toBe(sha256Of(content))
+  })
+})
+
+test('a setting says for how long', async () => {
+  const { upkeep, put, remove, clock, domain, count } = await world()
+  await domain.instance.settings.store('retention.versions_days', 2)
+  await domain.instance.settings.store('retention.tombstones_days', 1)
+  await put('/a', bytesOf(10))
+  await remove('/a')
+  clock.pass(DAY + 1)
+  expect(await upkeep()).toEqual({ ...nothing, tombstones: 1 })
+  clock.pass(DAY)
+  expect(await upkeep()).toEqual({ ...nothing, trash: 1, contents: 1, bytes: 10 })
+  expect(await count('nodes')).toBe(1)
+})
+
+test('a trash entry that goes takes along what was deleted out of it before', async () => {
+  const { upkeep, put, remove, clock, count } = await world()
+  await put('/a/b/1', bytesOf(10, 1))
+  await put('/a/2', bytesOf(10, 2))
+  await remove('/a/b')
+  clock.pass(DAY)
+  await remove('/a')
+  clock.pass(30 * DAY)
+  expect(await upkeep()).toMatchObject({ trash: 1, contents: 1 })
+  clock.pass(1)
+  expect(await upkeep()).toMatchObject({ trash: 1, contents: 1 })
+  expect([await count('nodes'), await count('trash')]).toEqual([1, 0])
+})
+
+test('pushes are recognised for 30 days', async () => {
+  const { upkeep, clock, domain, user, count } = await world()
+  const operation = { table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea' }, op_id: randomUUID() }
+  const push = async (key: string) =>
+    (await domain.sync.push(user, { operations: [operation] }, key)).results[0]!.status
+  expect(await push('key')).toBe('applied')
+  clock.pass(30 * DAY)
+  await upkeep()
+  expect([await push('key'), await push('other')]).toEqual(['applied', 'duplicate'])
+  clock.pass(1)
+  await upkeep()
+  expect([await count('pushed_operations'), await count('idempotency_keys')]).toEqual([0, 1])
+  expect(await push('key')).toBe('applied')
+})
+
+test('what is gone for good is gone from the feed and the usage too', async () => {
+  const { upkeep, put, remove, clock, domain, user } = await world()
+  await put('/a', bytesOf(10))
+  await put('/b', bytesOf(20))
+  await remove('/a')
+  clock.pass(181 * DAY)
+  expect(await upkeep()).toMatchObject({ tombstones: 1, trash: 1 })
+  expect((await domain.files.quota(user)).used).toBe(20)
+  const { data, cursor } = await domain.sync.everything(user)
+  expect([data['svc_files']!.map((row) => row['name']), cursor]).toEqual([['b'], 3])
+  const page = await domain.sync.changesSince(user, { cursor: 3 }, () => new AbortController().signal)
+  expect(page.changes).toEqual([])
+})

@@ -1,0 +1,214 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { actions } from '../../src/contract/contract.ts'
+import { filesystem } from '../../src/contract/filesystem.ts'
+import { syncAuth } from '../../src/contract/sync-auth.ts'
+import { syncFiles } from '../../src/contract/sync-files.ts'
+import { syncStatus } from '../../src/contract/sync-status.ts'
+import { MINUTE } from '../../src/base/clock.ts'
+import { openRaw, rawHead, readRaw } from '../support/raw.ts'
+import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  return () => server.close()
+})
+
+describe('health', () => {
+  test('says that the process is up, and that it can work', async () => {
+    expect((await server.send('/healthz')).json).toEqual({ ok: true, status: 'ok' })
+    expect((await server.send('/readyz')).json).toEqual({ ok: true, status: 'ready' })
+  })
+
+  test('says when it cannot work, without saying why to everybody', async () => {
+    const { instance } = server.local.domain
+    const check = vi.spyOn(instance, 'check').mockRejectedValueOnce(new Error('secret path'))
+    const reply = await server.send('/readyz')
+    check.mockRestore()
+    expect([reply.status, reply.json]).toEqual([503, { ok: false, status: 'not ready' }])
+    expect((await server.send('/readyz')).status).toBe(200)
+  })
+})
+
+describe('the metrics', () => {
+  test('are for this machine, and count requests by route, action and status', async () => {
+    const own = await serverOfTest()
+    await own.send(syncStatus.actions.ping.path, { query: { action: 'ping' } })
+    await own.send(syncFiles.actions.manifest.path, { query: { action: 'manifest', secret: 'hidden' } })
+    await own.send('/nonsense/hidden')
+    const { status, bytes, headers } = await own.send('/metrics')
+    const text = bytes.toString()
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')])
+    expect(text).toContain('svc_request_seconds_count{route="/api/sync/status.php",action="ping",status="200"} 1')
+    expect(text).toContain('svc_request_seconds_count{route="/api/sync/files.php",action="manifest",status="401"} 1')
+    expect(text).toContain('svc_process_cpu_seconds_total')
+    expect(text).not.toContain('hidden')
+  })
+
+  test('are for nobody a proxy speaks for', async () => {
+    for (const header of ['x-forwarded-for', 'forwarded']) {
+      const reply = await server.send('/metrics', { headers: { [header]: '192.0.2.1' } })
+      expect([reply.status, reply.json['code']]).toEqual([404, 'not_found'])
+    }
+  })
+
+  test('can be switched off, and opened', async () => {
+    const [off, on] = [
+      await serverOfTest({ flags: { metrics: 'off' } }),
+      await serverOfTest({ flags: { metrics: 'on' } }),
+    ]
+    expect((await off.send('/metrics')).status).toBe(404)
+    expect((await on.send('/metrics', { headers: { 'x-forwarded-for': '192.0.2.1' } })).status).toBe(200)
+  })
+})
+
+describe('the description of the interface', () => {
+  test('names every action', async () => {
+    const { json } = await server.send('/api/openapi.json')
+    expect(Object.keys(json['paths'] as object)).toEqual(actions.map(({ path, name }) => `${path}?action=${name}`))
+  })
+
+  test('is a page that runs nothing and loads nothing', async () => {
+    const { headers, bytes } = await server.send('/api/docs')
+    expect([headers.get('content-type'), headers.get('content-security-policy')]).toEqual([
+      'text/html; charset=utf-8',
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    ])
+    expect(bytes.toString()).not.toMatch(/<script|src=|url\(/i)
+  })
+})
+
+describe('a failure of the server itself', () => {
+  test('says nothing but a number that finds it in the log', async () => {
+    const account = await server.account()
+    const list = vi
+      .spyOn(server.local.domain.files, 'list')
+      .mockRejectedValueOnce(new TypeError('secret: /var/lib/svc'))
+    const reply = await account.call(filesystem.actions.list)
+    list.mockRestore()
+    expect([reply.status, reply.json]).toEqual([
+      500,
+      {
+        ok: false,
+        success: false,
+        error: 'Interner Fehler',
+        code: 'internal',
+        request_id: expect.any(String) as string,
+      },
+    ])
+    expect((await account.call(filesystem.actions.list)).status).toBe(200)
+  })
+
+  test.each([
+    ['an error of another library with a status', Object.assign(new Error('secret'), { statusCode: 418, code: 'X' })],
+    ['something thrown that is no error', 'secret'],
+  ])('is told no other way: %s', async (_, thrown) => {
+    const account = await server.account()
+    const list = vi
+      .spyOn(server.local.domain.files, 'list')
+      .mockImplementationOnce(() => Promise.reject(thrown as Error))
+    const reply = await account.call(filesystem.actions.list)
+    list.mockRestore()
+    expect(reply.status).toBe(500)
+    expect(reply.bytes.toString()).not.toContain('secret')
+    expect(reply.json).toMatchObject({ ok: false, success: false, code: 'internal', error: 'Interner Fehler' })
+  })
+})
+
+describe('the address of a client', () => {
+  const seenBy = async (on: TestServer, forwarded: string): Promise<unknown> => {
+    const account = await on.account()
+    on.clock.pass(2 * MINUTE)
+    await account.call(syncAuth.actions.validate, {}, { headers: { 'x-forwarded-for': forwarded } })
+    // The use of a token is noted beside the request that used it.
+    return vi.waitFor(async () => {
+      const { devices } = await account.ask(syncAuth.actions.devices, {})
+      expect(devices[0]!.last_ip).not.toBeNull()
+      return devices[0]!.last_ip
+    })
+  }
+
+  test('is that of the connection, whatever a header claims', async () => {
+    expect(await seenBy(server, '192.0.2.1')).toBe('127.0.0.1')
+  })
+
+  test('is the one a trusted proxy names, and not what the client told the proxy', async () => {
+    const own = await serverOfTest({ flags: { trusted_proxies: '127.0.0.1, 10.0.0.0/8' } })
+    expect(await seenBy(own, '198.51.100.9, 192.0.2.1, 10.1.2.3')).toBe('192.0.2.1')
+  })
+
+  test('is not believed from a proxy that is not trusted', async () => {
+    const own = await serverOfTest({ flags: { trusted_proxies: '10.0.0.0/8' } })
+    expect(await seenBy(own, '192.0.2.1')).toBe('127.0.0.1')
+  })
+})
+
+describe('what is no HTTP', () => {
+  test.each([
+    ['nonsense', 'hello\r\n\r\n'],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'],
+    ['a header with a line break', 'GET / HTTP/1.1\r\nhost: x\r\nx: a\x00b\r\n\r\n'],
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['a length that is none', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    [
+      'chunks that are none',
+      'POST /api/sync/auth.php?action=login HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\nzz\r\n',
+    ],
+  ])('is refused, and the connection ends: %s', async (_, text) => {
+    const raw = await openRaw(server.url)
+    raw.write(text)
+    const { status, body } = readRaw(await raw.answer())
+    expect(status).toBe(400)
+    if (body.startsWith('{')) expect(JSON.parse(body)).toMatchObject({ ok: false, success: false, code: 'bad_request' })
+    expect((await server.send('/healthz')).status).toBe(200)
+  })
+
+  test('is refused when its headers are without end', async () => {
+    const raw = await openRaw(server.url)
+    raw.write(rawHead('GET', '/healthz', { 'x-long': 'x'.repeat(20_000) }))
+    expect(readRaw(await raw.answer()).status).toBe(431)
+  })
+})
+
+describe('an action’s name', () => {
+  const { path } = syncStatus.actions.ping
+  test.each([
+    'action=ping',
+    '%61ction=ping',
+    'action=p%69ng',
+    'x=1&action=ping',
+    'action=ping&x=action=info',
+    'xaction=info&action=ping',
+  ])('is understood however it is spelt: %s', async (query) => {
+    const { status, json } = await server.send(`${path}?${query}`)
+    expect([status, json]).toMatchObject([200, { ok: true, status: 'ok' }])
+  })
+
+  test.each([
+    'action=ping&action=ping',
+    'action=ping&action=info',
+    'action[]=ping',
+    'action=%FF',
+    'Action=ping',
+    'actions=ping',
+  ])('is not guessed: %s', async (query) => {
+    const { status, json } = await server.send(`${path}?${query}`)
+    expect([status, json]).toMatchObject([400, { ok: false }])
+  })
+})
+
+test('a preflight of a foreign page gets no permission', async () => {
+  const headers = {
+    origin: 'https://evil.example',
+    'access-control-request-method': 'POST',
+    'access-control-request-headers': 'authorization',
+  }
+  const reply = await server.send(syncFiles.actions.delete.path, {
+    method: 'OPTIONS',
+    query: { action: 'delete' },
+    headers,
+  })
+  expect(reply.status).toBe(405)
+  expect([...reply.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
+})

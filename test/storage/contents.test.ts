@@ -1,0 +1,201 @@
+import { Readable } from 'node:stream'
+import { utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { DAY, HOUR } from '../../src/base/clock.ts'
+import { TooLarge } from '../../src/storage/blobs/blobs.ts'
+import { openDisk } from '../../src/storage/blobs/disk.ts'
+import { makeHasher } from '../../src/storage/blobs/hasher.ts'
+import { INLINE_MAX, makeContents, type Staged } from '../../src/storage/contents.ts'
+import { insertNode, replaceFile, rootOf } from '../../src/storage/files.ts'
+import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { folderOfTest } from '../support/server.ts'
+import { databaseOfTest } from '../support/storage.ts'
+
+const LARGE = INLINE_MAX + 1
+
+async function world() {
+  const { database, user } = await databaseOfTest()
+  const folder = join(await folderOfTest(), 'blobs')
+  const blobs = await openDisk(folder, makeHasher())
+  onTestFinished(() => blobs.close())
+  const contents = makeContents(database, blobs)
+  const ago = (ms: number) => Date.now() - ms
+  let names = 0
+
+  async function* source(content: Uint8Array) {
+    await Promise.resolve()
+    yield* Readable.from(
+      [content.subarray(0, 1_000), content.subarray(1_000)].filter(({ length }) => length > 0),
+    ) as AsyncIterable<Buffer>
+  }
+  const stage = (content: Uint8Array, max = Infinity) => contents.stage(source(content), max)
+  const touchBlob = (sha256: string, at: number) =>
+    utimes(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), at / 1_000, at / 1_000)
+  return {
+    database,
+    contents,
+    blobs,
+    ago,
+    stage,
+    touchBlob,
+    leftovers: () => filesBelow(join(folder, 'tmp')),
+    /** Stores a content that was touched at a time; with `file` a file points to it. Returns its hash. */
+    async keep(content: Uint8Array, at: number, file: boolean): Promise<Staged & { node: number }> {
+      const staged = await stage(content)
+      const node = await database.write(async (tx) => {
+        await contents.claim(tx, staged, at)
+        const name = `file ${++names}`
+        const entry = {
+          user_id: user,
+          parent_id: await rootOf(tx, user),
+          name,
+          name_key: name,
+          type: 'file' as const,
+          sha256: staged.sha256,
+          size: staged.size,
+          mtime: 0,
+        }
+        return file ? insertNode(tx, entry, at) : 0
+      })
+      if (staged.data === null) await touchBlob(staged.sha256, at)
+      return { ...staged, node }
+    },
+    async bytes(sha256: string, range?: { start: number; end: number }): Promise<Buffer> {
+      const found = await contents.read(sha256, range)
+      if (Buffer.isBuffer(found)) return found
+      const chunks: Buffer[] = []
+      for await (const chunk of found) chunks.push(chunk as Buffer)
+      return Buffer.concat(chunks)
+    },
+    hashes: async () =>
+      (await database.read.q.selectFrom('contents').select('sha256').orderBy('sha256').execute()).map(
+        ({ sha256 }) => sha256,
+      ),
+  }
+}
+
+describe('a content that is received', () => {
+  test.each([0, 1, 999, 1_000, 1_001, INLINE_MAX, LARGE, 1 << 20])(
+    'has the hash and size of its %i bytes, and reads back',
+    async (size) => {
+      const { stage, contents, database, bytes, blobs } = await world()
+      const content = bytesOf(size)
+      const staged = await stage(content)
+      expect([staged.sha256, staged.size, staged.data === null]).toEqual([sha256Of(content), size, size > INLINE_MAX])
+      expect(await blobs.has(staged.sha256)).toBe(size > INLINE_MAX)
+      await database.write((tx) => contents.claim(tx, staged, 5))
+      expect((await bytes(staged.sha256)).equals(content)).toBe(true)
+      if (size > 10)
+        expect((await bytes(staged.sha256, { start: 3, end: 9 })).equals(content.subarray(3, 10))).toBe(true)
+    },
+  )
+
+  test.each([10, INLINE_MAX, LARGE, 300_000])(
+    'is refused beyond %i bytes, and its source is told to stop',
+    async (max) => {
+      const { contents, leftovers, blobs } = await world()
+      let stopped = false
+      async function* endless() {
+        try {
+          for (;;) {
+            await Promise.resolve()
+            yield bytesOf(1_000)
+          }
+        } finally {
+          stopped = true
+        }
+      }
+      await expect(contents.stage(endless(), max)).rejects.toThrow(TooLarge)
+      expect([stopped, await leftovers()]).toEqual([true, []])
+      for await (const blob of blobs.list()) expect.fail(`left ${blob.sha256}`)
+    },
+  )
+
+  test('is no row before it is claimed, and one however often it is', async () => {
+    const { stage, contents, database, hashes } = await world()
+    const staged = await stage(bytesOf(10))
+    expect(await hashes()).toEqual([])
+    await expect(contents.read(staged.sha256)).rejects.toThrow('missing')
+    await database.write((tx) => contents.claim(tx, staged, 1))
+    await database.write((tx) => contents.claim(tx, staged, 2))
+    expect(await hashes()).toEqual([staged.sha256])
+  })
+})
+
+describe('collecting', () => {
+  const kinds = [
+    ['small', 100],
+    ['large', LARGE],
+  ] as const
+
+  test.each(kinds)('takes a %s content that nothing points to, once it is old', async (_, size) => {
+    const { keep, contents, ago, hashes, blobs } = await world()
+    const old = await keep(bytesOf(size, 1), ago(3 * DAY), false)
+    const young = await keep(bytesOf(size, 2), ago(HOUR), false)
+    expect(await contents.collect(ago(2 * DAY))).toEqual({ contents: 1, bytes: size })
+    expect(await hashes()).toEqual([young.sha256])
+    expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, size > INLINE_MAX])
+  })
+
+  test.each(kinds)('leaves a %s content that a file, or the version of one, points to', async (_, size) => {
+    const { keep, contents, ago, hashes, bytes, database } = await world()
+    const first = await keep(bytesOf(size, 1), ago(9 * DAY), true)
+    const second = await keep(bytesOf(size, 2), ago(9 * DAY), false)
+    const { node, sha256, size: length } = { ...second, node: first.node }
+    await database.write((tx) => replaceFile(tx, { id: node, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)))
+    expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
+    expect(await hashes()).toEqual([first.sha256, second.sha256].sort())
+    for (const [index, each] of [first, second].entries())
+      expect((await bytes(each.sha256)).equals(bytesOf(size, index + 1))).toBe(true)
+  })
+
+  test.each(kinds)('leaves a %s content that is younger than a day, whatever it is told', async (_, size) => {
+    const { keep, contents, ago, hashes, blobs } = await world()
+    const { sha256 } = await keep(bytesOf(size), ago(DAY - HOUR), false)
+    expect(await contents.collect(Infinity)).toEqual({ contents: 0, bytes: 0 })
+    expect(await hashes()).toEqual([sha256])
+    expect(await blobs.has(sha256)).toBe(size > INLINE_MAX)
+  })
+
+  test('takes a blob without a row once it is old: an upload that was never finished', async () => {
+    const { stage, touchBlob, contents, ago, blobs } = await world()
+    const [old, young] = [await stage(bytesOf(LARGE, 1)), await stage(bytesOf(LARGE, 2))]
+    await touchBlob(old.sha256, ago(3 * DAY))
+    await touchBlob(young.sha256, ago(HOUR))
+    await contents.collect(ago(2 * DAY))
+    expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, true])
+  })
+
+  test.each(kinds)('leaves a %s content that an upload has just received again, and will point to', async (_, size) => {
+    const { keep, stage, contents, ago, database, bytes } = await world()
+    const { sha256 } = await keep(bytesOf(size), ago(5 * DAY), false)
+    const staged = await stage(bytesOf(size))
+    await contents.collect(ago(DAY))
+    await database.write((tx) => contents.claim(tx, staged, Date.now()))
+    await contents.collect(ago(DAY))
+    expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
+  })
+
+  test.each(kinds)('beside uploads of the same %s content never takes it from under them', async (_, size) => {
+    const { keep, stage, contents, ago, database, bytes, touchBlob } = await world()
+    const content = bytesOf(size)
+    const { sha256 } = await keep(content, ago(5 * DAY), false)
+    for (let round = 0; round < 15; round += 1) {
+      await database.write((tx) =>
+        tx.q
+          .updateTable('contents')
+          .set({ touched_at: ago(5 * DAY) })
+          .where('sha256', '=', sha256)
+          .execute(),
+      )
+      if (size > INLINE_MAX) await touchBlob(sha256, ago(5 * DAY))
+      const upload = async () => {
+        const staged = await stage(content)
+        await database.write((tx) => contents.claim(tx, staged, Date.now()))
+      }
+      await Promise.all([upload(), contents.collect(ago(DAY)), contents.collect(ago(DAY))])
+      expect((await bytes(sha256)).equals(content)).toBe(true)
+    }
+  })
+})

@@ -1,0 +1,82 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Child {
+  /** What stood behind `ready`: the URL of a server. */
+  ready: string
+  process: ChildProcess
+  /** Ends at once, as with a power cut of the process. */
+  kill(): Promise<void>
+  /** Asks it to end and waits until it has. Returns its exit code. */
+  end(): Promise<number | null>
+}
+
+// CommonJS packages inside an ES module still ask for these.
+const BANNER = [
+  "import { createRequire as __createRequire } from 'node:module'",
+  'const require = __createRequire(import.meta.url)',
+  'const __filename = import.meta.filename',
+  'const __dirname = import.meta.dirname',
+].join('\n')
+
+let program: Promise<string> | undefined
+
+/** The program as one file that Node runs as it is, made once per test file; whoever makes it at the same time makes the same. */
+function bundled(): Promise<string> {
+  program ??= (async () => {
+    const folder = join(root, 'node_modules', '.cache', 'svc-tests')
+    await mkdir(folder, { recursive: true })
+    const outfile = join(folder, 'child.mjs')
+    const fresh = join(folder, `child-${process.pid}.mjs`)
+    await build({
+      entryPoints: [fileURLToPath(new URL('./child-program.ts', import.meta.url))],
+      outfile: fresh,
+      bundle: true,
+      platform: 'node',
+      target: 'node20',
+      format: 'esm',
+      external: ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2'],
+      banner: { js: BANNER },
+      logLevel: 'warning',
+    })
+    await rename(fresh, outfile)
+    return outfile
+  })()
+  return program
+}
+
+/** Starts the program on a data directory, behind another command (`strace …`) if one is given, and waits until it is ready. */
+export async function startChild(what: 'serve' | 'open', dataDir: string, behind: string[] = []): Promise<Child> {
+  const [command, ...args] = [...behind, process.execPath, await bundled(), what, dataDir]
+  const child = spawn(command!, args, {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { ...process.env, UV_USE_IO_URING: '0' },
+  })
+  const over = once(child, 'exit') as Promise<[number | null]>
+  let said = ''
+  let complaint = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint += text))
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said += text))
+  while (!said.includes('\n')) {
+    const ended = await Promise.race([once(child.stdout, 'data').then(() => false), over.then(() => true)])
+    if (ended && !said.includes('\n')) throw new Error(`The program ended before it was ready: ${complaint}`)
+  }
+  return {
+    ready: said.slice('ready '.length).trim(),
+    process: child,
+    async kill() {
+      child.kill('SIGKILL')
+      await over
+    },
+    async end() {
+      child.stdin.end()
+      return (await over)[0]
+    },
+  }
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeRandom } from './random.ts'
+
+export const sha256Of = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
+
+/** Bytes that look like noise and are the same for the same seed. */
+export function bytesOf(length: number, seed = 1): Buffer {
+  const random = makeRandom(seed)
+  const bytes = Buffer.alloc(length)
+  for (let at = 0; at + 4 <= length; at += 4) bytes.writeUInt32LE(random.below(2 ** 32), at)
+  for (let at = length - (length % 4); at < length; at += 1) bytes[at] = random.below(256)
+  return bytes
+}
+
+/** A stream of a content in pieces of a size, sent in chunks without a length. */
+export function chunked(content: Uint8Array, piece: number): ReadableStream {
+  let at = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (at >= content.length) return controller.close()
+      controller.enqueue(content.subarray(at, at + piece))
+      at += piece
+    },
+  })
+}
+
+/** Files below a folder, relative to it. */
+export async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .sort()
+}
+
+/** What uploads in progress or interrupted ones left in a data directory. */
+export const temporaryFilesOf = (dataDir: string): Promise<string[]> => filesBelow(join(dataDir, 'blobs', 'tmp'))
+
+/** The contents in the blob store of a data directory, by hash. */
+export const blobsOf = async (dataDir: string): Promise<string[]> =>
+  (await filesBelow(join(dataDir, 'blobs'))).filter((path) => !path.startsWith('tmp')).map((path) => path.slice(-64))

@@ -1,0 +1,97 @@
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { OptionName } from '../../src/domain/instance/instance.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { storeSetting } from '../../src/storage/settings.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import type { Local } from '../../src/wiring/local.ts'
+import { serve } from '../../src/wiring/serve.ts'
+import { makeAccount, type Account, type AccountOptions } from './account.ts'
+import { makeClock, type TestClock } from './clock.ts'
+import { request, type Reply, type Sent } from './request.ts'
+
+export interface ServerOptions {
+  clock?: TestClock
+  /** Whether rate limits apply, as they do by default; here they are off unless asked for. */
+  limits?: boolean
+  /** Whether there is an administrator already. */
+  administered?: boolean
+  flags?: Partial<Record<OptionName, string>>
+  /** An existing data directory, which stays when the server closes. */
+  dataDir?: string
+}
+
+export interface TestServer {
+  url: string
+  dataDir: string
+  local: Local
+  clock: TestClock
+  /** The database as another process sees it. */
+  database: Database
+  /** An account with a device token; nothing is hashed for it, so its password never matches. */
+  account(options?: AccountOptions): Promise<Account>
+  send(path: string, sent?: Sent): Promise<Reply>
+  /** Stores a setting as an administrator's command in another process does. */
+  set(name: OptionName | '#maintenance', value: unknown): Promise<void>
+  close(): Promise<void>
+}
+
+const SETTINGS_HOLD_MS = 10
+
+const MEMORY = '/dev/shm'
+const ROOM = 1024 ** 3
+
+/** A new folder, in memory where the system offers some: what has to be on a disk is tested on one. */
+export async function temporaryFolder(): Promise<string> {
+  const memory = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize > ROOM,
+    () => false,
+  )
+  return mkdtemp(join(memory ? MEMORY : tmpdir(), 'svc-test-'))
+}
+
+/** A temporary folder that is removed with the test. */
+export async function folderOfTest(): Promise<string> {
+  const folder = await temporaryFolder()
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A server on a free port with a data directory of its own, for `beforeAll`; whoever starts it closes it. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { clock = makeClock(), limits = false, administered = true, flags = {} } = options
+  const dataDir = options.dataDir ?? (await temporaryFolder())
+  const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0' }
+  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false })
+  const database = openSqlite(join(dataDir, 'svc.db'))
+  const place = { url, database, clock }
+  if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(place, { role: 'admin' })
+  return {
+    url,
+    dataDir,
+    local,
+    clock,
+    database,
+    account: (wanted) => makeAccount(place, wanted),
+    send: (path, sent) => request(url, path, sent),
+    async set(name, value) {
+      await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
+      // What a process read of the settings holds for some milliseconds.
+      await new Promise((resolve) => setTimeout(resolve, SETTINGS_HOLD_MS))
+    },
+    async close() {
+      await close()
+      await database.close()
+      if (options.dataDir === undefined) await rm(dataDir, { recursive: true })
+    },
+  }
+}
+
+/** The same for one test, which closes it. */
+export async function serverOfTest(options: ServerOptions = {}): Promise<TestServer> {
+  const server = await startServer(options)
+  onTestFinished(() => server.close())
+  return server
+}

@@ -1,0 +1,29 @@
+import { execFile } from 'node:child_process'
+import { mkdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import { temporaryFolder } from './server.ts'
+
+const run = promisify(execFile)
+
+/** A disk of its own with so many bytes, or why there can be none: mounting one takes the administrator of a Linux machine. */
+export async function smallDisk(bytes: number): Promise<{ folder: string } | { reason: string }> {
+  if (process.platform !== 'linux') return { reason: 'only Linux mounts a disk in memory' }
+  if (process.getuid?.() !== 0) return { reason: 'only root can mount a small disk' }
+  const outer = await temporaryFolder()
+  const folder = join(outer, 'disk')
+  await mkdir(folder)
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700`, 'svc-test', folder])
+  } catch (error) {
+    await rm(outer, { recursive: true })
+    return { reason: `no small disk could be mounted: ${(error as Error).message.trim()}` }
+  }
+  onTestFinished(async () => {
+    await run('umount', ['-l', folder])
+    await rmdir(folder)
+    await rmdir(outer)
+  })
+  return { folder }
+}

@@ -1,0 +1,8 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/storage/database.ts'
+
+/** A number that changes with every commit that changed anything, whoever made it; `database` must not be the one that writes. */
+export async function commitsSeenBy({ read }: Database): Promise<number> {
+  const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(read.q)
+  return rows[0]!.data_version
+}

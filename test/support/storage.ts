@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { shapes } from '../../src/domain/sync/sync.ts'
+import { insertAccount } from '../../src/storage/accounts.ts'
+import type { Database } from '../../src/storage/database.ts'
+import { migrate } from '../../src/storage/migrations/migrate.ts'
+import { ensureTables } from '../../src/storage/rows.ts'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import { folderOfTest } from './server.ts'
+
+/** Opens a database file for one test, as often as the test wants to be another process. */
+export function openForTest(file: string): Database {
+  const database = openSqlite(file)
+  onTestFinished(() => database.close())
+  return database
+}
+
+/** A database file with every table, and one account. */
+export async function databaseOfTest(): Promise<{ database: Database; file: string; user: number }> {
+  const file = join(await folderOfTest(), 'svc.db')
+  const database = openForTest(file)
+  await migrate(database)
+  await ensureTables(database, shapes)
+  return { database, file, user: await addUser(database, 'ada') }
+}
+
+export async function addUser(database: Database, username: string): Promise<number> {
+  const shown = { display_name: username, avatar_color: '#336699' }
+  const account = { username, ...shown, role: 'user' as const, password_hash: '-', quota_bytes: null }
+  return (await database.write((tx) => insertAccount(tx, account, 1_000)))!
+}
