@@ -1,14 +1,38 @@
+import { accountSettings } from './account-settings.ts'
+import { apps } from './apps.ts'
 import type { ActionSpec } from './define.ts'
+import { desktopComponents } from './desktop-components.ts'
 import { filesystem } from './filesystem.ts'
+import { session, sessionLogin, sessionLogin2fa, sessionLogout } from './session.ts'
+import { setup } from './setup.ts'
 import { syncAuth } from './sync-auth.ts'
 import { syncData } from './sync-data.ts'
 import { syncFiles } from './sync-files.ts'
 import { syncStatus } from './sync-status.ts'
+import { teamChat } from './team-chat.ts'
+import { trash } from './trash.ts'
+import { versions } from './versions.ts'
 
 /** Every endpoint of the wire. */
-export const contract = { syncAuth, syncData, syncFiles, syncStatus, filesystem }
+export const contract = {
+  syncAuth,
+  syncData,
+  syncFiles,
+  syncStatus,
+  sessionLogin,
+  sessionLogin2fa,
+  session,
+  sessionLogout,
+  accountSettings,
+  setup,
+  filesystem,
+  trash,
+  versions,
+  teamChat,
+  desktopComponents,
+  apps,
+}
 
-// An example without fields has no index signature, so its type is said anew.
 export type AnyAction = ActionSpec & { name: string; path: string }
 
 /** Every action of every endpoint, in the order of the documentation. */

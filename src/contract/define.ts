@@ -14,6 +14,14 @@ export interface ActionSpec {
   method: 'GET' | 'POST'
   auth: Auth
   limit: LimitName | 'none'
+  /** Reached without `?action=`, by path and method alone. */
+  byDefault?: true
+  /** The name on the wire, where two actions of one path share it and differ in their method. */
+  wireName?: string
+  /** Status of a success, where it is not 200. */
+  status?: 201
+  /** Refuses requests that another site's page made, although no session is needed. */
+  sameOrigin?: true
   openIn?: readonly OpenIn[]
   /** Query of a GET, JSON body of a POST; for `sends: 'bytes'` the query. Unknown keys are dropped. */
   params: TObject
@@ -49,7 +57,7 @@ export interface Endpoint<S extends Record<string, ActionSpec>> {
 
 /** Puts the actions of one path together and tells each its name and path. */
 export function endpoint<S extends Record<string, ActionSpec>>(path: string, specs: S): Endpoint<S> {
-  const entries = Object.entries(specs).map(([name, spec]) => [name, { ...spec, name, path }])
+  const entries = Object.entries(specs).map(([key, spec]) => [key, { ...spec, name: spec.wireName ?? key, path }])
   return { path, actions: Object.fromEntries(entries) as Endpoint<S>['actions'] }
 }
 

@@ -17,6 +17,7 @@ export const errors = {
   not_empty: [409, 'The folder is not empty.'],
   conflict: [409, 'It was changed meanwhile.'],
   epoch_mismatch: [409, 'The server was restored or is another one; synchronise from the start.'],
+  gone: [410, 'This is over and will not come back.'],
   cursor_expired: [410, 'The cursor is too old; synchronise from the start.'],
   precondition_failed: [412, 'The file is not in the state the request asked for.'],
   quota_exceeded: [413, 'The storage quota is used up.'],

@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Count, Ok, Path, Timestamp } from './shapes.ts'
 
+const both = { session: true, device: true } as const
+
 const Item = Type.Object({
   name: Type.String(),
   type: Type.Union([Type.Literal('file'), Type.Literal('directory')]),
@@ -10,11 +12,17 @@ const Item = Type.Object({
   mime: Type.Optional(Type.String()),
 })
 
+const onePath = Type.Object({ path: Path })
+const twoPaths = Type.Object({ from: Path, to: Path })
+const aboutPath = Type.Object({ ok: Ok, path: Path })
+const aboutBoth = Type.Object({ ok: Ok, from: Path, to: Path })
+
+/** Files as a desktop sees them: the own tree, and below `/Teamchat` the shared files of the caller's rooms. */
 export const filesystem = endpoint('/api/filesystem.php', {
   list: action({
     summary: 'What a folder holds: directories first, then by name.',
     method: 'GET',
-    auth: { device: true },
+    auth: both,
     limit: 'none',
     params: Type.Object({ path: Type.Optional(Path) }),
     answers: 'large',
@@ -22,10 +30,104 @@ export const filesystem = endpoint('/api/filesystem.php', {
     errors: ['bad_path', 'not_found'],
     example: { path: '/' },
   }),
+  read: action({
+    summary: 'The text of a file of at most 5 MiB; what is not UTF-8 text is 415.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: onePath,
+    answers: 'large',
+    result: Type.Object({ ok: Ok, content: Type.String(), path: Path }),
+    errors: ['bad_path', 'not_found', 'too_large', 'unsupported_media_type'],
+    example: { path: '/hello.txt' },
+  }),
+  write: action({
+    summary: 'Store a text; creates the file and missing parents, or replaces.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    maxBody: 16 * 1_048_576,
+    params: Type.Object({ path: Path, content: Type.String() }),
+    result: aboutPath,
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'quota_exceeded', 'too_large'],
+    example: { path: '/notes/today.txt', content: 'Good morning' },
+  }),
+  mkdir: action({
+    summary: 'Create a folder and its missing parents.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: onePath,
+    result: aboutPath,
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists'],
+    example: { path: '/notes' },
+  }),
+  delete: action({
+    summary: 'Delete a file, or a folder with everything in it, for good.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: onePath,
+    result: aboutPath,
+    errors: ['bad_path', 'not_found', 'forbidden'],
+    example: { path: '/old.txt' },
+  }),
+  trash: action({
+    summary: 'Move a file or a folder into the trash, from where it can be restored.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: onePath,
+    result: aboutPath,
+    errors: ['bad_path', 'not_found', 'forbidden'],
+    example: { path: '/old.txt' },
+  }),
+  move: action({
+    summary: 'Move or rename; the target must not exist.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: twoPaths,
+    result: aboutBoth,
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'cross_domain'],
+    example: { from: '/hello.txt', to: '/greetings.txt' },
+  }),
+  copy: action({
+    summary: 'Copy a file, or a folder with everything in it; the target must not exist.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: twoPaths,
+    result: aboutBoth,
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'cross_domain', 'quota_exceeded', 'too_many_operations'],
+    example: { from: '/hello.txt', to: '/hello again.txt' },
+  }),
+  upload: action({
+    summary: 'Store a file of multipart/form-data (part `file`) in the folder `path` under its own name.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: onePath,
+    sends: 'bytes',
+    result: Type.Object({ ok: Ok, path: Path, size: Count }),
+    errors: ['bad_path', 'forbidden', 'exists', 'not_found', 'quota_exceeded', 'too_large', 'disk_full'],
+    example: { path: '/' },
+  }),
+  download: action({
+    summary: 'The content of a file, to be saved; honours Range and HEAD.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: onePath,
+    answers: 'bytes',
+    result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
+    errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
+    example: { path: '/hello.txt' },
+  }),
   quota: action({
     summary: 'Bytes used and allowed; `total` 0 means unlimited.',
     method: 'GET',
-    auth: { device: true },
+    auth: both,
     limit: 'none',
     params: none,
     result: Type.Object({

@@ -9,12 +9,25 @@ export const limits = {
   sync_delete: 60,
   sync_mkdir: 30,
   sync_move: 30,
+  sync_upload_batch: 30,
+  sync_download_batch: 30,
+  sync_files_batch: 30,
+  settings_change: 10,
+  fs_write: 600,
+  chat_send: 120,
+  chat_create_room: 30,
+  chat_presence: 120,
+  chat_search: 60,
+  components_save: 60,
 } as const
 
 export type LimitName = keyof typeof limits
 
 /** Length of every rate-limit window, in seconds. */
 export const LIMIT_WINDOW = 60
+
+/** How long a browser session lasts, in seconds: without use, and in any case. */
+export const SESSION_LIFETIME = { idle: 86_400, max: 30 * 86_400 } as const
 
 /** Failed logins of one address, over all accounts, before its further attempts are refused. */
 export const ADDRESS_FAILURES = { max: 50, per: 600 } as const
@@ -31,3 +44,9 @@ export const PUSH_BODY = 8 * 1_048_576
 
 /** Deepest nesting of a JSON body. */
 export const JSON_DEPTH = 32
+
+/** Many files in one request: entries, and bytes of the archive. */
+export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as const
+export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
+export const FILES_BATCH = { max_operations: 500 } as const
+export const BATCH_BODY = 8 * 1_048_576

@@ -1,7 +1,7 @@
 import { actions, contract, type AnyAction } from './contract.ts'
 import { errors } from './errors.ts'
 import { limits, LIMIT_WINDOW } from './limits.ts'
-import { errorsOf } from './openapi.ts'
+import { addressOf, errorsOf, needsToken, operationId, takesDevice, takesSession } from './openapi.ts'
 
 interface Schema {
   type?: string | string[]
@@ -32,14 +32,16 @@ function brief(schema: Schema): string {
     const fields = Object.entries(schema.properties).map(
       ([name, part]) => `${name}${required.has(name) ? '' : '?'}: ${brief(part)}`,
     )
-    return `{${fields.join(', ')}}`
+    return fields.length > 0 ? `{${fields.join(', ')}}` : 'object'
   }
   return schema.format === 'binary' ? 'bytes' : String(schema.type ?? 'any')
 }
 
-const authOf = ({ auth }: AnyAction): string => {
-  if (auth === 'anyone') return 'none'
-  const kinds = [auth.device && 'device token', auth.session && 'session'].filter(Boolean).join(' or ')
+const authOf = (action: AnyAction): string => {
+  const { auth, sameOrigin } = action
+  if (auth === 'anyone') return sameOrigin ? 'none, but not from pages of other sites' : 'none'
+  const session = needsToken(action) ? 'session with `X-CSRF-Token`' : 'session'
+  const kinds = [takesDevice(action) && 'device token', takesSession(action) && session].filter(Boolean).join(' or ')
   return auth.admin ? `${kinds}, administrators only` : kinds
 }
 
@@ -73,24 +75,40 @@ interface Entry {
 }
 
 const entries: Entry[] = actions.map((action) => ({
-  title: `${action.method} ${action.path}?action=${action.name}`,
+  title: `${action.method} ${addressOf(action)}`,
   action,
   parameters: fieldsOf(action.params as Schema),
   answer: fieldsOf(action.result as Schema),
   codes: errorsOf(action).map((code) => ({ code, status: errors[code][0], text: errors[code][1] })),
 }))
 
-/** The example of an action as a curl command line, for a server at $SVC_URL and a token in $SVC_TOKEN. */
+/** What the examples take from the shell they run in. */
+const exampleNotes = [
+  'In the examples `$SVC_URL` is the address of the server and `$SVC_TOKEN` a device token. Browser sessions keep their',
+  'cookie in the file `svc.cookies`; `$SVC_CSRF` is the `csrf_token` that the login answered.',
+].join(' ')
+
+/** Credentials of an example: a device token where one will do, otherwise a session. */
+function curlCredentials(action: AnyAction): string[] {
+  if (action.sameOrigin) return ['-b svc.cookies -c svc.cookies']
+  if (takesDevice(action)) return ['-H "Authorization: Bearer $SVC_TOKEN"']
+  if (!takesSession(action)) return []
+  return ['-b svc.cookies', ...(needsToken(action) ? ['-H "X-CSRF-Token: $SVC_CSRF"'] : [])]
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** The example of an action as a curl command line. */
 function curlOf(action: AnyAction): string {
-  const parts = ['curl', '-sS']
-  if (action.auth !== 'anyone') parts.push('-H "Authorization: Bearer $SVC_TOKEN"')
-  const query = new URLSearchParams({ action: action.name })
+  const parts = ['curl', '-sS', ...curlCredentials(action)]
+  const query = new URLSearchParams(action.byDefault ? {} : { action: action.name })
   const values = Object.entries(action.example as Record<string, unknown>)
   if (action.method === 'GET' || action.sends === 'bytes')
     for (const [name, value] of values) query.set(name, String(value))
-  else parts.push("-H 'Content-Type: application/json'", `-d '${JSON.stringify(action.example)}'`)
+  else parts.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(action.example))}`)
   if (action.sends === 'bytes') parts.push('--data-binary @hello.txt')
-  parts.push(`"$SVC_URL${action.path}?${query.toString()}"`)
+  const search = query.toString()
+  parts.push(`"$SVC_URL${action.path}${search && `?${search}`}"`)
   return parts.join(' ')
 }
 
@@ -112,6 +130,11 @@ export function referenceMarkdown(): string {
     '',
     'Made from the declarations in `src/contract`; `npm run docs` writes it anew.',
     '',
+    'An action is chosen by `?action=`; in a POST its name may also stand in the JSON body. Bodies are JSON objects.',
+    'A session is a cookie (`PHPSESSID`); its POSTs carry `X-CSRF-Token`, or `csrf_token` in the body.',
+    '',
+    exampleNotes,
+    '',
   ]
   for (const { path } of Object.values(contract)) {
     lines.push(`## ${path}`, '')
@@ -131,13 +154,16 @@ export function referenceMarkdown(): string {
 const escape = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
-const code = (text: string): string => `<code>${escape(text).replaceAll('`', '')}</code>`
+const code = (text: string): string => `<code>${escape(text)}</code>`
+
+/** Prose whose backticks enclose code. */
+const prose = (text: string): string => escape(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 
 function htmlFields(title: string, fields: Field[]): string {
   if (fields.length === 0) return ''
   const rows = fields.map(
     ({ name, type, required, note }) =>
-      `<tr><td>${code(name)}${required ? '' : ' <small>optional</small>'}</td><td>${code(type)}</td><td>${escape(note)}</td></tr>`,
+      `<tr><td>${code(name)}${required ? '' : ' <small>optional</small>'}</td><td>${code(type)}</td><td>${prose(note)}</td></tr>`,
   )
   return `<table><thead><tr><th>${title}</th><th>Type</th><th></th></tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
@@ -153,21 +179,18 @@ table { border-collapse: collapse; margin: .8rem 0; width: 100%; } small { opaci
 th, td { border-bottom: 1px solid var(--line); padding: .35rem .6rem .35rem 0; text-align: left; vertical-align: top; }
 `
 
-const anchor = ({ path, name }: AnyAction): string =>
-  `${path.replace(/^\/api\/|\.php$/g, '').replaceAll('/', '-')}-${name}`
-
 /** The interface as a web page that needs nothing but itself. */
 export function referencePage(version: string): string {
   const nav = entries.map(
-    ({ title, action }) => `<a href="#${anchor(action)}">${code(title)} ${escape(action.summary)}</a>`,
+    ({ title, action }) => `<a href="#${operationId(action)}">${code(title)} ${prose(action.summary)}</a>`,
   )
   const sections = Object.values(contract).map(({ path }) => {
     const parts = entries
       .filter((entry) => entry.action.path === path)
       .map(
-        ({ title, action, parameters, answer, codes }) => `<h3 id="${anchor(action)}">${escape(title)}</h3>
-<p>${escape(action.summary)}</p>
-<p><small>Credentials: ${escape(authOf(action))}. Rate limit: ${escape(limitOf(action).replaceAll('`', ''))}.</small></p>
+        ({ title, action, parameters, answer, codes }) => `<h3 id="${operationId(action)}">${escape(title)}</h3>
+<p>${prose(action.summary)}</p>
+<p><small>Credentials: ${prose(authOf(action))}. Rate limit: ${prose(limitOf(action))}.</small></p>
 ${htmlFields('Parameter', parameters)}${htmlFields('Answer', answer)}
 <p>Errors: ${codes.map((one) => `<span title="${escape(one.text)}">${one.status} ${code(one.code)}</span>`).join(', ')}</p>
 <pre>${escape(curlOf(action))}</pre>`,
@@ -175,14 +198,18 @@ ${htmlFields('Parameter', parameters)}${htmlFields('Answer', answer)}
     return `<h2>${escape(path)}</h2>\n${parts.join('\n')}`
   })
   const rows = Object.entries(errors).map(
-    ([name, [status, text]]) => `<tr><td>${status}</td><td>${code(name)}</td><td>${escape(text)}</td></tr>`,
+    ([name, [status, text]]) => `<tr><td>${status}</td><td>${code(name)}</td><td>${prose(text)}</td></tr>`,
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>svc API</title><style>${style}</style></head><body>
 <h1>svc API <small>${escape(version)}</small></h1>
-<p>Actions are chosen by <code>?action=</code>. Bodies are JSON objects. A success has <code>ok: true</code>; a failure is
-<code>{"ok": false, "success": false, "error": "…", "code": "…"}</code>. For programs: <a href="/api/openapi.json">openapi.json</a>.</p>
+<p>Actions are chosen by <code>?action=</code>; in a POST the name may also stand in the body. Bodies are JSON objects. A success
+has <code>ok: true</code> (the login of sessions <code>success: true</code>); a failure is
+<code>{"ok": false, "success": false, "error": "…", "code": "…"}</code>. A session is a cookie (<code>PHPSESSID</code>); its POSTs carry
+<code>X-CSRF-Token</code>.</p>
+<p>${prose(exampleNotes)}</p>
+<p>For programs: <a href="/api/openapi.json">openapi.json</a>.</p>
 <nav>${nav.join('')}</nav>
 ${sections.join('\n')}
 <h2>Errors</h2><table><thead><tr><th>Status</th><th>Code</th><th>Text</th></tr></thead><tbody>${rows.join('')}</tbody></table>

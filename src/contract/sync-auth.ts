@@ -10,11 +10,11 @@ const DeviceId = Type.String({ minLength: 8, maxLength: 200 })
 const DeviceName = Type.String({ minLength: 1, maxLength: 200 })
 
 /** Texts longer than any password are refused by the length check of the password itself, before hashing. */
-const Password = Type.String({ maxLength: 1_024 })
-const Username = Type.String({ minLength: 1, maxLength: 200 })
-const Code = Type.String({ minLength: 1, maxLength: 64, description: 'TOTP or backup code.' })
+export const Password = Type.String({ maxLength: 1_024 })
+export const Username = Type.String({ minLength: 1, maxLength: 200 })
+export const Code = Type.String({ minLength: 1, maxLength: 64, description: 'TOTP or backup code.' })
 
-const Device = Type.Object({
+export const Device = Type.Object({
   token_id: Id,
   device_id: Type.String(),
   device_name: Type.String(),

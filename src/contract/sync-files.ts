@@ -1,8 +1,23 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
+import { BATCH_BODY } from './limits.ts'
 import { Count, Cursor, Epoch, FileState, Mtime, Ok, Path, ServerId, Sha256 } from './shapes.ts'
 
 const Entry = Type.Object({ path: Path, size: Count, sha256: Sha256, mtime: Mtime })
+
+const Outcome = Type.Object({
+  index: Count,
+  path: Type.String(),
+  ok: Type.Boolean(),
+  status: Count,
+  code: Type.Optional(Type.String()),
+  error: Type.Optional(Type.String()),
+})
+const outcomes = Type.Object({
+  ok: Ok,
+  results: Type.Array(Outcome, { description: 'What each entry came to, in the order of the request.' }),
+  cursor: Cursor,
+})
 
 /** Compare-and-swap: what the file must be for the change to happen. `If-Match` and `If-None-Match: *` say the same. */
 const ifSha256 = { if_sha256: Type.Optional(Sha256) }
@@ -96,5 +111,51 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     result: Type.Object({ ok: Ok, from: Path, to: Path }),
     errors: ['bad_path', 'not_found', 'exists', 'precondition_failed'],
     example: { from: '/hello.txt', to: '/greetings/hello.txt' },
+  }),
+  upload_batch: action({
+    summary:
+      'Store the files and folders of a tar archive (pax, application/x-tar), each done or refused on its own. Keys of an entry: `SVC.sha256`, `SVC.if_sha256` (a hash, or `absent`). What came before a broken end is stored.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_upload_batch',
+    params: none,
+    sends: 'bytes',
+    result: outcomes,
+    errors: ['too_many_operations', 'too_large', 'unsupported_media_type', 'disk_full'],
+    example: {},
+  }),
+  download_batch: action({
+    summary:
+      'Many files as one tar archive with the key `SVC.sha256`; its last entry `.svc-end.json` says how many there are and which paths were refused, and an archive without it was cut short.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_download_batch',
+    params: Type.Object({ paths: Type.Array(Type.String()) }),
+    maxBody: BATCH_BODY,
+    answers: 'bytes',
+    result: Type.Unsafe<Uint8Array>({ type: 'string', contentMediaType: 'application/x-tar' }),
+    errors: ['too_many_operations'],
+    example: { paths: ['/hello.txt'] },
+  }),
+  files_batch: action({
+    summary: 'Delete, make and move many files and folders in order, each done or refused on its own.',
+    method: 'POST',
+    auth: { device: true },
+    limit: 'sync_files_batch',
+    params: Type.Object({
+      operations: Type.Array(
+        Type.Object({
+          op: Type.String({ description: '`delete`, `mkdir` (both with `path`) or `move` (with `from` and `to`).' }),
+          path: Type.Optional(Type.String()),
+          from: Type.Optional(Type.String()),
+          to: Type.Optional(Type.String()),
+          if_sha256: Type.Optional(Type.String()),
+        }),
+      ),
+    }),
+    maxBody: BATCH_BODY,
+    result: outcomes,
+    errors: ['too_many_operations'],
+    example: { operations: [{ op: 'move', from: '/hello.txt', to: '/greetings/hello.txt' }] },
   }),
 })

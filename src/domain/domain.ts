@@ -1,4 +1,6 @@
 import type { Accounts } from './accounts/accounts.ts'
+import type { Chat } from './chat/chat.ts'
+import type { Desktop } from './desktop/desktop.ts'
 import type { Files } from './files/files.ts'
 import type { Instance } from './instance/instance.ts'
 import type { Sync } from './sync/sync.ts'
@@ -6,6 +8,8 @@ import type { Sync } from './sync/sync.ts'
 /** What svc does, without HTTP, terminal or environment: one face per feature. */
 export interface Domain {
   accounts: Accounts
+  chat: Chat
+  desktop: Desktop
   files: Files
   instance: Instance
   sync: Sync

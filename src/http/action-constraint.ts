@@ -38,7 +38,7 @@ export const actionConstraint = {
     }
   },
   validate(action: unknown) {
-    if (typeof action !== 'string' || !/^[a-z][a-z0-9_]*$/.test(action)) throw new TypeError('An action is a word.')
+    if (typeof action !== 'string' || !/^[a-z0-9_]+$/.test(action)) throw new TypeError('An action is a word.')
   },
   deriveConstraint: (request: { url?: string }) => actionOf(request.url ?? ''),
   // Routes without an action, the fallback among them, match whatever the query holds.

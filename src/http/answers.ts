@@ -9,7 +9,6 @@ import type { Outgoing } from './handle.ts'
 export const jsonHeaders = {
   'content-type': 'application/json; charset=utf-8',
   'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
 } as const
 
 /** Writes the JSON answers of an action: only the fields its contract names leave. */

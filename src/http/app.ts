@@ -2,18 +2,31 @@ import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions
 import type { Clock } from '../base/clock.ts'
 import { fault } from '../contract/errors.ts'
 import type { Domain } from '../domain/domain.ts'
+import { accountSettingsHandlers } from './account-settings/account-settings.ts'
 import { actionConstraint } from './action-constraint.ts'
 import { answerError, failureBody } from './answers.ts'
+import { appsHandlers } from './apps/apps.ts'
+import { desktopComponentsHandlers } from './desktop-components/desktop-components.ts'
 import { filesystemHandlers } from './filesystem/filesystem.ts'
 import { makeLimiter } from './limiter.ts'
 import { mount } from './mount.ts'
+import { securityHeaders } from './security-headers.ts'
 import { docs } from './service/docs.ts'
 import { health } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
+import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
+import { sessionLoginHandlers } from './session-login/session-login.ts'
+import { sessionLogoutHandlers } from './session-logout/session-logout.ts'
+import { sessionHandlers } from './session/session.ts'
+import { setupPage } from './setup/page.ts'
+import { setupHandlers } from './setup/setup.ts'
 import { syncAuthHandlers } from './sync-auth/sync-auth.ts'
 import { syncDataHandlers } from './sync-data/sync-data.ts'
 import { syncFilesHandlers } from './sync-files/sync-files.ts'
 import { syncStatusHandlers } from './sync-status/sync-status.ts'
+import { trashHandlers } from './trash/trash.ts'
+import { versionsHandlers } from './versions/versions.ts'
+import { teamChatHandlers } from './team-chat/team-chat.ts'
 
 export interface AppOptions {
   domain: Domain
@@ -31,7 +44,18 @@ const handlers = [
   ...syncDataHandlers,
   ...syncFilesHandlers,
   ...syncStatusHandlers,
+  ...sessionLoginHandlers,
+  ...sessionLogin2faHandlers,
+  ...sessionHandlers,
+  ...sessionLogoutHandlers,
+  ...accountSettingsHandlers,
+  ...setupHandlers,
   ...filesystemHandlers,
+  ...trashHandlers,
+  ...versionsHandlers,
+  ...teamChatHandlers,
+  ...desktopComponentsHandlers,
+  ...appsHandlers,
 ]
 
 /** The whole server: every route, in one place. */
@@ -71,11 +95,13 @@ export async function makeApp({
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
   logRequests(app)
+  securityHeaders(app, (await domain.instance.settings.values()).public_url)
 
   await mount(app, handlers, { domain, limiter: makeLimiter(clock) })
   health(app, domain)
   metrics(app, readers)
   docs(app, domain.instance.version)
+  setupPage(app, domain)
   return app
 }
 
@@ -91,7 +117,7 @@ function logRequests(app: FastifyInstance): void {
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ip: request.ip,
-        ...(request.caller ? { user: request.caller.user.id } : {}),
+        ...(request.admitted?.caller ? { user: request.admitted.caller.user.id } : {}),
       },
       'request',
     )

@@ -2,30 +2,47 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AnyAction } from '../contract/contract.ts'
 import { fault } from '../contract/errors.ts'
 import { LIMIT_WINDOW, type LimitName } from '../contract/limits.ts'
-import type { SignedIn } from '../domain/accounts/accounts.ts'
+import { isInSession, type Caller } from '../domain/accounts/accounts.ts'
 import type { Domain } from '../domain/domain.ts'
+import { refuseForeign, tokenDue } from './cross-site.ts'
 import type { Limiter } from './limiter.ts'
+import { sessionCookieOf } from './session-cookie.ts'
 
 const BEARER = /^Bearer +([0-9a-f]{64})$/i
 
-/** Whose request it is. If there is an Authorization header, only it counts. Fault `unauthorized`. */
-async function identify(domain: Domain, request: FastifyRequest): Promise<SignedIn> {
-  const token = BEARER.exec(request.headers.authorization ?? '')?.[1]
-  const caller = token && (await domain.accounts.authenticateDevice(token, request.ip))
+/** Who passed the guard, and whether a CSRF token is still to come with the body. */
+export interface Admitted {
+  caller: Caller | undefined
+  csrfDue: boolean
+}
+
+/** What guards need. */
+export interface Watch {
+  domain: Domain
+  limiter: Limiter
+}
+
+/** Whose request it is. If there is an Authorization header, only it counts. Faults: `unauthorized`, `2fa_required`. */
+async function identify({ domain }: Watch, { auth }: AnyAction, request: FastifyRequest): Promise<Caller> {
+  const { authorization, cookie } = request.headers
+  const allowed = auth === 'anyone' ? {} : auth
+  let caller: Caller | undefined
+  if (authorization !== undefined) {
+    const token = BEARER.exec(authorization)?.[1]
+    if (token && allowed.device) caller = await domain.accounts.authenticateDevice(token, request.ip)
+  } else if (allowed.session) {
+    const id = sessionCookieOf(cookie)
+    caller = id === undefined ? undefined : await domain.accounts.sessions.authenticate(id, request.ip)
+  }
   if (!caller) throw fault('unauthorized')
   return caller
 }
 
-async function limit(
-  domain: Domain,
-  limiter: Limiter,
-  name: LimitName,
-  caller: SignedIn,
-  reply: FastifyReply,
-): Promise<void> {
+async function limit({ domain, limiter }: Watch, name: LimitName, caller: Caller, reply: FastifyReply): Promise<void> {
   const values = await domain.instance.settings.values()
   if (!values['limits.enabled']) return
-  const verdict = limiter.take(`${caller.device.token_id} ${name}`, values[`limits.${name}`])
+  const who = isInSession(caller) ? `user ${caller.user.id}` : `token ${caller.device.token_id}`
+  const verdict = limiter.take(`${who} ${name}`, values[`limits.${name}`])
   void reply.header('ratelimit-limit', verdict.limit)
   void reply.header('ratelimit-remaining', verdict.remaining)
   void reply.header('ratelimit-reset', verdict.reset)
@@ -37,24 +54,34 @@ async function limit(
 
 /**
  * What stands before every action, in this order and before a body is read: is the service set up, who is calling, is it
- * under maintenance, may they, and not too often. Returns the caller, undefined for actions that are anyone's.
+ * under maintenance, not too often, not from another site, and may they.
  */
 export async function guard(
-  domain: Domain,
-  limiter: Limiter,
+  watch: Watch,
   action: AnyAction,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<SignedIn | undefined> {
+): Promise<Admitted> {
+  const { instance } = watch.domain
   const { auth, openIn = [], limit: limitName } = action
-  if (!openIn.includes('setup') && !(await domain.instance.isSetUp())) throw fault('setup_required')
-  if (auth === 'anyone') return undefined
-  const caller = await identify(domain, request)
-  if (!openIn.includes('maintenance') && caller.user.role !== 'admin') {
-    const maintenance = await domain.instance.settings.maintenance()
-    if (maintenance) throw domain.instance.maintenanceFault(maintenance)
+  if (!openIn.includes('setup') && !(await instance.isSetUp())) throw fault('setup_required')
+  const publicUrl = async () => (await instance.settings.values()).public_url
+  if (auth === 'anyone') {
+    if (action.sameOrigin) refuseForeign(request, await publicUrl())
+    return { caller: undefined, csrfDue: false }
   }
-  if (auth.admin && caller.user.role !== 'admin') throw fault('forbidden')
-  if (limitName !== 'none') await limit(domain, limiter, limitName, caller, reply)
-  return caller
+  const caller = await identify(watch, action, request)
+  if (!openIn.includes('maintenance') && caller.user.role !== 'admin') {
+    const maintenance = await instance.settings.maintenance()
+    if (maintenance) throw instance.maintenanceFault(maintenance)
+  }
+  if (limitName !== 'none') await limit(watch, limitName, caller, reply)
+  let csrfDue = false
+  if (isInSession(caller)) {
+    refuseForeign(request, await publicUrl())
+    csrfDue = action.method === 'POST' && tokenDue(request, caller)
+  }
+  // With the token still to come, whether the caller may do it is told only to whoever turns out to be the caller.
+  if (auth.admin && caller.user.role !== 'admin' && !csrfDue) throw fault('forbidden')
+  return { caller, csrfDue }
 }

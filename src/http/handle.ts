@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { AnyAction } from '../contract/contract.ts'
 import type { Auth, Params, Result } from '../contract/define.ts'
-import type { SignedIn } from '../domain/accounts/accounts.ts'
+import type { Caller, InSession, SignedIn } from '../domain/accounts/accounts.ts'
 import type { Domain } from '../domain/domain.ts'
 
 /** Who sent the request and from where. */
@@ -16,8 +16,14 @@ export interface Incoming {
   body: AsyncIterable<Uint8Array>
   /** Bytes announced by Content-Length; undefined for chunked and multipart bodies. */
   length: number | undefined
+  /** Fields of a multipart body that came before its file. */
+  early: Record<string, string>
+  /** Name of the file as the sender calls it; undefined for a raw body. */
+  filename: string | undefined
   /** Fields that stood beside the file in a multipart body; to be asked for once `body` has been read to its end. */
   fields(): Promise<Record<string, string>>
+  /** Reads on and throws away what nobody read: a client hears a refusal only after it has said everything. */
+  drop(): void
 }
 
 /** What an action that answers bytes sends; `body` undefined for 304 and HEAD. */
@@ -27,7 +33,13 @@ export interface Outgoing {
   body: Readable | Buffer | undefined
 }
 
-type CallerOf<A> = A extends { auth: 'anyone' } ? undefined : SignedIn
+type CallerOf<A> = A extends { auth: 'anyone' }
+  ? undefined
+  : A extends { auth: { session: true; device: true } }
+    ? Caller
+    : A extends { auth: { session: true } }
+      ? InSession
+      : SignedIn
 
 export interface Call<A> {
   params: Params<A>
@@ -40,6 +52,10 @@ export interface Call<A> {
   signal(): AbortSignal
   /** Whether the request was HEAD. */
   head: boolean
+  /** The session id the browser sent, whatever it is worth; for logins, which begin without a session. */
+  cookie: string | undefined
+  /** Begins a session in the browser, or with undefined ends it there. */
+  setCookie(value: string | undefined): Promise<void>
   incoming: A extends { sends: 'bytes' } ? Incoming : undefined
 }
 

@@ -13,7 +13,12 @@ const SMALL = 64 * 1024
 export async function acceptBytes(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   const { default: multipart } = await import('@fastify/multipart')
-  await app.register(multipart, { limits: { ...FIELDS, fileSize: Infinity }, throwFileSizeLimit: false })
+  // Names as they came: what looks like a path is refused by whoever uses it, never shortened to something else.
+  await app.register(multipart, {
+    limits: { ...FIELDS, fileSize: Infinity },
+    throwFileSizeLimit: false,
+    preservePath: true,
+  })
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
 }
 
@@ -23,7 +28,14 @@ export async function incomingOf(request: FastifyRequest): Promise<Incoming> {
   const announced = request.headers['content-length']
   const length = announced === undefined ? undefined : Number(announced)
   const isSmall = length !== undefined && length <= SMALL
-  return { body: isSmall ? inOnePiece(request.raw) : inPieces(request.raw), length, fields: () => Promise.resolve({}) }
+  return {
+    body: isSmall ? inOnePiece(request.raw) : inPieces(request.raw),
+    length,
+    early: {},
+    filename: undefined,
+    fields: () => Promise.resolve({}),
+    drop: () => void request.raw.resume(),
+  }
 }
 
 /**
@@ -73,13 +85,19 @@ async function multipartFile(request: FastifyRequest): Promise<Incoming> {
     }
   }
   const part = await nextFile()
-  if (part?.fieldname !== 'file') throw badRequest('file', 'is missing: the multipart body needs a part of that name')
+  if (part?.fieldname !== 'file') {
+    part?.file.resume()
+    throw badRequest('file', 'is missing: the multipart body needs a part of that name')
+  }
   return {
     body: understood(request, () => inPieces(part.file)),
     length: undefined,
+    early: { ...fields },
+    filename: part.filename,
     async fields() {
       if (await nextFile()) throw badRequest('file', 'is given more than once')
       return fields
     },
+    drop: () => void part.file.resume(),
   }
 }

@@ -2,34 +2,28 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 
 import type { AnyAction } from '../contract/contract.ts'
 import { badRequest, fault } from '../contract/errors.ts'
 import { JSON_BODY } from '../contract/limits.ts'
-import type { SignedIn } from '../domain/accounts/accounts.ts'
-import type { Domain } from '../domain/domain.ts'
+import { isInSession } from '../domain/accounts/accounts.ts'
 import { jsonHeaders, sendBytes, writerFor } from './answers.ts'
-import { guard } from './guard.ts'
-import type { Handler, Outgoing } from './handle.ts'
+import { assertToken, CSRF_FIELD } from './cross-site.ts'
+import { guard, type Admitted, type Watch } from './guard.ts'
+import type { Handler, Incoming, Outgoing } from './handle.ts'
 import { acceptBytes, incomingOf } from './incoming.ts'
-import type { Limiter } from './limiter.ts'
 import { checkerFor } from './params.ts'
-
-/** What every route needs. */
-export interface Parts {
-  domain: Domain
-  limiter: Limiter
-}
+import { sessionCookieOf, setSessionCookie } from './session-cookie.ts'
 
 type Query = Record<string, unknown>
 
 /** One action ready to be called: the checks that come before a body is read, and the rest. */
 interface Route {
   action: AnyAction
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<SignedIn | undefined>
-  answer(caller: SignedIn | undefined, request: FastifyRequest, reply: FastifyReply): Promise<string | FastifyReply>
+  admit(request: FastifyRequest, reply: FastifyReply): Promise<Admitted>
+  answer(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): Promise<string | FastifyReply>
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set by the route's first hook, before the body is read. */
-    caller: SignedIn | undefined
+    admitted: Admitted | undefined
   }
 }
 
@@ -56,7 +50,15 @@ function hangUp(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-function routeFor({ action, run }: Handler, { domain, limiter }: Parts): Route {
+/** Checks a CSRF token that comes with the body, and what had to wait for it. Faults: `csrf`, `forbidden`. */
+function settleToken({ caller, csrfDue }: Admitted, { auth }: AnyAction, fields: unknown): void {
+  if (!csrfDue || !caller || !isInSession(caller)) return
+  assertToken((fields as Query | undefined)?.[CSRF_FIELD], caller)
+  if (auth !== 'anyone' && auth.admin && caller.user.role !== 'admin') throw fault('forbidden')
+}
+
+function routeFor({ action, run }: Handler, watch: Watch): Route {
+  const { domain } = watch
   const checker = checkerFor(action.params)
   const write = action.answers === 'bytes' ? undefined : writerFor(action)
   const call = run as (call: unknown) => Promise<object>
@@ -64,24 +66,45 @@ function routeFor({ action, run }: Handler, { domain, limiter }: Parts): Route {
 
   return {
     action,
-    admit: (request, reply) => guard(domain, limiter, action, request, reply),
-    async answer(caller, request, reply) {
-      const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
-      const result = await call({
-        params,
-        caller,
-        domain,
-        origin: { ip: request.ip, userAgent: String(request.headers['user-agent'] ?? '') },
-        headers: flatHeaders(request),
-        head: request.method === 'HEAD',
-        incoming: action.sends === 'bytes' ? await incomingOf(request) : undefined,
-        signal: () => hangUp(reply),
-      })
-      if (!write) return sendBytes(reply, result as Outgoing)
-      // Returned, not sent: a reply returned from an async handler costs listeners on every response.
-      void reply.headers(jsonHeaders)
-      return write(result)
+    admit: (request, reply) => guard(watch, action, request, reply),
+    async answer(admitted, request, reply) {
+      const incoming: Incoming | undefined = action.sends === 'bytes' ? await incomingOf(request) : undefined
+      try {
+        return await respond(admitted, request, reply, incoming)
+      } catch (error) {
+        incoming?.drop()
+        throw error
+      }
     },
+  }
+
+  async function respond(
+    admitted: Admitted,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    incoming: Incoming | undefined,
+  ): Promise<string | FastifyReply> {
+    settleToken(admitted, action, incoming ? incoming.early : request.body)
+    const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
+    const result = await call({
+      params,
+      caller: admitted.caller,
+      domain,
+      origin: { ip: request.ip, userAgent: String(request.headers['user-agent'] ?? '') },
+      headers: flatHeaders(request),
+      head: request.method === 'HEAD',
+      incoming,
+      cookie: sessionCookieOf(request.headers.cookie),
+      async setCookie(value: string | undefined) {
+        const { public_url } = await domain.instance.settings.values()
+        reply.header('set-cookie', setSessionCookie(value, public_url.startsWith('https:')))
+      },
+      signal: () => hangUp(reply),
+    })
+    if (!write) return sendBytes(reply, result as Outgoing)
+    // Returned, not sent: a reply returned from an async handler costs listeners on every response.
+    void reply.code(action.status ?? 200).headers(jsonHeaders)
+    return write(result)
   }
 }
 
@@ -98,23 +121,24 @@ function register(app: FastifyInstance, route: Route): void {
     config: { action: action.name },
     bodyLimit: action.sends === 'bytes' ? Number.MAX_SAFE_INTEGER : (action.maxBody ?? JSON_BODY),
     onRequest: async (request, reply) => {
-      request.caller = await route.admit(request, reply)
+      request.admitted = await route.admit(request, reply)
     },
-    handler: (request, reply) => route.answer(request.caller, request, reply),
+    handler: (request, reply) => route.answer(request.admitted!, request, reply),
   })
 }
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Answers what the router left over: a POST that names its action in the body, an action spelt in another way, or a mistake. */
-function registerFallback(app: FastifyInstance, path: string, routes: Map<string, Route>): void {
-  /** The route an action's name stands for, when this request may take it. */
+/** Answers what the router left over: an action by default, one named in the body or spelt in another way, or a mistake. */
+function registerFallback(app: FastifyInstance, path: string, routes: Route[]): void {
+  const takes = ({ action }: Route, { method }: FastifyRequest) => methodsOf(action).includes(method)
+  /** The route an action's name stands for, or the default one without a name, when this request may take it. */
   function chosen(name: unknown, request: FastifyRequest, reply: FastifyReply): Route {
-    const route = typeof name === 'string' ? routes.get(name) : undefined
-    if (!route) throw fault('unknown_action')
-    const allowed = methodsOf(route.action)
-    if (!allowed.includes(request.method)) {
-      void reply.header('allow', allowed.join(', '))
+    const named = routes.filter(({ action }) => (name === undefined ? action.byDefault : action.name === name))
+    if (named.length === 0) throw fault('unknown_action')
+    const route = named.find((one) => takes(one, request))
+    if (!route) {
+      void reply.header('allow', named.flatMap(({ action }) => methodsOf(action)).join(', '))
       throw fault('method_not_allowed')
     }
     // Bytes have no place beside a body that names the action.
@@ -127,27 +151,29 @@ function registerFallback(app: FastifyInstance, path: string, routes: Map<string
     onRequest: async (request, reply) => {
       const { action } = request.query as Query
       if (Array.isArray(action)) throw badRequest('action', 'is given more than once')
+      // Without a name in the query, a POST may still have one in its body.
       if (action !== undefined || request.method !== 'POST') chosen(action, request, reply)
     },
     handler: async (request, reply) => {
-      const name = (request.query as Query)['action'] ?? (request.body as Query | undefined)?.['action']
+      const name = (request.query as Query)['action'] ?? (request.body as Query | null | undefined)?.['action']
       const route = chosen(name, request, reply)
-      return route.answer(await route.admit(request, reply), request, reply)
+      request.admitted = await route.admit(request, reply)
+      return route.answer(request.admitted, request, reply)
     },
   })
 }
 
 /** Turns handlers into routes: the only place that does. Every action gets a route of its own with its own checks. */
-export async function mount(app: FastifyInstance, handlers: readonly Handler[], parts: Parts): Promise<void> {
-  app.decorateRequest('caller', undefined)
-  const paths = new Map<string, Map<string, Route>>()
+export async function mount(app: FastifyInstance, handlers: readonly Handler[], watch: Watch): Promise<void> {
+  app.decorateRequest('admitted', undefined)
+  const paths = new Map<string, Route[]>()
   const receiving: Route[] = []
   for (const handler of handlers) {
-    const route = routeFor(handler, parts)
-    const { name, path, sends } = route.action
+    const route = routeFor(handler, watch)
+    const { path, sends } = route.action
     if (sends === 'bytes') receiving.push(route)
     else register(app, route)
-    paths.set(path, (paths.get(path) ?? new Map<string, Route>()).set(name, route))
+    paths.set(path, [...(paths.get(path) ?? []), route])
   }
   for (const [path, routes] of paths) registerFallback(app, path, routes)
   await app.register(async (scope) => {

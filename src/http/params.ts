@@ -37,7 +37,7 @@ function deeperThan(value: unknown, depth: number): boolean {
   return false
 }
 
-function refused(validator: Validator, values: Values): Error {
+function refused(validator: Validator, values: Values, textsOfMissing: Map<string, string>): Error {
   const details = validator.Errors(values).flatMap((error) => {
     const params = error.params as { requiredProperties?: string[] }
     const missing = error.keyword === 'required' ? (params.requiredProperties ?? []) : []
@@ -46,8 +46,11 @@ function refused(validator: Validator, values: Values): Error {
       ? missing.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'is missing' }))
       : [{ path, message: error.message }]
   })
+  const isEmpty = ({ path }: { path: string }) => (values[path] ?? '') === ''
   const [first] = details
-  const text = first ? `${first.path || 'The request'} ${first.message}.` : undefined
+  const missing = details.find((detail) => textsOfMissing.has(detail.path) && isEmpty(detail))
+  const general = first ? `${first.path || 'The request'} ${first.message}.` : undefined
+  const text = missing ? textsOfMissing.get(missing.path) : general
   return fault('bad_request', { ...(text ? { text } : {}), fields: { details } })
 }
 
@@ -58,8 +61,16 @@ export function checkerFor(schema: TObject): Checker {
     Object.entries(schema.properties).map(([name, part]) => [name, (part as { type?: unknown }).type]),
   )
 
+  /** What the specification says of parameters that are missing or empty, where it says something. */
+  const textsOfMissing = new Map(
+    Object.entries(schema.properties).flatMap(([name, part]) => {
+      const text = (part as { 'x-missing'?: string })['x-missing']
+      return text === undefined ? [] : [[name, text] as const]
+    }),
+  )
+
   function check(values: Values): Values {
-    if (!validator.Check(values)) throw refused(validator, values)
+    if (!validator.Check(values)) throw refused(validator, values, textsOfMissing)
     for (const [name, value] of Object.entries(values)) {
       if (typeof value === 'string' && !isSound(value))
         throw badRequest(name, 'holds a character that cannot be stored')

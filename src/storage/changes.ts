@@ -74,8 +74,8 @@ export const recordAt = (
 export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))
 
 /** Heads of several accounts, for requests that wait for news. */
-export const headsOf = (on: Reader, users: number[]): Promise<{ user_id: number; seq: number }[]> =>
-  on.q.selectFrom('counters').select(['user_id', 'seq']).where('user_id', 'in', users).execute()
+export const headsOf = (on: Reader, users: number[]): Promise<{ id: number; head: number }[]> =>
+  on.q.selectFrom('counters').select(['user_id as id', 'seq as head']).where('user_id', 'in', users).execute()
 
 /** The position of the newest change of one table, 0 when there is none. */
 export async function newestOf(on: Reader, user: number, table: string): Promise<number> {

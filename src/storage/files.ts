@@ -7,6 +7,7 @@ import type { NodeRow } from './tables.ts'
 export interface Node {
   id: number
   user_id: number
+  room_id: number | null
   parent_id: number | null
   name: string
   name_key: string
@@ -21,6 +22,7 @@ export interface Node {
 const shown = [
   'id',
   'user_id',
+  'room_id',
   'parent_id',
   'name',
   'name_key',
@@ -58,7 +60,10 @@ const anyChildQuery = prepared<{ parent: number }, { id: number }>(({ q, p }) =>
   q.selectFrom('nodes').select('id').where('parent_id', '=', p.parent).where('trash_id', 'is', null).limit(1),
 )
 
-type NewNode = Pick<Node, 'user_id' | 'parent_id' | 'name' | 'name_key' | 'type' | 'sha256' | 'size' | 'mtime'>
+export type NewNode = Pick<
+  Node,
+  'user_id' | 'room_id' | 'parent_id' | 'name' | 'name_key' | 'type' | 'sha256' | 'size' | 'mtime'
+>
 
 const insertQuery = prepared<{ [column in keyof NewNode]: NewNode[column] } & { now: number }, { id: number }>(
   ({ q, p }) =>
@@ -76,17 +81,24 @@ const insertQuery = prepared<{ [column in keyof NewNode]: NewNode[column] } & { 
         version: 1,
         created_at: p.now,
         updated_at: p.now,
-        room_id: null,
+        room_id: p.room_id,
         trash_id: null,
       })
       .returning('id'),
 )
 
-const replaceQuery = prepared<{ id: number; sha256: string; size: number; mtime: number; now: number }, never>(
+const replaceQuery = prepared<{ [column in keyof Replacement]: Replacement[column] } & { now: number }, never>(
   ({ q, p }) =>
     q
       .updateTable('nodes')
-      .set({ sha256: p.sha256, size: p.size, mtime: p.mtime, updated_at: p.now, version: sql`version + 1` })
+      .set({
+        user_id: p.user_id,
+        sha256: p.sha256,
+        size: p.size,
+        mtime: p.mtime,
+        updated_at: p.now,
+        version: sql`version + 1`,
+      })
       .where('id', '=', p.id),
 )
 
@@ -125,6 +137,10 @@ export async function rootOf(on: Reader, user: number): Promise<number> {
   return row.id
 }
 
+/** The time of a folder, in seconds. */
+export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
+  (await on.q.selectFrom('nodes').select('mtime').where('id', '=', node).executeTakeFirstOrThrow()).mtime
+
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 
@@ -138,13 +154,17 @@ export async function insertNode(tx: Writer, node: NewNode, now: number): Promis
   return (await first(insertQuery(tx, { ...node, now })))!.id
 }
 
+/** What a file becomes: a content, its time, and the account that pays for it. */
+export interface Replacement {
+  id: number
+  user_id: number
+  sha256: string
+  size: number
+  mtime: number
+}
+
 /** Gives a file another content or time; with `keep` the content before stays restorable as a version. */
-export async function replaceFile(
-  tx: Writer,
-  node: { id: number; sha256: string; size: number; mtime: number },
-  keep: boolean,
-  now: number,
-): Promise<void> {
+export async function replaceFile(tx: Writer, node: Replacement, keep: boolean, now: number): Promise<void> {
   if (keep) await keepVersionQuery(tx, { id: node.id, now })
   await replaceQuery(tx, { ...node, now })
 }
@@ -162,53 +182,46 @@ export const moveNode = (
     .where('id', '=', id)
     .execute()
 
-const reachQuery = prepared<{ id: number }, { depth: number; bytes: number }>(({ q, p }) => ({
-  compile: () =>
-    sql<{ depth: number; bytes: number }>`with recursive below (id, depth, bytes) as (
-        select cast(${p.id} as integer), 0, 0 union all
-        select n.id, b.depth + 1, b.bytes + 1 + octet_length(n.name)
-        from nodes n join below b on n.parent_id = b.id where n.trash_id is null
-      ) select max(depth) as depth, max(bytes) as bytes from below`.compile(q),
-}))
-
-/** How far the live contents of a folder reach: levels below it, and bytes of the longest path from it. */
-export const reachOf = async (on: Reader, id: number): Promise<{ depth: number; bytes: number }> =>
-  (await first(reachQuery(on, { id })))!
-
-/**
- * Puts a file or folder with everything below it into the trash. Returns the entry, how many nodes went, and their
- * bytes; the nodes keep their places below each other, so that the entry can be restored whole.
- */
-export async function trashNode(
-  tx: Writer,
-  node: Pick<Node, 'id' | 'user_id'>,
-  path: string,
-  now: number,
-): Promise<{ entry: number; nodes: number; bytes: number }> {
-  const { id: entry } = await tx.q
-    .insertInto('trash')
-    .values({ user_id: node.user_id, node_id: node.id, path, deleted_at: now })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  await sql`with recursive below (id) as (
-      select ${node.id} union all
-      select n.id from nodes n join below b on n.parent_id = b.id where n.trash_id is null
-    ) update nodes set trash_id = ${entry} where id in (select id from below)`.execute(tx.q)
-  const { nodes, bytes } = await tx.q
-    .selectFrom('nodes')
-    .select(({ fn }) => [fn.countAll().as('nodes'), fn.sum('size').as('bytes')])
-    .where('trash_id', '=', entry)
-    .executeTakeFirstOrThrow()
-  return { entry, nodes: Number(nodes), bytes: Number(bytes) }
+/** How far a tree reaches below its top: levels, and bytes of the longest path including its slashes. */
+export interface Extent {
+  depth: number
+  bytes: number
 }
 
-/** Writes the end of every node of a trash entry into the feed, at the positions up to `head`. */
-export const recordTrashed = (tx: Writer, user: number, entry: number, head: number, count: number, now: number) =>
-  sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
-    select ${user}, 'svc_files', id, ${head - count} + row_number() over (order by id desc), 0, 1, ${now}
-    from nodes where trash_id = ${entry}
+/** The extent of a folder with everything below it that is live, or of a trash entry. */
+export async function extentOf(on: Reader, node: number, entry: number | null = null): Promise<Extent> {
+  const { rows } = await sql<Extent>`with recursive below (id, depth, bytes) as (
+      select id, 0, 0 from nodes where id = ${node} union all
+      select n.id, b.depth + 1, b.bytes + 1 + octet_length(n.name) from nodes n join below b on n.parent_id = b.id
+      where coalesce(n.trash_id, 0) = ${entry ?? 0}
+    ) select max(depth) as depth, max(bytes) as bytes from below`.execute(on.q)
+  return { depth: Number(rows[0]!.depth), bytes: Number(rows[0]!.bytes) }
+}
+
+/** A node and everything live below it, folders before what they hold, at most `limit` of them. */
+export async function subtreeOf(on: Reader, node: number, limit: number): Promise<Node[]> {
+  const { rows } = await sql<Node>`with recursive below (id, depth) as (
+      select id, 0 from nodes where id = ${node} union all
+      select n.id, b.depth + 1 from nodes n join below b on n.parent_id = b.id where n.trash_id is null
+    ) select ${sql.join(shown.map((column) => sql.ref(`n.${column}`)))}
+      from below b join nodes n on n.id = b.id order by b.depth, n.id limit ${limit}`.execute(on.q)
+  return rows
+}
+
+/**
+ * Writes a node and everything live below it into the feed, folders before what they hold, at the `count` positions up
+ * to `head`. What comes back from the dead is born again: clients that saw its end need the INSERT.
+ */
+export const recordSubtree = (tx: Writer, user: number, node: number, head: number, count: number, now: number) =>
+  sql`with recursive below (id, depth) as (
+      select id, 0 from nodes where id = ${node} union all
+      select n.id, b.depth + 1 from nodes n join below b on n.parent_id = b.id where n.trash_id is null
+    ), placed (id, seq) as (select id, ${head - count} + row_number() over (order by depth, id) from below)
+    insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
+    select ${user}, 'svc_files', id, seq, seq, 0, ${now} from placed where true
     on conflict (user_id, tbl, row_id) do update
-    set seq = excluded.seq, deleted = 1, changed_at = excluded.changed_at`.execute(tx.q)
+    set seq = excluded.seq, deleted = 0, changed_at = excluded.changed_at,
+      born = case when changes.deleted = 1 then excluded.born else changes.born end`.execute(tx.q)
 
 /** Every live folder of an account, for building paths. */
 export const foldersOf = (on: Reader, user: number) =>
@@ -246,14 +259,3 @@ const filesAfterQuery = prepared<{ user: number; after: number; limit: number },
 /** The next live files of an account by id. */
 export const filesAfter = (on: Reader, user: number, after: number, limit: number): Promise<ManifestRow[]> =>
   filesAfterQuery(on, { user, after, limit })
-
-/** Removes trash entries and versions older than `before` for good. Returns how many of each. */
-export async function purge(tx: Writer, before: number): Promise<{ trash: number; versions: number }> {
-  const trash = await tx.q
-    .deleteFrom('nodes')
-    .where('id', 'in', tx.q.selectFrom('trash').select('node_id').where('deleted_at', '<', before))
-    .returning('id')
-    .execute()
-  const versions = await tx.q.deleteFrom('versions').where('replaced_at', '<', before).returning('id').execute()
-  return { trash: trash.length, versions: versions.length }
-}

@@ -60,3 +60,10 @@ export async function takePendingLogin(tx: Writer, id: number): Promise<boolean>
 
 export const deletePendingLoginsOf = (tx: Writer, user: number) =>
   tx.q.deleteFrom('pending_logins').where('user_id', '=', user).execute()
+
+/** Ends the waiting login with this token hash. */
+export const deletePendingLoginByHash = (tx: Writer, hash: string) =>
+  tx.q.deleteFrom('pending_logins').where('token_hash', '=', hash).execute()
+
+/** Ends every waiting login of everybody. */
+export const deleteAllPendingLogins = (tx: Writer) => tx.q.deleteFrom('pending_logins').execute()

@@ -3,6 +3,7 @@ import type { ColumnType } from 'kysely'
 // The rows as they are stored. Times are epoch milliseconds unless the name or a comment says otherwise, booleans 0 or 1.
 
 type Key = ColumnType<number, number | undefined, never>
+type Default<T> = ColumnType<T, T | undefined, T>
 
 export interface UserRow {
   id: Key
@@ -15,6 +16,8 @@ export interface UserRow {
   quota_bytes: number | null
   disabled_at: number | null
   last_login_at: number | null
+  /** Last time the user was active in the chat, 0 for never. */
+  last_active: Default<number>
   created_at: number
   updated_at: number
 }
@@ -177,12 +180,20 @@ export interface RoomRow {
   version: number
   created_at: number
   updated_at: number
+  /** The last moment anything happened in the room; it only moves on. */
+  stamp: Default<number>
+  /** The ids of the two people of a dm, `<lower>:<higher>`; null for channels. */
+  pair: string | null
 }
 
 export interface RoomMemberRow {
   room_id: number
   user_id: number
   joined_at: number
+  /** Messages up to this moment are read. */
+  read_at: Default<number>
+  last_active: Default<number>
+  typing_until: Default<number>
 }
 
 export interface MessageRow {
@@ -194,6 +205,103 @@ export interface MessageRow {
   edited_at: number | null
   reply_to: number | null
   version: number
+  is_assistant: Default<number>
+  client_id: string | null
+  /** The content without the difference between upper and lower case: what a search looks at. */
+  folded: Default<string>
+  /** Last edit or reaction; 0 for never. */
+  changed_at: Default<number>
+}
+
+export interface SessionRow {
+  id: Key
+  user_id: number
+  token_hash: string
+  created_at: number
+  last_used_at: number
+  ip: string
+  user_agent: string
+}
+
+export interface SetupLinkRow {
+  token_hash: string
+  expires_at: number
+}
+
+export interface AuditRow {
+  id: Key
+  at: number
+  kind: string
+  actor_id: number | null
+  /** User name, `system`, or `cli:<uid>` for a command of an administrator. */
+  actor: string
+  target: string | null
+  ip: string | null
+  user_agent: string | null
+  /** JSON object. */
+  detail: string | null
+}
+
+export interface DeletedMessageRow {
+  message_id: number
+  room_id: number
+  deleted_at: number
+}
+
+export interface ReactionRow {
+  message_id: number
+  user_id: number
+  emoji: string
+  created_at: number
+}
+
+export interface ComponentRow {
+  id: Key
+  user_id: number
+  component_id: string
+  component_type: 'css' | 'js' | 'widget'
+  code: string
+  version: number
+  is_active: number
+  /** JSON object. */
+  metadata: string
+  updated_at: number
+}
+
+export interface ComponentProfileRow {
+  id: Key
+  user_id: number
+  name: string
+  is_default: number
+  created_at: number
+}
+
+/** What a profile restores: a component as it was when the profile was made. */
+export interface ProfileComponentRow {
+  profile_id: number
+  component_id: string
+  component_type: ComponentRow['component_type']
+  code: string
+  /** JSON object. */
+  metadata: string
+}
+
+export interface AppRow {
+  id: Key
+  slug: string
+  name: string
+  description: string
+  icon_url: string
+  app_path: string
+  category: string
+  supports_context: number
+  is_system: number
+  /** Shown to administrators only. */
+  admin_only: number
+  /** Whose custom app it is; null for apps of the system. */
+  created_by: number | null
+  created_at: number
+  updated_at: number
 }
 
 /** A row of a synchronised table: the common columns and the declared ones. */
@@ -227,4 +335,13 @@ export interface Tables {
   rooms: RoomRow
   room_members: RoomMemberRow
   messages: MessageRow
+  sessions: SessionRow
+  setup_links: SetupLinkRow
+  audit: AuditRow
+  deleted_messages: DeletedMessageRow
+  reactions: ReactionRow
+  components: ComponentRow
+  component_profiles: ComponentProfileRow
+  profile_components: ProfileComponentRow
+  apps: AppRow
 }

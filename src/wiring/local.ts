@@ -1,10 +1,13 @@
 import { stat } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { deriveKeys, makeAccounts } from '../domain/accounts/accounts.ts'
+import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
+import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeFiles } from '../domain/files/files.ts'
-import { makeInstance, makeSettings, type OptionName, type Settings } from '../domain/instance/instance.ts'
+import { makeAudit, makeInstance, makeSettings, type OptionName, type Settings } from '../domain/instance/instance.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
 import { openDisk } from '../storage/blobs/disk.ts'
 import { makeHasher } from '../storage/blobs/hasher.ts'
@@ -34,6 +37,8 @@ export interface LocalOptions {
   env?: NodeJS.ProcessEnv
   flags?: Partial<Record<OptionName, string | undefined>>
   clock?: Clock
+  /** Who acts where no user does, in the audit log; a command's own user when it is left out. */
+  operator?: string
 }
 
 /** The domain on a data directory, with or without a server beside it. */
@@ -44,13 +49,16 @@ export interface Local {
   close(): Promise<void>
 }
 
-async function prepare(database: Database) {
+async function prepare(database: Database, clock: Clock) {
   await migrate(database)
   await ensureTables(database, shapes)
-  return database.write(async (tx) => ({
-    server_id: await instanceFact(tx, 'server_id', () => randomHex(16)),
-    epoch: await instanceFact(tx, 'epoch', () => randomHex(16)),
-  }))
+  return database.write(async (tx) => {
+    await seedSystemApps(tx, clock.now())
+    return {
+      server_id: await instanceFact(tx, 'server_id', () => randomHex(16)),
+      epoch: await instanceFact(tx, 'epoch', () => randomHex(16)),
+    }
+  })
 }
 
 const policyOf = (settings: Settings) => async () => {
@@ -63,12 +71,18 @@ const policyOf = (settings: Settings) => async () => {
   }
 }
 
+const appPolicyOf = (settings: Settings) => async () => {
+  const values = await settings.values()
+  return { disabled: values.disabled_apps, allowedOrigins: values['apps.allowed_origins'] }
+}
+
 /** Opens a data directory, bringing it up to date, and puts the domain together on it. */
 export async function openLocal({
   dataDir,
   env = environment,
   flags = {},
   clock = systemClock,
+  operator = `cli:${process.getuid?.() ?? userInfo().username}`,
 }: LocalOptions): Promise<Local> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
@@ -79,16 +93,18 @@ export async function openLocal({
   const keys = deriveKeys(await secretKey(directory, isNew))
   const database = openSqlite(directory.database)
   const blobs = await openDisk(directory.blobs, makeHasher())
-  const identity = await prepare(database)
+  const identity = await prepare(database, clock)
 
-  const settings = makeSettings(database, given)
+  const settings = makeSettings(database, given, clock)
+  const audit = makeAudit({ database, clock, operator })
   const contents = makeContents(database, blobs)
-  const instance = makeInstance({ database, contents, clock, settings, identity, version })
+  const instance = makeInstance({ database, contents, clock, settings, audit, identity, version })
   const sync = makeSync({ database, clock, epoch: () => identity.epoch })
   const accounts = makeAccounts({
     database,
     clock,
     keys,
+    audit,
     policy: policyOf(settings),
     async maintenance() {
       const declared = await settings.maintenance()
@@ -97,16 +113,24 @@ export async function openLocal({
   })
   const allowance = async () => {
     const values = await settings.values()
-    return { defaultQuota: values['quota.default'], maxFileSize: values['files.max_size'] }
+    return {
+      defaultQuota: values['quota.default'],
+      maxFileSize: values['files.max_size'],
+      retention: values['retention.versions_days'] * DAY,
+    }
   }
   const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
 
+  const desktop = makeDesktop({ database, clock, audit, appPolicy: appPolicyOf(settings) })
+  const chat = makeChat({ database, clock, announce: sync.announce })
+
   return {
-    domain: { accounts, files, instance, sync },
+    domain: { accounts, chat, desktop, files, instance, sync },
     config: { ...given, dataDir: directory.path },
     directory,
     async close() {
       sync.close()
+      chat.close()
       await database.close()
       await blobs.close()
     },

@@ -64,7 +64,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const dataDir = temporary ?? options.dataDir
   const removeTemporary = async () => temporary && rm(temporary, { recursive: true, force: true })
   try {
-    const local = await openLocal({ dataDir, env, flags, clock })
+    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system' })
     try {
       return await listen(local, { ...options, clock }, removeTemporary)
     } catch (error) {
@@ -109,6 +109,7 @@ async function listen(
       stopUpkeep()
       // Requests that wait for news are answered at once; the rest get their time.
       local.domain.sync.close()
+      local.domain.chat.close()
       endSilent()
       const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
       await app.close()

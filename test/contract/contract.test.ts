@@ -8,7 +8,8 @@ import { errorsOf, openApi } from '../../src/contract/openapi.ts'
 import { referenceMarkdown, referencePage } from '../../src/contract/reference.ts'
 import { SCHEMA_VERSION } from '../../src/contract/tables.ts'
 
-const nameOf = ({ method, path, name }: AnyAction) => `${method} ${path}?action=${name}`
+const addressOf = ({ path, name, byDefault }: AnyAction) => (byDefault ? path : `${path}?action=${name}`)
+const nameOf = (action: AnyAction) => `${action.method} ${addressOf(action)}`
 const named = actions.map((action) => [nameOf(action), action] as const)
 
 /** A schema in short, for people who compare two versions of it. */
@@ -73,9 +74,9 @@ describe('an action', () => {
   test('is one of a kind, on a path of its endpoint', () => {
     expect(new Set(named.map(([name]) => name)).size).toBe(actions.length)
     for (const { path, actions: own } of Object.values(contract)) {
-      expect(path).toMatch(/^\/api\/[a-z/]+\.php$/)
+      expect(path).toMatch(/^(\/api\/[a-z/-]+|\/login-2fa)\.php$/)
       for (const [name, action] of Object.entries<AnyAction>(own))
-        expect([action.name, action.path]).toEqual([name, path])
+        expect([action.name, action.path]).toEqual([action.wireName ?? name, path])
     }
   })
 
@@ -97,10 +98,12 @@ describe('an action', () => {
     },
   )
 
-  test.each(named)('%s answers an envelope that says it went well', (_, { result }) => {
-    if ((result as { format?: string }).format === 'binary') return
-    expect((result as TObject).properties['ok']).toMatchObject({ const: true })
-    expect((result as { required?: string[] }).required).toContain('ok')
+  test.each(named)('%s answers an envelope that says it went well', (_, { result, answers }) => {
+    const { properties, required } = result as Partial<TObject>
+    if (answers === 'bytes' && !properties) return
+    const word = properties!['ok'] ? 'ok' : 'success'
+    expect(properties![word]).toMatchObject({ const: true })
+    expect(required).toContain(word)
   })
 
   test.each(named)('%s names codes of errors that are in the table, once', (_, action) => {
@@ -154,7 +157,7 @@ describe('the documentation made from it', () => {
         {
           operationId: string
           responses: Record<string, unknown>
-          parameters: { name: string }[]
+          parameters: { name: string; in: string }[]
           requestBody?: unknown
           security: unknown[]
         }
@@ -176,22 +179,22 @@ describe('the documentation made from it', () => {
 
   test('says for each action who may call it, what it takes and how it may end', () => {
     for (const action of actions) {
-      const operation = document.paths[`${action.path}?action=${action.name}`]![action.method.toLowerCase()]!
+      const operation = document.paths[addressOf(action)]![action.method.toLowerCase()]!
       expect(operation.security.length > 0).toBe(action.auth !== 'anyone')
       const inQuery = action.method === 'GET' || action.sends === 'bytes'
-      expect(operation.parameters.map(({ name }) => name)).toEqual(
+      expect(operation.parameters.flatMap((one) => (one.in === 'query' ? one.name : []))).toEqual(
         inQuery ? Object.keys((action.params as TObject).properties) : [],
       )
       expect(operation.requestBody !== undefined).toBe(action.method === 'POST')
       const statuses = new Set(errorsOf(action).map((code: ErrorCode) => String(errors[code][0])))
-      expect(new Set(Object.keys(operation.responses))).toEqual(new Set(['200', ...statuses]))
+      expect(new Set(Object.keys(operation.responses))).toEqual(new Set([String(action.status ?? 200), ...statuses]))
     }
   })
 
   test('names every action and every error, as text and as page', () => {
     const [markdown, page] = [referenceMarkdown(), referencePage('1.2.3')]
     for (const [name] of named) expect(markdown).toContain(`### ${name}\n`)
-    for (const { name } of actions) expect(page).toContain(`action=${name}`)
+    for (const action of actions) expect(page).toContain(addressOf(action))
     for (const code of Object.keys(errors)) {
       expect(markdown).toContain(`\`${code}\``)
       expect(page).toContain(`<code>${code}</code>`)
@@ -212,8 +215,8 @@ describe('the documentation made from it', () => {
     expect(lines).toHaveLength(actions.length)
     for (const [index, action] of actions.entries()) {
       expect(lines[index]).toMatch(/^curl -sS /)
-      expect(lines[index]!.includes('Bearer $SVC_TOKEN')).toBe(action.auth !== 'anyone')
-      expect(lines[index]).toContain(`"$SVC_URL${action.path}?action=${action.name}`)
+      expect(lines[index]!.includes('Bearer $SVC_TOKEN')).toBe(action.auth !== 'anyone' && action.auth.device === true)
+      expect(lines[index]).toContain(`"$SVC_URL${addressOf(action)}`)
     }
   })
 })

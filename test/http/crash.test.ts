@@ -120,7 +120,7 @@ async function inspect(account: Client, memories: Memory[]): Promise<void> {
 /** Looks behind it, with the server stopped: the database is sound and the usage is the sum of the files. */
 async function inspectStorage(account: Account): Promise<void> {
   const { domain, close } = await openLocal({ dataDir, env: {} })
-  const { used } = await domain.files.quota(account.id)
+  const { used } = await domain.files.desktop.quota(account.id)
   await domain.instance.check()
   await close()
   const database = openSqlite(join(dataDir, 'svc.db'))

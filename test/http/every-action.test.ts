@@ -1,18 +1,19 @@
-import { generateSync } from 'otplib'
-import type { TObject } from 'typebox'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
 import { JSON_BODY } from '../../src/contract/limits.ts'
+import { session, sessionLogin2fa, sessionLogout } from '../../src/contract/session.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import type { Account } from '../support/account.ts'
-import { request, requestOf, type Reply, type Sent } from '../support/request.ts'
+import { PASSWORD, sessionOf } from '../support/browser.ts'
+import { disable } from '../support/chat.ts'
+import { bodyOf, type Caller, callerOf, clientBy, prepare, prepared, waysOf } from '../support/examples.ts'
+import { requestOf, type Reply } from '../support/request.ts'
 import { departures } from '../support/schemas.ts'
 import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
-
-const PASSWORD = 'analytical engine'
+import { unpacked } from '../support/tar.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -21,53 +22,30 @@ beforeAll(async () => {
   return () => server.close()
 })
 
-/** An account with the rows and files that the documentation's examples speak of. */
-async function prepared(on = server): Promise<Account> {
-  const account = await on.account()
-  await account.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea', content: 'Earl Grey' } })
-  await account.put('/hello.txt', 'hello world\n')
-  await account.put('/old.txt', 'old')
-  return account
+const shared = new Map<string, Promise<Caller>>()
+
+/** Somebody who may call the action: the same one again, for calls that are refused and leave everything as it is. */
+function refusedCaller(action: AnyAction): Promise<Caller> {
+  const key = `${waysOf(action)[0]} ${needsAdmin(action)}`
+  const caller = shared.get(key) ?? callerOf(server, action)
+  shared.set(key, caller)
+  return caller
 }
-
-let graces = 0
-
-/** Examples that name something made only when the test runs. */
-const made: Record<string, (account: Account) => Promise<object>> = {
-  revoke: async ({ another, ask }) => {
-    await another()
-    const { devices } = await ask(syncAuth.actions.devices, {})
-    return { token_id: devices.find(({ current }) => !current)!.token_id }
-  },
-  async login_2fa() {
-    const { accounts } = server.local.domain
-    const username = `grace-${++graces}`
-    const { id } = await accounts.create({ username, password: PASSWORD })
-    const { secret } = await accounts.twoFactor.setUp(id, 'svc')
-    const code = () => generateSync({ secret, epoch: Math.floor(server.clock.now() / 1_000) })
-    await accounts.twoFactor.enable(id, code())
-    const device = { device_id: 'laptop-0001', device_name: 'Laptop' }
-    const { json } = await request(
-      server.url,
-      ...requestOf(syncAuth.actions.login, { username, password: PASSWORD, ...device }),
-    )
-    return { pending_token: json['pending_token'], code: code() }
-  },
-}
-
-const exampleOf = async (action: AnyAction, account: Account): Promise<Record<string, unknown>> => ({
-  ...action.example,
-  ...(await made[action.name]?.(account)),
-})
-
-const body = (action: AnyAction) => (action.sends === 'bytes' ? { body: 'some content' } : {})
-const paramsOf = ({ query = {} }: Sent): URLSearchParams =>
-  new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]))
 
 const takesJson = (action: AnyAction) => action.method === 'POST' && action.sends !== 'bytes'
 const nameOf = ({ method, path, name }: AnyAction) => `${method} ${path}?action=${name}`
 const named = (which: (action: AnyAction) => boolean = () => true) =>
   actions.filter(which).map((action) => [nameOf(action), action] as const)
+/** The same with each way in which the action may be called. */
+const called = (which?: (action: AnyAction) => boolean) =>
+  named(which).flatMap(([name, action]) => waysOf(action).map((way) => [name, way, action] as const))
+
+const isGuarded = ({ auth }: AnyAction) => auth !== 'anyone'
+const allows = ({ auth }: AnyAction, way: 'device' | 'session') => auth !== 'anyone' && auth[way] === true
+const needsAdmin = ({ auth }: AnyAction) => auth !== 'anyone' && auth.admin === true
+/** What an action answers when all is well. */
+const success = (action: AnyAction): number => action.status ?? 200
+const challengeOf = ({ path }: AnyAction) => (path.startsWith('/api/sync/') ? 'Bearer' : null)
 
 const failure = (code: string, more: object = {}): object => ({
   ok: false,
@@ -77,108 +55,253 @@ const failure = (code: string, more: object = {}): object => ({
   ...more,
 })
 
-const properties = (action: AnyAction): Record<string, { type?: string; anyOf?: unknown }> =>
-  (action.params as TObject).properties
+/** What there is to say about a reply: its status, and why it is not the one that all is well with. */
+const outcome = (action: AnyAction, { status, bytes }: Reply) => [
+  status,
+  status === success(action) ? '' : bytes.toString(),
+]
+
+interface Property {
+  type?: string
+  anyOf?: unknown
+  minLength?: number
+  pattern?: string
+}
+const properties = (action: AnyAction) => action.params.properties as Record<string, Property>
+const fieldsOf = (which: (action: AnyAction) => boolean) =>
+  actions
+    .filter(which)
+    .flatMap((action) =>
+      Object.entries(properties(action)).map(([field, property]) => [nameOf(action), field, action, property] as const),
+    )
+
+const queryOf = (values: object) =>
+  new URLSearchParams(Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]))
+
+/** What an action answers, in the form it declared. */
+async function assertDeclared(action: AnyAction, reply: Reply): Promise<void> {
+  const { format, contentMediaType } = action.result as { format?: string; contentMediaType?: string }
+  if (format === 'binary') {
+    expect(reply.bytes.toString()).toBe('hello world\n')
+    return
+  }
+  if (contentMediaType !== undefined) {
+    expect(reply.headers.get('content-type')).toBe(contentMediaType)
+    expect((await unpacked(reply.bytes))[0]).toMatchObject({ content: 'hello world\n' })
+    return
+  }
+  expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(reply.headers.get('cache-control')).toMatch(/no-store|private, no-cache/)
+  expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(departures(action.result, reply.json)).toEqual([])
+}
 
 describe('every action', () => {
-  test.each(named())('%s does its example and answers what it declares, nothing else', async (_, action) => {
-    const account = await prepared()
-    const reply = await account.call(action, await exampleOf(action, account), body(action))
-    expect([reply.status, reply.status === 200 ? '' : reply.bytes.toString()]).toEqual([200, ''])
-    if (action.result && (action.result as { format?: string }).format === 'binary') {
-      expect(reply.bytes.toString()).toBe('hello world\n')
-      return
-    }
-    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(reply.headers.get('cache-control')).toMatch(/no-store|private, no-cache/)
-    expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(departures(action.result, reply.json)).toEqual([])
-  })
+  test.each(called())(
+    '%s with %s does its example and answers what it declares, nothing else',
+    async (_, way, action) => {
+      const { client, params, more } = await prepare(server, action, way)
+      const reply = await client.call(action, params, more)
+      expect(outcome(action, reply)).toEqual([success(action), ''])
+      await assertDeclared(action, reply)
+    },
+  )
 
-  test.each(named())('%s ignores what it does not know', async (_, action) => {
-    const account = await prepared()
+  test.each(called())('%s with %s ignores what it does not know', async (_, way, action) => {
+    const { client, params, more } = await prepare(server, action, way)
     const unknown = { zzz: 1, user_id: 1, ok: false, toString: 'x' }
-    const params = action.name === 'login_2fa' ? action.example : await exampleOf(action, account)
-    const [path, sent] = requestOf(action, { ...params, ...unknown }, { token: account.token, ...body(action) })
-    const query = paramsOf(sent)
+    const [path, sent] = requestOf(action, { ...unknown, ...params }, more)
     // A key may come twice as long as nobody asks for it.
+    const query = queryOf(sent.query ?? {})
     query.append('zzz', '2')
-    const reply = await server.send(path, { ...sent, query })
-    expect([reply.status, reply.status === 500 ? reply.bytes.toString() : '']).toEqual([
-      action.name === 'login_2fa' ? 401 : 200,
-      '',
-    ])
+    const reply = await client.send(path, { ...sent, query })
+    expect(outcome(action, reply)).toEqual([success(action), ''])
   })
 
-  test.each(named())('%s answers 405 to other methods and says which one it takes', async (_, action) => {
-    const { token } = await prepared()
+  const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+  const methodsOf = (which: (action: AnyAction) => boolean) =>
+    actions
+      .filter(which)
+      .flatMap(({ method, answers }) => (method === 'GET' && answers === 'bytes' ? ['GET', 'HEAD'] : [method]))
+
+  async function refusesMethods(path: string, query: object, allowed: string[]): Promise<void> {
+    const { token } = (await refusedCaller(syncFiles.actions.manifest)).account
     const before = await commitsSeenBy(server.database)
-    const allowed = action.method === 'GET' && action.answers === 'bytes' ? ['GET', 'HEAD'] : [action.method]
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+    for (const method of METHODS) {
       if (allowed.includes(method)) continue
-      const reply = await server.send(action.path, { method, query: { action: action.name, ...action.example }, token })
+      const reply = await server.send(path, { method, query: queryOf(query), token })
       expect([method, reply.status, reply.headers.get('allow')]).toEqual([method, 405, allowed.join(', ')])
       if (method !== 'HEAD')
         expect(reply.json).toEqual({ ...failure('method_not_allowed'), error: 'Method not allowed' })
     }
     expect(await commitsSeenBy(server.database)).toEqual(before)
-  })
+  }
+
+  test.each(named())('%s answers 405 to other methods and says which one it takes', (_, { path, name, example }) =>
+    refusesMethods(
+      path,
+      { action: name, ...example },
+      methodsOf((other) => other.path === path && other.name === name),
+    ),
+  )
 
   test.each(named())('%s takes its name once', async (_, action) => {
-    const { token } = await prepared()
-    const [path, sent] = requestOf(action, action.example, { token, ...body(action) })
-    const query = paramsOf(sent)
+    const { client } = await refusedCaller(action)
+    const [path, sent] = requestOf(action, action.example, bodyOf(action))
+    const query = queryOf(sent.query ?? {})
     query.append('action', 'ping')
-    const reply = await server.send(path, { ...sent, query })
+    const reply = await client.send(path, { ...sent, query })
     expect([reply.status, reply.json]).toEqual([
       400,
       failure('bad_request', { details: [{ path: 'action', message: 'is given more than once' }] }),
     ])
   })
+
+  const byDefault = ({ byDefault }: AnyAction) => byDefault === true
+  const paths = new Set(actions.filter(byDefault).map(({ path }) => path))
+
+  test.each(called(byDefault))('%s with %s needs no name', async (_, way, action) => {
+    const { client, params, more } = await prepare(server, action, way)
+    const [path, sent] = requestOf(action, params, more)
+    const reply = await client.send(path, { ...sent, query: {} })
+    expect(outcome(action, reply)).toEqual([success(action), ''])
+    await assertDeclared(action, reply)
+  })
+
+  test.each([...paths])('%s without a name answers 405 to other methods', (path) =>
+    refusesMethods(
+      path,
+      {},
+      methodsOf((action) => action.path === path && byDefault(action)),
+    ),
+  )
 })
 
-describe('an action that needs a device token', () => {
-  const guarded = named(({ auth }) => auth !== 'anyone')
+const NOBODY = 'a'.repeat(64)
+
+describe('an action that asks who is calling', () => {
   const strangers = [
-    ['no token', {}],
+    ['nothing', {}],
     ['an empty header', { authorization: '' }],
     ['no token behind the word', { authorization: 'Bearer ' }],
     ['a token nobody has', { authorization: `Bearer ${'0'.repeat(64)}` }],
     ['a token that is too short', { authorization: `Bearer ${'a'.repeat(63)}` }],
     ['a token that is too long', { authorization: `Bearer ${'a'.repeat(65)}` }],
-    ['a pending token', { authorization: `Bearer p_${'a'.repeat(64)}` }],
+    ['a pending token', { authorization: `Bearer p_${NOBODY}` }],
     ['another scheme', { authorization: `Basic ${Buffer.from('ada:analytical engine').toString('base64')}` }],
-    ['a cookie', { cookie: `PHPSESSID=${'a'.repeat(64)}` }],
+    ['a cookie', { cookie: `PHPSESSID=${NOBODY}` }],
+    ['an empty cookie', { cookie: 'PHPSESSID=' }],
+    ['a pending cookie', { cookie: `PHPSESSID=p_${NOBODY}` }],
+    ['a cookie of another name', { cookie: `SESSION=${NOBODY}` }],
   ] as const
 
-  test.each(guarded)('%s refuses a stranger and changes nothing', async (_, action) => {
-    const account = await prepared()
-    const example = await exampleOf(action, account)
+  test.each(named(isGuarded))('%s refuses a stranger and changes nothing', async (_, action) => {
+    const { account, params, more } = await prepare(server, action)
+    const inSession = await sessionOf(server, account.id)
+    const bearer = { authorization: `Bearer ${account.token}` }
+    const spoilt = [
+      ['a token cut short', { authorization: bearer.authorization.slice(0, -1) }],
+      ['a session cut short', { ...inSession, cookie: inSession['cookie']!.slice(0, -1) }],
+      ['two sessions', { ...inSession, cookie: `${inSession['cookie']}; PHPSESSID=${NOBODY}` }],
+      ['a session beside a token nobody has', { ...inSession, authorization: `Bearer ${NOBODY}` }],
+      ...(allows(action, 'device') ? [] : [['a device token', bearer] as const]),
+      ...(allows(action, 'session') ? [] : [['a session', inSession] as const]),
+    ] as const
     const before = await commitsSeenBy(server.database)
-    const spoilt = { authorization: `Bearer ${account.token.slice(0, -1)}` }
-    for (const [what, headers] of [...strangers, ['a token cut short', spoilt] as const]) {
-      const reply = await server.send(...requestOf(action, example, { headers, ...body(action) }))
+    for (const [what, headers] of [...strangers, ...spoilt]) {
+      const sent = { ...more, headers: { ...more.headers, ...headers } }
+      const reply = await server.send(...requestOf(action, params, sent))
       expect([what, reply.status, reply.json]).toEqual([what, 401, failure('unauthorized')])
-      expect(reply.headers.get('www-authenticate')).toBe(action.path.startsWith('/api/sync/') ? 'Bearer' : null)
+      expect(reply.headers.get('www-authenticate')).toBe(challengeOf(action))
     }
     const inQuery = await server.send(action.path, {
       method: action.method,
-      query: { action: action.name, ...example, token: account.token },
+      query: { action: action.name, ...params, token: account.token, PHPSESSID: inSession['cookie']!.split('=')[1] },
     })
     expect(inQuery.status).toBe(401)
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })
 
-  test.each(guarded)('%s refuses the token of somebody who was disabled', async (_, action) => {
-    const account = await prepared()
-    const example = await exampleOf(action, account)
-    await server.database.write((tx) =>
-      tx.q.updateTable('users').set({ disabled_at: 1 }).where('id', '=', account.id).execute(),
-    )
+  test.each(called(isGuarded))('%s with %s refuses somebody who was disabled', async (_, way, action) => {
+    const { account, client, params, more } = await prepare(server, action, way)
+    await disable(server, account)
     const before = await commitsSeenBy(server.database)
-    const reply = await account.call(action, example, body(action))
+    const reply = await client.call(action, params, more)
     expect([reply.status, reply.json]).toEqual([401, failure('unauthorized')])
     expect(await commitsSeenBy(server.database)).toEqual(before)
+  })
+
+  test.each(called(needsAdmin))('%s with %s refuses somebody who is no administrator', async (_, way, action) => {
+    const { client, params, more } = await prepare(server, action, way, 'user')
+    const before = await commitsSeenBy(server.database)
+    const reply = await client.call(action, params, more)
+    expect([reply.status, reply.json]).toEqual([403, failure('forbidden')])
+    expect(await commitsSeenBy(server.database)).toEqual(before)
+  })
+
+  const OWNED = ['room_id', 'message_id', 'session_id', 'token_id', 'version_id', 'profile_id', 'id']
+  const ofSomebody = (action: AnyAction) => OWNED.some((field) => field in properties(action))
+
+  test.each(called(ofSomebody))("%s with %s leaves other people's things alone", async (_, way, action) => {
+    const { client, params, more } = await prepare(server, action, way)
+    const other = await callerOf(server, action, way)
+    const before = await commitsSeenBy(server.database)
+    const reply = await other.client.call(action, params, more)
+    expect([403, 404]).toContain(reply.status)
+    expect(reply.json).toEqual(failure(reply.status === 403 ? 'forbidden' : 'not_found'))
+    expect(await commitsSeenBy(server.database)).toEqual(before)
+    // They are there, for whoever they belong to.
+    expect(outcome(action, await client.call(action, params, more))).toEqual([success(action), ''])
+  })
+})
+
+describe('a page of another site', () => {
+  const fromElsewhere = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://elsewhere.example' },
+    { origin: 'null' },
+  ]
+
+  async function refusesAll(action: AnyAction, variants: Record<string, string>[], way = waysOf(action)[0]) {
+    const { client, params, more } = await prepare(server, action, way)
+    const before = await commitsSeenBy(server.database)
+    for (const headers of variants) {
+      const reply = await client.call(action, params, { ...more, headers: { ...more.headers, ...headers } })
+      expect([headers, reply.status, reply.json]).toEqual([headers, 403, failure('csrf')])
+    }
+    expect(await commitsSeenBy(server.database)).toEqual(before)
+  }
+
+  test.each(named((action) => allows(action, 'session')))('cannot use a session for %s', (_, action) =>
+    refusesAll(action, fromElsewhere, 'a session'),
+  )
+
+  test.each(named(({ sameOrigin }) => sameOrigin === true))('cannot call %s', (_, action) =>
+    refusesAll(action, fromElsewhere),
+  )
+
+  const posts = named((action) => action.method === 'POST' && allows(action, 'session'))
+
+  test.each(posts)('does not know the token that %s needs in a session', async (_, action) => {
+    const { account, params, more } = await prepare(server, action, 'a session')
+    const { cookie } = (await sessionOf(server, account.id)) as { cookie: string }
+    const { 'x-csrf-token': another } = (await sessionOf(server, account.id)) as { 'x-csrf-token': string }
+    const before = await commitsSeenBy(server.database)
+    for (const headers of [{}, { 'x-csrf-token': '' }, { 'x-csrf-token': NOBODY }, { 'x-csrf-token': another }]) {
+      const reply = await server.send(
+        ...requestOf(action, params, { ...more, headers: { ...more.headers, cookie, ...headers } }),
+      )
+      expect([headers, reply.status, reply.json]).toEqual([headers, 403, failure('csrf')])
+    }
+    expect(await commitsSeenBy(server.database)).toEqual(before)
+  })
+
+  test.each(posts.filter(([, action]) => takesJson(action)))('%s takes the token as a field', async (_, action) => {
+    const { account, params } = await prepare(server, action, 'a session')
+    const { cookie, 'x-csrf-token': csrf_token } = (await sessionOf(server, account.id)) as Record<string, string>
+    const reply = await server.send(...requestOf(action, { ...params, csrf_token }, { headers: { cookie: cookie! } }))
+    expect(outcome(action, reply)).toEqual([success(action), ''])
   })
 })
 
@@ -190,10 +313,10 @@ describe('the parameters', () => {
   )
 
   test.each(required)('of %s are refused without %s, by name', async (_, field, action) => {
-    const account = await prepared()
+    const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
     const { [field]: _left, ...rest } = action.example as Record<string, unknown>
-    const reply = await account.call(action, rest, body(action))
+    const reply = await client.call(action, rest, bodyOf(action))
     expect([reply.status, reply.json]).toEqual([
       400,
       failure('bad_request', { details: [{ path: field, message: 'is missing' }] }),
@@ -206,18 +329,16 @@ describe('the parameters', () => {
     integer: ['1', 1.5, true, null, [], {}, -1, 2 ** 53],
     boolean: ['true', 0, 1, null, []],
     array: ['x', {}, null, 1, true],
+    object: ['x', [], null, 1, true],
+    // One of some texts.
+    union: [1, true, null, [], {}, ['x'], '', 'nonsense', 'toString'],
   }
-  const bodyFields = actions
-    .filter(takesJson)
-    .flatMap((action) =>
-      Object.entries(properties(action)).map(([field, { type }]) => [nameOf(action), field, action, type!] as const),
-    )
 
-  test.each(bodyFields)('of %s are refused when %s has another type', async (_, field, action, type) => {
-    const account = await prepared()
+  test.each(fieldsOf(takesJson))('of %s are refused when %s has another type', async (_, field, action, property) => {
+    const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
-    for (const wrong of wrongInBody[type]!) {
-      const { status, json } = await account.call(action, { ...action.example, [field]: wrong })
+    for (const wrong of wrongInBody[property.type ?? 'union']!) {
+      const { status, json } = await client.call(action, { ...action.example, [field]: wrong })
       expect([wrong, status, json]).toEqual([
         wrong,
         400,
@@ -234,19 +355,15 @@ describe('the parameters', () => {
     integer: ['', 'x', '1.5', '-1', '+1', '1e3', '0x10', ' 5', '5 ', '٥', '1'.repeat(16), 'null', 'true'],
     boolean: ['', 'yes', '2', 'TRUE', 'null'],
   }
-  const queryFields = actions
-    .filter((action) => !takesJson(action))
-    .flatMap((action) =>
-      Object.entries(properties(action)).map(([field, { type }]) => [nameOf(action), field, action, type!] as const),
-    )
+  const queryFields = fieldsOf((action) => !takesJson(action))
     // Any text is an epoch, also one that is not ours.
     .filter(([, field]) => field !== 'epoch')
 
-  test.each(queryFields)('of %s are refused when %s is no such value', async (_, field, action, type) => {
-    const account = await prepared()
+  test.each(queryFields)('of %s are refused when %s is no such value', async (_, field, action, { type }) => {
+    const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
-    for (const wrong of wrongInQuery[type]!) {
-      const { status, json } = await account.call(action, { ...action.example, [field]: wrong }, body(action))
+    for (const wrong of wrongInQuery[type!]!) {
+      const { status, json } = await client.call(action, { ...action.example, [field]: wrong }, bodyOf(action))
       expect([wrong, status, json]).toEqual([
         wrong,
         400,
@@ -257,16 +374,11 @@ describe('the parameters', () => {
   })
 
   test.each(queryFields)('of %s are refused when %s is given twice', async (_, field, action) => {
-    const account = await prepared()
+    const { client } = await refusedCaller(action)
     const value = String((action.example as Record<string, unknown>)[field] ?? 1)
-    const query = new URLSearchParams({ action: action.name, ...(action.example as object), [field]: value })
+    const query = queryOf({ action: action.name, ...action.example, [field]: value })
     query.append(field, value)
-    const { status, json } = await server.send(action.path, {
-      method: action.method,
-      query,
-      token: account.token,
-      ...body(action),
-    })
+    const { status, json } = await client.send(action.path, { method: action.method, query, ...bodyOf(action) })
     expect([status, json]).toEqual([
       400,
       failure('bad_request', { details: [{ path: field, message: 'is given more than once' }] }),
@@ -283,15 +395,14 @@ describe('the body', () => {
     status: number,
     code: string,
   ): Promise<void> {
-    const { token } = await prepared()
+    const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
     for (const { body, type = 'application/json' } of sent) {
-      const headers = type ? { 'content-type': type } : {}
-      const reply = await server.send(action.path, {
+      const headers: Record<string, string> = type ? { 'content-type': type } : {}
+      const reply = await client.send(action.path, {
         method: 'POST',
         query: { action: action.name },
         headers,
-        token,
         body: Buffer.from(body),
       })
       const what = `${type} ${body.slice(0, 40)}`
@@ -337,38 +448,44 @@ describe('the body', () => {
     )
   })
 
+  /** Whether an empty object is too little. */
+  const needsSomething = (action: AnyAction) =>
+    (action.params as { required?: string[] }).required !== undefined || action === sessionLogin2fa.actions.login_2fa
+
   test.each(jsonActions)('of %s may be as large as its limit and no larger', async (_, action) => {
-    const { token } = await prepared()
+    const { client } = await callerOf(server, action)
     const limit = action.maxBody ?? JSON_BODY
     const before = await commitsSeenBy(server.database)
     const sized = async (bytes: number) => {
       const text = `{"zzz":"${'a'.repeat(bytes - 10)}"}`
       expect(text.length).toBe(bytes)
       const headers = { 'content-type': 'application/json' }
-      return server.send(action.path, { method: 'POST', query: { action: action.name }, headers, token, body: text })
+      return client.send(action.path, { method: 'POST', query: { action: action.name }, headers, body: text })
     }
     const over = await sized(limit + 1)
     expect([over.status, over.json]).toEqual([413, failure('too_large')])
     expect(await commitsSeenBy(server.database)).toEqual(before)
-    expect((await sized(limit)).status).toBe((action.params as { required?: string[] }).required ? 400 : 200)
+    expect((await sized(limit)).status).toBe(needsSomething(action) ? 400 : success(action))
   })
 
   test('may be nested 32 levels deep', async () => {
-    const account = await prepared()
+    const account = await prepared(server)
     const zzz = JSON.parse(`${'{"a":'.repeat(31)}1${'}'.repeat(31)}`) as object
     expect((await account.call(syncFiles.actions.mkdir, { path: '/deep', zzz })).json).toMatchObject({ created: true })
   })
 
-  test.each(jsonActions)('of %s may name the action, where the query does not', async (_, action) => {
-    const account = await prepared()
-    const params = await exampleOf(action, account)
-    const [path, sent] = requestOf(action, { ...params, action: action.name }, { token: account.token })
-    const reply = await server.send(path, { ...sent, query: {} })
-    expect([reply.status, reply.status === 200 ? '' : reply.bytes.toString()]).toEqual([200, ''])
-    expect(departures(action.result, reply.json)).toEqual([])
-  })
+  test.each(called(takesJson))(
+    'of %s with %s may name the action, where the query does not',
+    async (_, way, action) => {
+      const { client, params, more } = await prepare(server, action, way)
+      const [path, sent] = requestOf(action, { ...params, action: action.name }, more)
+      const reply = await client.send(path, { ...sent, query: {} })
+      expect(outcome(action, reply)).toEqual([success(action), ''])
+      await assertDeclared(action, reply)
+    },
+  )
 
-  test.each(named((action) => takesJson(action) && action.auth !== 'anyone'))(
+  test.each(named((action) => takesJson(action) && isGuarded(action)))(
     'of %s that names the action refuses a stranger all the same',
     async (_, action) => {
       const before = await commitsSeenBy(server.database)
@@ -377,21 +494,21 @@ describe('the body', () => {
       expect([reply.status, reply.json, reply.headers.get('www-authenticate')]).toEqual([
         401,
         failure('unauthorized'),
-        'Bearer',
+        challengeOf(action),
       ])
       expect(await commitsSeenBy(server.database)).toEqual(before)
     },
   )
 
   test('names an action in vain when the query names another', async () => {
-    const account = await prepared()
+    const account = await prepared(server)
     const { status, json } = await account.call(syncFiles.actions.mkdir, { path: '/made', action: 'delete' })
     expect([status, json]).toEqual([200, { ok: true, path: '/made', created: true }])
     expect((await account.manifest()).directories).toEqual(['/made'])
   })
 
   test('cannot name an action that is a GET, takes bytes or does not exist', async () => {
-    const { token } = await prepared()
+    const { token } = await prepared(server)
     const ask = (path: string, action: unknown) =>
       server.send(path, {
         method: 'POST',
@@ -399,13 +516,13 @@ describe('the body', () => {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ action, path: '/x' }),
       })
-    const outcome = async (reply: Promise<Reply>) => {
+    const answer = async (reply: Promise<Reply>) => {
       const { status, json, headers } = await reply
       return [status, json['code'], headers.get('allow')]
     }
-    expect(await outcome(ask('/api/sync/files.php', 'manifest'))).toEqual([405, 'method_not_allowed', 'GET, HEAD'])
-    expect(await outcome(ask('/api/sync/data.php', 'delta'))).toEqual([405, 'method_not_allowed', 'GET'])
-    expect(await outcome(ask('/api/sync/files.php', 'upload'))).toEqual([400, 'unknown_action', null])
+    expect(await answer(ask('/api/sync/files.php', 'manifest'))).toEqual([405, 'method_not_allowed', 'GET, HEAD'])
+    expect(await answer(ask('/api/sync/data.php', 'delta'))).toEqual([405, 'method_not_allowed', 'GET'])
+    expect(await answer(ask('/api/sync/files.php', 'upload'))).toEqual([400, 'unknown_action', null])
     for (const action of [
       'nonsense',
       '',
@@ -417,19 +534,20 @@ describe('the body', () => {
       'constructor',
       undefined,
     ]) {
-      expect(await outcome(ask('/api/sync/data.php', action))).toEqual([400, 'unknown_action', null])
+      expect(await answer(ask('/api/sync/data.php', action))).toEqual([400, 'unknown_action', null])
     }
   })
 })
 
 test.each([...new Set(actions.map(({ path }) => path))])('%s knows only its own actions', async (path) => {
-  const { token } = await prepared()
+  const { token } = await prepared(server)
   for (const action of ['nonsense', '', 'PING', 'ping ', '__proto__', 'constructor', 'toString', 'a'.repeat(5_000)]) {
     for (const method of ['GET', 'POST']) {
       const reply = await server.send(path, { method, query: { action }, token })
       expect([action, reply.status, reply.json]).toEqual([action, 400, failure('unknown_action')])
     }
   }
+  if (actions.some((action) => action.path === path && action.byDefault)) return
   const none = await server.send(path, { token })
   expect([none.status, none.json['code']]).toEqual([400, 'unknown_action'])
 })
@@ -460,7 +578,7 @@ describe('before there is an administrator', () => {
   test.each(named(({ openIn = [] }) => !openIn.includes('setup')))(
     '%s answers that the service must be set up',
     async (_, action) => {
-      const reply = await fresh.send(...requestOf(action, action.example, body(action)))
+      const reply = await fresh.send(...requestOf(action, action.example, bodyOf(action)))
       expect([reply.status, reply.json]).toEqual([503, failure('setup_required')])
     },
   )
@@ -484,37 +602,37 @@ describe('before there is an administrator', () => {
 describe('under maintenance', () => {
   let closed: TestServer
   let user: Account
-  let admin: Account
   const until = Date.UTC(2026, 10, 21, 12, 30)
   beforeAll(async () => {
     closed = await startServer()
     user = await prepared(closed)
-    admin = await closed.account({ role: 'admin' })
-    await admin.put('/hello.txt', 'hello world\n')
     await closed.set('#maintenance', { message: 'Back after tea.', until })
     return () => closed.close()
   })
 
-  test.each(named(({ auth, openIn = [] }) => auth !== 'anyone' && !openIn.includes('maintenance')))(
-    '%s answers a user until when and why not, and an administrator as ever',
-    async (_, action) => {
-      const example = { ...action.example, ...(action.name === 'revoke' ? { token_id: 999 } : {}) }
-      const before = await commitsSeenBy(closed.database)
-      const refused = await user.call(action, example, body(action))
-      expect([refused.status, refused.json, refused.headers.get('retry-after')]).toEqual([
-        503,
-        {
-          ...failure('maintenance'),
-          error: 'Back after tea.',
-          message: 'Back after tea.',
-          until: '2026-11-21T12:30:00.000Z',
-        },
-        '1800',
-      ])
-      expect(await commitsSeenBy(closed.database)).toEqual(before)
-      expect((await admin.call(action, example, body(action))).status).toBe(action.name === 'revoke' ? 404 : 200)
-    },
-  )
+  const isClosed = (action: AnyAction) => isGuarded(action) && !action.openIn?.includes('maintenance')
+
+  test.each(called(isClosed))('%s with %s answers a user until when and why not', async (_, way, action) => {
+    const client = await clientBy(closed, user, way)
+    const before = await commitsSeenBy(closed.database)
+    const refused = await client.call(action, action.example, bodyOf(action))
+    expect([refused.status, refused.json, refused.headers.get('retry-after')]).toEqual([
+      503,
+      {
+        ...failure('maintenance'),
+        error: 'Back after tea.',
+        message: 'Back after tea.',
+        until: '2026-11-21T12:30:00.000Z',
+      },
+      '1800',
+    ])
+    expect(await commitsSeenBy(closed.database)).toEqual(before)
+  })
+
+  test.each(called(isClosed))('%s with %s answers an administrator as ever', async (_, way, action) => {
+    const { client, params, more } = await prepare(closed, action, way, 'admin')
+    expect(outcome(action, await client.call(action, params, more))).toEqual([success(action), ''])
+  })
 
   test('a stranger learns nothing of it', async () => {
     const reply = await closed.send(...requestOf(syncFiles.actions.manifest, {}))
@@ -531,6 +649,13 @@ describe('under maintenance', () => {
     expect((await leaving.call(info)).status).toBe(401)
   })
 
+  test('a user may still ask whose session it is, and end it', async () => {
+    const client = await clientBy(closed, user, 'a session')
+    expect((await client.call(session.actions.session)).status).toBe(200)
+    expect((await client.call(sessionLogout.actions.logout)).status).toBe(200)
+    expect((await client.call(session.actions.session)).status).toBe(401)
+  })
+
   test('an open end is said as null, with some time to wait', async () => {
     const open = await serverOfTest()
     const { call } = await open.account()
@@ -540,12 +665,5 @@ describe('under maintenance', () => {
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0)
     await open.set('#maintenance', undefined)
     expect((await call(syncFiles.actions.manifest)).status).toBe(200)
-  })
-
-  test('once its end has passed the wait is one second, not less', async () => {
-    const late = await serverOfTest()
-    const { call } = await late.account()
-    await late.set('#maintenance', { message: 'Tea.', until: late.clock.now() - 1 })
-    expect((await call(syncFiles.actions.manifest)).headers.get('retry-after')).toBe('1')
   })
 })

@@ -65,7 +65,13 @@ describe('the metrics', () => {
 describe('the description of the interface', () => {
   test('names every action', async () => {
     const { json } = await server.send('/api/openapi.json')
-    expect(Object.keys(json['paths'] as object)).toEqual(actions.map(({ path, name }) => `${path}?action=${name}`))
+    const described = Object.entries(json['paths'] as Record<string, object>).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const declared = actions.map(
+      ({ method, path, name, byDefault }) => `${method} ${byDefault ? path : `${path}?action=${name}`}`,
+    )
+    expect(described.sort()).toEqual(declared.sort())
   })
 
   test('is a page that runs nothing and loads nothing', async () => {
@@ -82,7 +88,7 @@ describe('a failure of the server itself', () => {
   test('says nothing but a number that finds it in the log', async () => {
     const account = await server.account()
     const list = vi
-      .spyOn(server.local.domain.files, 'list')
+      .spyOn(server.local.domain.files.desktop, 'list')
       .mockRejectedValueOnce(new TypeError('secret: /var/lib/svc'))
     const reply = await account.call(filesystem.actions.list)
     list.mockRestore()
@@ -105,7 +111,7 @@ describe('a failure of the server itself', () => {
   ])('is told no other way: %s', async (_, thrown) => {
     const account = await server.account()
     const list = vi
-      .spyOn(server.local.domain.files, 'list')
+      .spyOn(server.local.domain.files.desktop, 'list')
       .mockImplementationOnce(() => Promise.reject(thrown as Error))
     const reply = await account.call(filesystem.actions.list)
     list.mockRestore()

@@ -490,6 +490,7 @@ describe('listing a folder', () => {
     const made = new Date(Math.floor(server.clock.now() / 1_000) * 1_000).toISOString()
     expect(path).toBe('/')
     expect(items).toEqual([
+      { name: 'Teamchat', type: 'directory', modified: expect.any(String) as string },
       { name: 'Y', type: 'directory', modified: made },
       { name: 'empty', type: 'directory', modified: made },
       { name: 'z', type: 'directory', modified: made },
@@ -502,7 +503,7 @@ describe('listing a folder', () => {
     ])
   })
 
-  test.each(['/missing', '/file', '/file/x', '/Teamchat'])('that is none finds nothing: %s', async (path) => {
+  test.each(['/missing', '/file', '/file/x', '/Teamchat/none'])('that is none finds nothing: %s', async (path) => {
     const account = await withFiles('/file')
     await refused(account.call(list, { path }), 404, 'not_found')
   })

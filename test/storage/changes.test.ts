@@ -59,8 +59,8 @@ describe('the change feed', () => {
     expect(await Promise.all([2, 3, 4].map((row) => change(database, user, row, false, 2)))).toEqual([2, 3, 4])
     expect(await headOf(database.read, user)).toEqual({ seq: 4, oldest: 0, used_bytes: 0 })
     expect(await headsOf(database.read, [user, other])).toEqual([
-      { user_id: user, seq: 4 },
-      { user_id: other, seq: 1 },
+      { id: user, head: 4 },
+      { id: other, head: 1 },
     ])
   })
 

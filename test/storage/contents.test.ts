@@ -34,6 +34,7 @@ async function world() {
     utimes(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), at / 1_000, at / 1_000)
   return {
     database,
+    user,
     contents,
     blobs,
     ago,
@@ -49,6 +50,7 @@ async function world() {
         const entry = {
           user_id: user,
           parent_id: await rootOf(tx, user),
+          room_id: null,
           name,
           name_key: name,
           type: 'file' as const,
@@ -139,11 +141,13 @@ describe('collecting', () => {
   })
 
   test.each(kinds)('leaves a %s content that a file, or the version of one, points to', async (_, size) => {
-    const { keep, contents, ago, hashes, bytes, database } = await world()
+    const { keep, contents, ago, hashes, bytes, database, user } = await world()
     const first = await keep(bytesOf(size, 1), ago(9 * DAY), true)
     const second = await keep(bytesOf(size, 2), ago(9 * DAY), false)
     const { node, sha256, size: length } = { ...second, node: first.node }
-    await database.write((tx) => replaceFile(tx, { id: node, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)))
+    await database.write((tx) =>
+      replaceFile(tx, { id: node, user_id: user, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)),
+    )
     expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
     expect(await hashes()).toEqual([first.sha256, second.sha256].sort())
     for (const [index, each] of [first, second].entries())

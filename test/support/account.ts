@@ -19,10 +19,13 @@ type Manifest = Answer<typeof syncFiles.actions.manifest>
 type Uploaded = Answer<typeof syncFiles.actions.upload>
 type Operations = Params<typeof syncData.actions.push>['operations']
 
-type More = Omit<Sent, 'query'>
+/** What a call of an action sends beside its parameters. */
+export type More = Omit<Sent, 'query'>
 
-/** Somebody who speaks to a server with a device token. */
+/** Somebody who speaks to a server, with a device token unless said otherwise. */
 export interface Client {
+  /** Sends anything, in their name. */
+  send(path: string, sent?: Sent): Promise<Reply>
   /** Calls an action, whatever comes back. */
   call(action: AnyAction, params?: object, more?: More): Promise<Reply>
   /** Calls an action and gives its answer; throws when it is refused. */
@@ -92,18 +95,25 @@ async function makeDevice(place: Place, id: number, username: string): Promise<A
   return { id, username, token, another: () => makeDevice(place, id, username), ...clientOf(url, token) }
 }
 
-export function clientOf(url: string, token: string): Client {
-  const call: Client['call'] = (action, params = {}, more = {}) =>
-    request(url, ...requestOf(action, params, { token, ...more }))
+export const clientOf = (url: string, token: string): Client => clientWith(url, { token })
+
+/** Somebody with these credentials, or without any. */
+export function clientWith(url: string, { headers, ...credentials }: Pick<Sent, 'token' | 'headers'> = {}): Client {
+  const send: Client['send'] = (path, sent = {}) =>
+    request(url, path, { ...credentials, ...sent, headers: { ...headers, ...sent.headers } })
+
+  const call: Client['call'] = (action, params = {}, more = {}) => send(...requestOf(action, params, more))
 
   const ask: Client['ask'] = async (action, params, more) => {
     const reply = await call(action, params, more)
-    if (reply.status !== 200) throw new Error(`${action.name} answered ${reply.status}: ${reply.bytes.toString()}`)
+    if (reply.status !== (action.status ?? 200))
+      throw new Error(`${action.name} answered ${reply.status}: ${reply.bytes.toString()}`)
     return reply.json as never
   }
 
   const { upload, download, manifest } = syncFiles.actions
   return {
+    send,
     call,
     ask,
     push: (...operations) => ask(syncData.actions.push, { operations }),

@@ -1,4 +1,7 @@
+import { iso } from '../../base/clock.ts'
+import type { Local } from '../../wiring/local.ts'
 import { command, flag } from '../command.ts'
+import type { Io } from '../io.ts'
 
 /** Resolves with the first signal that asks the process to stop. A second one ends it at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
@@ -55,15 +58,24 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
       pid: process.pid,
       version: local.domain.instance.version,
     })
-    if (!io.json && !(await local.domain.instance.isSetUp())) {
-      io.note(
-        `There is no administrator yet. In another terminal:\n\n    svc user add NAME --role admin${dataDirFlag(globals.dataDir)}\n    svc login ${url}\n`,
-      )
-    }
+    await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
     await stopped
     io.note('Stopping: requests in progress may finish.')
     await server.close()
   },
 })
+
+/** Without an administrator: says how to make one. The link is a secret, good for half an hour and once. */
+async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string): Promise<void> {
+  const offered = await domain.accounts.setup.offer()
+  if (!offered) return
+  const { public_url } = await domain.instance.settings.values()
+  const link = `${public_url || url}/setup?token=${offered.token}`
+  if (io.json) io.event('', { event: 'setup', setup_url: link, expires_at: iso(offered.expires_at) })
+  else
+    io.note(
+      `There is no administrator yet. Make one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
+    )
+}
 
 const dataDirFlag = (dataDir: string | undefined): string => (dataDir === undefined ? '' : ` --data-dir ${dataDir}`)

@@ -4,7 +4,8 @@ import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
 export const passwd = command({
   name: 'user passwd',
   summary: 'Set the password of an account',
-  details: 'Devices that are signed in stay so; svc device revoke ends one of them, svc user disable all.',
+  details:
+    'Sessions in browsers end. Devices that are signed in stay so; svc device revoke ends one of them, svc user disable all.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: { ...passwordFlags, allowWeak: flag.switch('accept a common password') },

@@ -2,20 +2,30 @@ import type { Clock } from '../../base/clock.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Database } from '../../storage/database.ts'
 import type { StoredDevice } from '../../storage/device-tokens.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import type { Acting } from './acting.ts'
 import { makeAddresses } from './addresses.ts'
+import { makeBrowserLogins, type BrowserLogins } from './browser-login.ts'
 import { makeCodeStep } from './code-step.ts'
 import { assertDeviceNames, makeDevices, type DevicePolicy, type SignedIn } from './devices.ts'
 import { makeLockout } from './lockout.ts'
 import { makeLogin, type Completion, type Grant } from './login.ts'
+import { makeNewAccounts } from './new-accounts.ts'
+import { makeOwnPassword, type PasswordChange } from './own-password.ts'
 import { hashingQueue, makePasswords } from './passwords.ts'
 import { makePendingLogins, type DeviceNames } from './pending.ts'
 import { makeQueue, makeQueuePerKey } from './queue.ts'
 import type { Keys } from './sealing.ts'
+import { makeSetup, type Setup } from './setup.ts'
+import { makeSessions, type InSession, type Sessions } from './sessions.ts'
 import { makeTwoFactor, type TwoFactor } from './two-factor.ts'
 import { makeUsers, type Users } from './users.ts'
 
 export { deriveKeys, type Keys } from './sealing.ts'
 export type { SignedIn } from './devices.ts'
+export type { Acting } from './acting.ts'
+export type { SetupState } from './setup.ts'
+export type { InSession } from './sessions.ts'
 export type { TwoFactorStatus } from './two-factor.ts'
 export type { ListedUser } from './users.ts'
 
@@ -23,6 +33,7 @@ export interface DeviceLogin extends DeviceNames {
   username: string
   password: string
   ip: string
+  userAgent?: string
 }
 
 export interface LoggedIn {
@@ -44,11 +55,24 @@ export interface Accounts extends Users {
   /** The devices of a user that are signed in, the one used last first. */
   devices(user: number): Promise<StoredDevice[]>
   /** Ends a token of this user. Throws `not_found` when there is none with this id. */
-  revokeDevice(user: number, tokenId: number): Promise<void>
+  revokeDevice(user: number, tokenId: number, acting?: Acting): Promise<void>
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn): Promise<void>
+  logout(caller: SignedIn, acting?: Acting): Promise<void>
+  /**
+   * Changes the password of somebody who knows the current one, and ends their other sessions. A wrong one counts like a
+   * failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
+   */
+  changePassword(user: { id: number; username: string }, change: PasswordChange, acting: Acting): Promise<void>
+  browserLogins: BrowserLogins
+  sessions: Sessions
   twoFactor: TwoFactor
+  setup: Setup
 }
+
+/** Whoever calls: with a device token, or in a browser session. */
+export type Caller = SignedIn | InSession
+
+export const isInSession = (caller: Caller): caller is InSession => 'session' in caller
 
 /** Settings that the accounts go by, as plain values; read anew wherever they count. */
 export interface AccountPolicy extends DevicePolicy {
@@ -62,6 +86,7 @@ export interface AccountsDeps {
   database: Database
   clock: Clock
   keys: Keys
+  audit: Audit
   policy: () => Promise<AccountPolicy>
   /** What a login of somebody who is no administrator is refused with; undefined outside maintenance. */
   maintenance: () => Promise<Fault | undefined>
@@ -75,19 +100,23 @@ const attemptsPerName = {
     fault('rate_limited', { text: 'Too many logins of this user at the same moment; try again.', retryAfter: 1 }),
 } as const
 
-export function makeAccounts({ database, clock, keys, policy, maintenance }: AccountsDeps): Accounts {
+export function makeAccounts({ database, clock, keys, audit, policy, maintenance }: AccountsDeps): Accounts {
   const queue = makeQueue(hashingQueue)
   const passwords = makePasswords(queue)
   const lockout = makeLockout({ clock, key: keys.names })
-  const codeStep = makeCodeStep({ database, clock, sealKey: keys.seal, queue })
-  const devices = makeDevices({ database, clock, policy })
-  const users = makeUsers({ database, clock, passwords, lockout, policy, lifetime: devices.lifetime })
+  const codeStep = makeCodeStep({ database, clock, sealKey: keys.seal, queue, audit })
+  const devices = makeDevices({ database, clock, audit, policy })
+  const newAccounts = makeNewAccounts({ database, clock, passwords, audit })
+  const { lifetime } = devices
+  const users = makeUsers({ database, clock, passwords, lockout, newAccounts, audit, policy, lifetime })
+  const sessions = makeSessions({ database, clock, csrfKey: keys.csrf, audit })
   const login = makeLogin({
     database,
     clock,
     passwords,
     lockout,
     codeStep,
+    audit,
     policy,
     maintenance,
     addresses: makeAddresses(clock),
@@ -96,30 +125,34 @@ export function makeAccounts({ database, clock, keys, policy, maintenance }: Acc
   })
 
   /** A login of a device ends with its token. */
-  async function tokenGrant(ip: string): Promise<Grant<string>> {
-    const lifetime = await devices.lifetime()
+  async function tokenGrant({ ip, userAgent = '' }: Partial<Place> & { ip: string }): Promise<Grant<string>> {
+    const bounds = await lifetime()
     return {
       kind: 'sync',
-      give: (tx, account, device) => devices.issue(tx, account.id, device!, ip, lifetime),
+      give: (tx, account, device) => devices.issue(tx, account.id, device!, { ip, userAgent }, bounds),
     }
   }
 
   return {
     ...users,
-    async login({ username, password, ip, device_id, device_name }) {
+    async login({ device_id, device_name, ...attempt }) {
       const device = { device_id, device_name }
       assertDeviceNames(device)
-      const begun = await login.begin({ username, password, ip, device }, await tokenGrant(ip))
+      const begun = await login.begin({ ...attempt, device }, await tokenGrant(attempt))
       return 'pending_token' in begun ? begun : loggedIn(begun)
     },
     async completeLogin(completion) {
-      return loggedIn(await login.complete(completion, await tokenGrant(completion.ip)))
+      return loggedIn(await login.complete(completion, await tokenGrant(completion)))
     },
     authenticateDevice: devices.authenticate,
     devices: devices.list,
     revokeDevice: devices.revoke,
     logout: devices.logout,
-    twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeStep }),
+    changePassword: makeOwnPassword({ database, clock, login, passwords, audit }),
+    browserLogins: makeBrowserLogins({ login, sessions }),
+    sessions,
+    twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeStep, audit }),
+    setup: makeSetup({ database, clock, newAccounts, audit }),
   }
 }
 

@@ -3,6 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
 import { backupCodesOf, secondFactorOf, storeFailures, takeBackupCode, takeStep } from '../../storage/second-factors.ts'
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
+import type { Audit, Place } from '../instance/instance.ts'
 import type { Queue } from './queue.ts'
 import { secondsUntil } from './refusals.ts'
 import { unseal } from './sealing.ts'
@@ -27,7 +28,7 @@ export interface CodeStep {
   /** Reads what somebody typed. */
   read(user: number, text: string, purpose: Purpose): Promise<Proof>
   /** Whether the code is right, and uses it up: each step and each backup code once. A wrong one is counted. */
-  use(tx: Writer, user: number, proof: Proof, purpose: Purpose): Promise<boolean>
+  use(tx: Writer, user: number, proof: Proof, purpose: Purpose, from: Place | undefined): Promise<boolean>
 }
 
 /** How long the step is locked after so many wrong codes in a row, ms: every fifth locks twice as long as the one before. */
@@ -47,13 +48,14 @@ export interface CodeStepDeps {
   clock: Clock
   sealKey: Uint8Array
   queue: Queue
+  audit: Audit
 }
 
 /**
  * Checks second factors. The counter of wrong codes belongs to the account and survives correct passwords: with a lock of
  * always 15 minutes, somebody who knows the password would guess a code within a year or two.
  */
-export function makeCodeStep({ database, clock, sealKey, queue }: CodeStepDeps): CodeStep {
+export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeStepDeps): CodeStep {
   async function matches(tx: Writer, user: number, proof: NonNullable<Proof>, purpose: Purpose): Promise<boolean> {
     if ('backupHash' in proof) {
       const found = findBackupCode(await backupCodesOf(tx, user), proof.backupHash)
@@ -66,9 +68,12 @@ export function makeCodeStep({ database, clock, sealKey, queue }: CodeStepDeps):
     return takeStep(tx, user, step)
   }
 
-  async function countFailure(tx: Writer, user: number): Promise<void> {
+  async function countFailure(tx: Writer, user: number, from: Place | undefined): Promise<void> {
     const failures = ((await secondFactorOf(tx, user))?.failures ?? 0) + 1
-    await storeFailures(tx, user, failures, clock.now() + lockAfter(failures))
+    const lock = lockAfter(failures)
+    await storeFailures(tx, user, failures, clock.now() + lock)
+    await audit.record(tx, { kind: '2fa.failed', from, about: user })
+    if (lock > 0) await audit.record(tx, { kind: '2fa.locked', from, about: user, detail: { minutes: lock / MINUTE } })
   }
 
   return {
@@ -94,11 +99,15 @@ export function makeCodeStep({ database, clock, sealKey, queue }: CodeStepDeps):
       const [backupHash] = await hashBackupCodes(queue, [code], salt)
       return { backupHash: backupHash! }
     },
-    async use(tx, user, proof, purpose) {
+    async use(tx, user, proof, purpose, from) {
       const right = proof !== undefined && (await matches(tx, user, proof, purpose))
-      if (right) await storeFailures(tx, user, 0, 0)
-      else await countFailure(tx, user)
-      return right
+      if (!right) {
+        await countFailure(tx, user, from)
+        return false
+      }
+      await storeFailures(tx, user, 0, 0)
+      if ('backupHash' in proof) await audit.record(tx, { kind: '2fa.backup_code_used', by: user, from, about: user })
+      return true
     },
   }
 }

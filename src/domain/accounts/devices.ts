@@ -12,6 +12,8 @@ import {
 } from '../../storage/device-tokens.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import { doer, type Acting } from './acting.ts'
 import type { DeviceNames } from './pending.ts'
 import { refuse } from './refusals.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
@@ -45,13 +47,13 @@ export interface Devices {
   /** What decides now which tokens are over. To be asked for before a transaction. */
   lifetime(): Promise<Lifetime>
   /** Gives a device its token, in the place of its former one. Returns the token, which nobody can be told again. */
-  issue(tx: Writer, user: number, device: DeviceNames, ip: string, lifetime: Lifetime): Promise<string>
+  issue(tx: Writer, user: number, device: DeviceNames, from: Place, lifetime: Lifetime): Promise<string>
   authenticate(token: string, ip: string): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
-  revoke(user: number, tokenId: number): Promise<void>
+  revoke(user: number, tokenId: number, acting?: Acting): Promise<void>
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn): Promise<void>
+  logout(caller: SignedIn, acting?: Acting): Promise<void>
 }
 
 /** Refuses names of a device that could not be stored or shown unchanged. */
@@ -63,10 +65,11 @@ export function assertDeviceNames({ device_id, device_name }: DeviceNames): void
 export interface DevicesDeps {
   database: Database
   clock: Clock
+  audit: Audit
   policy: () => Promise<DevicePolicy>
 }
 
-export function makeDevices({ database, clock, policy }: DevicesDeps): Devices {
+export function makeDevices({ database, clock, audit, policy }: DevicesDeps): Devices {
   const touching = new Set<number>()
 
   async function lifetime(): Promise<Lifetime> {
@@ -90,9 +93,16 @@ export function makeDevices({ database, clock, policy }: DevicesDeps): Devices {
       .finally(() => touching.delete(id))
   }
 
+  const end = (user: number, token_id: number, acting: Acting | undefined, reason: 'revoked' | 'logout') =>
+    database.write(async (tx) => {
+      if (!(await deleteToken(tx, user, token_id))) return false
+      await audit.record(tx, { kind: 'token.revoked', ...doer(user, acting), detail: { token_id, reason } })
+      return true
+    })
+
   return {
     lifetime,
-    async issue(tx, user, device, ip, bounds) {
+    async issue(tx, user, device, from, bounds) {
       const token = newToken()
       const { now } = bounds
       const row = {
@@ -102,10 +112,11 @@ export function makeDevices({ database, clock, policy }: DevicesDeps): Devices {
         token_hash: hashToken(token),
         created_at: now,
         last_used_at: now,
-        last_ip: ip,
+        last_ip: from.ip,
         expires_at: null,
       }
-      await replaceToken(tx, row, bounds, MAX_DEVICES)
+      const token_id = await replaceToken(tx, row, bounds, MAX_DEVICES)
+      await audit.record(tx, { kind: 'token.issued', by: user, from, about: user, detail: { token_id, ...device } })
       return token
     },
     async authenticate(token, ip) {
@@ -128,12 +139,11 @@ export function makeDevices({ database, clock, policy }: DevicesDeps): Devices {
     async list(user) {
       return devicesOf(database.read, user, await lifetime())
     },
-    async revoke(user, tokenId) {
-      const ended = await database.write((tx) => deleteToken(tx, user, tokenId))
-      if (!ended) throw fault('not_found')
+    async revoke(user, tokenId, acting) {
+      if (!(await end(user, tokenId, acting, 'revoked'))) throw fault('not_found')
     },
-    async logout({ user, device }) {
-      await database.write((tx) => deleteToken(tx, user.id, device.token_id))
+    async logout({ user, device }, acting) {
+      await end(user.id, device.token_id, acting, 'logout')
     },
   }
 }

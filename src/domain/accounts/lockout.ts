@@ -16,8 +16,8 @@ const PRUNE_EVERY_MS = MINUTE
 export interface Lockout {
   /** Throws `account_locked` while the name is locked. */
   assertOpen(on: Reader, name: string): Promise<void>
-  /** Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. */
-  fail(tx: Writer, name: string): Promise<void>
+  /** Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. Returns whether this one did. */
+  fail(tx: Writer, name: string): Promise<boolean>
   /** After a complete login, or by an administrator: forgets failures and lock. */
   clear(tx: Writer, name: string): Promise<void>
   /** When the lock of each of these names ends; names that are not locked are left out. */
@@ -41,14 +41,16 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
       const hash = hashOf(name)
       const before = await throttleOf(tx, hash)
       // Another process may have locked the name meanwhile, and nothing prolongs a lock.
-      if (before.lockedUntil > now) return
+      if (before.lockedUntil > now) return false
       const failedAt = [...before.failedAt.filter((time) => time > now - WINDOW_MS), now]
       const locked = failedAt.length >= FAILURES
       const after = locked ? { failedAt: [], lockedUntil: now + LOCK_MS } : { failedAt, lockedUntil: 0 }
       await storeThrottle(tx, hash, after, now + Math.max(WINDOW_MS, LOCK_MS))
-      if (now < pruneAt) return
-      pruneAt = now + PRUNE_EVERY_MS
-      await pruneThrottles(tx, now, MAX_NAMES)
+      if (now >= pruneAt) {
+        pruneAt = now + PRUNE_EVERY_MS
+        await pruneThrottles(tx, now, MAX_NAMES)
+      }
+      return locked
     },
     async clear(tx, name) {
       await clearThrottle(tx, hashOf(name))

@@ -3,6 +3,7 @@ import { fault, type Fault } from '../../contract/errors.ts'
 import { accountById, accountByName, stampLogin, updateAccount, type Account } from '../../storage/accounts.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import type { LoginKind } from '../../storage/pending-logins.ts'
+import type { Audit } from '../instance/instance.ts'
 import type { Addresses } from './addresses.ts'
 import type { CodeStep } from './code-step.ts'
 import type { Lockout } from './lockout.ts'
@@ -15,6 +16,7 @@ export interface Attempt {
   username: string
   password: string
   ip: string
+  userAgent?: string
   /** The device a sync login is for. */
   device?: DeviceNames
 }
@@ -23,12 +25,15 @@ export interface Completion {
   pending_token: string
   code: string
   ip: string
+  userAgent?: string
 }
 
 /** What a completed login hands out, written in the transaction that completes it. */
 export interface Grant<T> {
   kind: LoginKind
   give: (tx: Writer, account: Account, device: DeviceNames | undefined) => Promise<T>
+  /** Ends what the login takes the place of, in the transaction that accepts the password or the code. */
+  replace?: (tx: Writer) => Promise<void>
 }
 
 export interface Granted<T> {
@@ -44,6 +49,8 @@ export interface Login {
   begin<T>(attempt: Attempt, grant: Grant<T>): Promise<Granted<T> | { pending_token: string }>
   /** Completes a login of the same kind with a code. Throws `invalid_code`, `account_locked`, `rate_limited`, `busy`, `maintenance`. */
   complete<T>(completion: Completion, grant: Grant<T>): Promise<Granted<T>>
+  /** Asks somebody who is signed in for their password again: checked, counted and refused like that of a login. */
+  confirm(attempt: Attempt): Promise<Account>
 }
 
 export interface LoginDeps {
@@ -56,6 +63,7 @@ export interface LoginDeps {
   codeStep: CodeStep
   /** One attempt after the other for each name, so that parallel guesses cannot pass the limit. */
   turns: QueuePerKey
+  audit: Audit
   policy: () => Promise<{ limitsOn: boolean }>
   /** What a login of somebody who is no administrator is refused with; undefined outside maintenance. */
   maintenance: () => Promise<Fault | undefined>
@@ -65,6 +73,12 @@ export interface LoginDeps {
 export const makeLogin = (deps: LoginDeps): Login => ({
   begin: (attempt, grant) => begin(deps, attempt, grant),
   complete: (completion, grant) => complete(deps, completion, grant),
+  async confirm(attempt) {
+    const assertWelcome = await doorkeeper(deps, attempt.ip)
+    assertWelcome()
+    const name = normalName(attempt.username)
+    return deps.turns(name, () => verify(deps, name, attempt, assertWelcome))
+  },
 })
 
 async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
@@ -85,13 +99,14 @@ async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
       const same = account?.disabled_at === null && account.password_hash === verified.password_hash
       if (!same) throw fault('invalid_credentials')
       if (rehashed) await updateAccount(tx, account.id, { password_hash: rehashed }, clock.now())
-      if (account.two_factor_since === null) return finish(deps, tx, account, grant, attempt.device)
+      await grant.replace?.(tx)
+      if (account.two_factor_since === null) return finish(deps, tx, account, grant, attempt)
       return { pending_token: await pending.open(tx, grant.kind, account.id, attempt.device) }
     })
   })
 }
 
-async function complete<T>(deps: LoginDeps, { pending_token, code, ip }: Completion, grant: Grant<T>) {
+async function complete<T>(deps: LoginDeps, { pending_token, code, ip, userAgent }: Completion, grant: Grant<T>) {
   const { database, addresses, pending, codeStep } = deps
   const assertWelcome = await doorkeeper(deps, ip)
   assertWelcome()
@@ -113,12 +128,13 @@ async function complete<T>(deps: LoginDeps, { pending_token, code, ip }: Complet
     const login = await pending.find(tx, grant.kind, pending_token)
     const account = await accountById(tx, known.id)
     if (!login || !pending.isOpen(login) || account?.disabled_at !== null) return undefined
-    if (!(await codeStep.use(tx, account.id, proof, 'login'))) {
+    if (!(await codeStep.use(tx, account.id, proof, 'login', placeOf({ ip, userAgent })))) {
       await pending.miss(tx, login)
       return undefined
     }
     if (!(await pending.take(tx, login))) return undefined
-    return finish(deps, tx, account, grant, deviceOf(login))
+    await grant.replace?.(tx)
+    return finish(deps, tx, account, grant, { ip, userAgent, device: deviceOf(login) })
   })
   if (!finished) throw refused()
   return finished
@@ -126,9 +142,9 @@ async function complete<T>(deps: LoginDeps, { pending_token, code, ip }: Complet
 
 /** The account whose password this is. Somebody unknown, disabled or wrong gets one answer, after the same work. */
 async function verify(
-  { database, lockout, passwords, addresses }: LoginDeps,
+  { database, lockout, passwords, addresses, audit }: LoginDeps,
   name: string,
-  { password, ip }: Attempt,
+  { password, ip, userAgent }: Attempt,
   assertWelcome: () => void,
 ): Promise<Account> {
   await lockout.assertOpen(database.read, name)
@@ -136,7 +152,13 @@ async function verify(
   const right = await passwords.matches(password, account?.password_hash, assertWelcome)
   if (right && account?.disabled_at === null) return account
   addresses.failed(ip)
-  await database.write((tx) => lockout.fail(tx, name))
+  await database.write(async (tx) => {
+    // Never the name as it was typed: now and then that is a password.
+    const failure = { from: placeOf({ ip, userAgent }), about: account?.id }
+    const locked = await lockout.fail(tx, name)
+    await audit.record(tx, { kind: 'login.failed', ...failure })
+    if (locked) await audit.record(tx, { kind: 'login.locked', ...failure })
+  })
   throw fault('invalid_credentials')
 }
 
@@ -154,16 +176,27 @@ async function assertAdmitted({ maintenance }: LoginDeps, account: Account): Pro
 }
 
 async function finish<T>(
-  { lockout, clock }: LoginDeps,
+  { lockout, clock, audit }: LoginDeps,
   tx: Writer,
   account: Account,
   grant: Grant<T>,
-  device: DeviceNames | undefined,
+  { ip, userAgent, device }: Where,
 ): Promise<Granted<T>> {
   await lockout.clear(tx, account.username)
   await stampLogin(tx, account.id, clock.now())
+  const from = placeOf({ ip, userAgent })
+  await audit.record(tx, { kind: 'login.ok', by: account.id, from, detail: { kind: grant.kind } })
   return { account, given: await grant.give(tx, account, device) }
 }
+
+/** Where a login comes from and what device it is for. */
+interface Where {
+  ip: string
+  userAgent?: string | undefined
+  device?: DeviceNames | undefined
+}
+
+const placeOf = ({ ip, userAgent = '' }: Where) => ({ ip, userAgent })
 
 const deviceOf = ({ device_id, device_name }: { device_id: string | null; device_name: string | null }) =>
   device_id === null || device_name === null ? undefined : { device_id, device_name }

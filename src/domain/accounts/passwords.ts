@@ -45,26 +45,30 @@ export const makePasswords = (queue: Queue): Passwords => ({
 export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', { retryAfter: 1 }) } as const
 
 /** Refuses what no password can be, before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
-export function assertPasswordSize(password: string): void {
+export function assertPasswordSize(password: string, field = 'password'): void {
   // Every character has at least one byte, so the length alone settles the worst cases.
   if (password.length > PASSWORD_BYTES.max || byteLength(password) > PASSWORD_BYTES.max) {
-    throw refuse('password', `A password has at most ${PASSWORD_BYTES.max} bytes.`)
+    throw refuse(field, `A password has at most ${PASSWORD_BYTES.max} bytes.`)
   }
 }
 
 /** Refuses a new password that is too short or too long, or that everybody tries first (OWASP ASVS 5.0, 6.2.1 and 6.2.4). */
-export function assertNewPassword(password: string, username: string, { allowWeak = false } = {}): void {
-  assertPasswordSize(password)
+export function assertNewPassword(
+  password: string,
+  username: string,
+  { allowWeak = false, field = 'password' } = {},
+): void {
+  assertPasswordSize(password, field)
   if (byteLength(password) < PASSWORD_BYTES.min) {
-    throw refuse('password', `A password has at least ${PASSWORD_BYTES.min} bytes.`)
+    throw refuse(field, `A password has at least ${PASSWORD_BYTES.min} bytes.`)
   }
-  if (!isSound(password)) throw refuse('password', 'A password consists of whole characters, without NUL.')
+  if (!isSound(password)) throw refuse(field, 'A password consists of whole characters, without NUL.')
   if (allowWeak) return
   const guess = normalName(password)
   if (guess === username || [...guess].reverse().join('') === username) {
-    throw refuse('password', 'The password must not be the user name.')
+    throw refuse(field, 'The password must not be the user name.')
   }
   if (commonPasswords().has(guess) || new Set(guess).size === 1) {
-    throw refuse('password', 'That is one of the most common passwords; choose another one.')
+    throw refuse(field, 'That is one of the most common passwords; choose another one.')
   }
 }

@@ -4,6 +4,8 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 export interface Keys {
   /** Encrypts what must be read again: the secrets of second factors. */
   seal: Uint8Array
+  /** Makes the CSRF tokens of sessions. */
+  csrf: Uint8Array
   /** Hashes names of users in places where they must not be read. */
   names: Uint8Array
 }
@@ -12,7 +14,7 @@ export interface Keys {
 export function deriveKeys(secret: Uint8Array): Keys {
   if (secret.length !== 32) throw new Error(`The secret key must have 32 bytes, not ${secret.length}.`)
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', secret, '', `svc ${purpose}`, 32))
-  return { seal: derive('seal'), names: derive('names') }
+  return { seal: derive('seal'), csrf: derive('csrf'), names: derive('names') }
 }
 
 const CIPHER = 'aes-256-gcm'

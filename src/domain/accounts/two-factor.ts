@@ -3,6 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import { accountById } from '../../storage/accounts.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
 import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import { deleteSessionsOf } from '../../storage/sessions.ts'
 import {
   backupCodesOf,
   deleteSecondFactor,
@@ -11,6 +12,8 @@ import {
   secondFactorOf,
   storePendingSecret,
 } from '../../storage/second-factors.ts'
+import type { Audit } from '../instance/instance.ts'
+import { doer, type Acting } from './acting.ts'
 import { hashBackupCodes, newBackupCodes, newSalt } from './backup-codes.ts'
 import { isClosed, sealContext, type CodeStep } from './code-step.ts'
 import type { Queue } from './queue.ts'
@@ -37,11 +40,14 @@ export interface TwoFactor {
    */
   setUp(user: number, issuer: string): Promise<{ secret: string; otpauth_url: string }>
   /** Switches the second factor on with a code of the secret that was set up. Throws `invalid_code`, `conflict`. */
-  enable(user: number, code: string): Promise<{ backup_codes: string[] }>
-  /** Switches it off and forgets secret and backup codes. Takes a TOTP code newer than the last. Throws `invalid_code`, `account_locked`, `conflict`. */
-  disable(user: number, code: string): Promise<void>
+  enable(user: number, code: string, acting?: Acting): Promise<{ backup_codes: string[] }>
+  /**
+   * Switches it off, forgets secret and backup codes, and ends the user's other sessions. Takes a TOTP code newer than the
+   * last. Throws `invalid_code`, `account_locked`, `conflict`.
+   */
+  disable(user: number, code: string, acting?: Acting): Promise<void>
   /** Replaces the backup codes; what it takes and throws is as with `disable`. */
-  regenerateBackupCodes(user: number, code: string): Promise<{ backup_codes: string[] }>
+  regenerateBackupCodes(user: number, code: string, acting?: Acting): Promise<{ backup_codes: string[] }>
 }
 
 export interface TwoFactorDeps {
@@ -50,41 +56,28 @@ export interface TwoFactorDeps {
   sealKey: Uint8Array
   queue: Queue
   codeStep: CodeStep
+  audit: Audit
 }
 
-export function makeTwoFactor({ database, clock, sealKey, queue, codeStep }: TwoFactorDeps): TwoFactor {
-  /** The pending secret as it is stored and the step of it that the code proves. */
-  async function proveSetUp(on: Reader, user: number, code: string): Promise<{ sealed: string; step: number }> {
-    const factor = await secondFactorOf(on, user)
-    if (factor?.secret) throw isOn()
-    const since = factor?.pending_at ?? null
-    if (!factor?.pending_secret || since === null || since + SETUP_MS <= clock.now()) {
-      throw fault('conflict', { text: 'There is no set-up to complete, or it took too long: start it again.' })
-    }
-    const secret = unseal(sealKey, sealContext(user), factor.pending_secret)
-    const step = matchingStep(secret, code.replace(/\s/g, ''), clock.now())
-    if (step === undefined) throw fault('invalid_code')
-    return { sealed: factor.pending_secret, step }
-  }
+export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit }: TwoFactorDeps): TwoFactor {
+  const prove = proveSetUp({ clock, sealKey })
 
   /** Uses a TOTP code up and does what it permits; a wrong one is counted before it is refused. */
-  async function spend(user: number, code: string, permitted: (tx: Writer) => Promise<void>): Promise<void> {
+  async function spend(
+    user: number,
+    code: string,
+    acting: Acting | undefined,
+    permitted: (tx: Writer) => Promise<void>,
+  ): Promise<void> {
     const proof = await codeStep.read(user, code, 'settings')
     const right = await database.write(async (tx) => {
       await assertOn(tx, user)
       await codeStep.assertOpen(tx, user)
-      if (!(await codeStep.use(tx, user, proof, 'settings'))) return false
+      if (!(await codeStep.use(tx, user, proof, 'settings', acting))) return false
       await permitted(tx)
       return true
     })
     if (!right) throw fault('invalid_code')
-  }
-
-  /** Codes to show once, and what to store of them. Takes about half a second. */
-  async function makeCodes() {
-    const codes = newBackupCodes()
-    const salt = newSalt()
-    return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
   }
 
   return {
@@ -109,32 +102,59 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep }: Two
         return { secret, otpauth_url: totpAddress(secret, issuer, account.username) }
       })
     },
-    async enable(user, code) {
-      await proveSetUp(database.read, user, code)
-      const { codes, salt, hashes } = await makeCodes()
+    async enable(user, code, acting) {
+      await prove(database.read, user, code)
+      const { codes, salt, hashes } = await makeCodes(queue)
       await database.write(async (tx) => {
-        const { sealed, step } = await proveSetUp(tx, user, code)
+        const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)
+        await audit.record(tx, { kind: '2fa.enabled', ...doer(user, acting) })
       })
       return { backup_codes: codes }
     },
-    disable: (user, code) =>
-      spend(user, code, async (tx) => {
+    disable: (user, code, acting) =>
+      spend(user, code, acting, async (tx) => {
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
+        const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
+        await audit.record(tx, { kind: '2fa.disabled', ...doer(user, acting), detail: { sessions_ended: sessions } })
       }),
-    async regenerateBackupCodes(user, code) {
+    async regenerateBackupCodes(user, code, acting) {
       // The code is used up first: whoever has none must not make the server reckon for half a second.
-      await spend(user, code, () => Promise.resolve())
-      const { codes, salt, hashes } = await makeCodes()
+      await spend(user, code, acting, () => Promise.resolve())
+      const { codes, salt, hashes } = await makeCodes(queue)
       await database.write(async (tx) => {
         await assertOn(tx, user)
         await replaceBackupCodes(tx, user, salt, hashes)
+        await audit.record(tx, { kind: '2fa.codes_regenerated', ...doer(user, acting) })
       })
       return { backup_codes: codes }
     },
   }
+}
+
+/** The pending secret as it is stored and the step of it that the code proves. */
+const proveSetUp =
+  ({ clock, sealKey }: Pick<TwoFactorDeps, 'clock' | 'sealKey'>) =>
+  async (on: Reader, user: number, code: string): Promise<{ sealed: string; step: number }> => {
+    const factor = await secondFactorOf(on, user)
+    if (factor?.secret) throw isOn()
+    const since = factor?.pending_at ?? null
+    if (!factor?.pending_secret || since === null || since + SETUP_MS <= clock.now()) {
+      throw fault('conflict', { text: 'There is no set-up to complete, or it took too long: start it again.' })
+    }
+    const secret = unseal(sealKey, sealContext(user), factor.pending_secret)
+    const step = matchingStep(secret, code.replace(/\s/g, ''), clock.now())
+    if (step === undefined) throw fault('invalid_code')
+    return { sealed: factor.pending_secret, step }
+  }
+
+/** Codes to show once, and what to store of them. Takes about half a second. */
+async function makeCodes(queue: Queue) {
+  const codes = newBackupCodes()
+  const salt = newSalt()
+  return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
 }
 
 const isOn = () => fault('conflict', { text: 'Two-factor authentication is on already.' })

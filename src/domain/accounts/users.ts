@@ -1,26 +1,21 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { accountById, accountByName, insertAccount, listAccounts, type ListedAccount } from '../../storage/accounts.ts'
+import { accountByName, listAccounts, type ListedAccount } from '../../storage/accounts.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Lifetime } from '../../storage/device-tokens.ts'
+import type { Audit } from '../instance/instance.ts'
 import type { Lockout } from './lockout.ts'
-import { assertNewPassword, type Passwords } from './passwords.ts'
-import { makeUserChanges, type Changes, type UserChanges } from './user-changes.ts'
-import { assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
-import { avatarColor, normalName } from './usernames.ts'
+import type { NewAccounts, NewUser } from './new-accounts.ts'
+import type { Passwords } from './passwords.ts'
+import { makeUserChanges, type UserChanges } from './user-changes.ts'
+import { withoutHash, type User } from './user.ts'
+import { normalName } from './usernames.ts'
 
 export interface ListedUser extends ListedAccount {
   /** Bytes the account may use: its own quota or the default one; -1 for unlimited. */
   effective_quota: number
   /** When the lock after too many wrong passwords ends, epoch ms; null when there is none. */
   locked_until: number | null
-}
-
-export interface NewUser extends Changes {
-  username: string
-  password: string
-  /** Accepts a password that everybody tries first. */
-  allow_weak?: boolean
 }
 
 export interface Users extends UserChanges {
@@ -39,11 +34,15 @@ export interface UsersDeps {
   clock: Clock
   passwords: Passwords
   lockout: Lockout
+  newAccounts: NewAccounts
+  audit: Audit
   lifetime: () => Promise<Lifetime>
   policy: () => Promise<{ defaultQuotaBytes: number }>
 }
 
-export function makeUsers({ database, clock, passwords, lockout, lifetime, policy }: UsersDeps): Users {
+export function makeUsers(deps: UsersDeps): Users {
+  const { database, lockout, newAccounts, lifetime, policy } = deps
+
   async function listed(username?: string): Promise<ListedUser[]> {
     const { defaultQuotaBytes } = await policy()
     const accounts = await listAccounts(database.read, await lifetime(), username)
@@ -57,26 +56,10 @@ export function makeUsers({ database, clock, passwords, lockout, lifetime, polic
   }
 
   return {
-    ...makeUserChanges({ database, clock, passwords, lockout }),
-    async create({ username, password, display_name, role = 'user', quota_bytes = null, allow_weak = false }) {
-      const name = readUsername(username)
-      const shown = readDisplayName(display_name ?? name)
-      assertQuota(quota_bytes)
-      assertNewPassword(password, name, { allowWeak: allow_weak })
-      if (await accountByName(database.read, name)) throw taken(name)
-      const account = {
-        username: name,
-        display_name: shown,
-        avatar_color: avatarColor(name),
-        role,
-        password_hash: await passwords.hash(password),
-        quota_bytes,
-      }
-      return database.write(async (tx) => {
-        const id = await insertAccount(tx, account, clock.now())
-        if (id === undefined) throw taken(name)
-        return withoutHash((await accountById(tx, id))!)
-      })
+    ...makeUserChanges(deps),
+    async create(user) {
+      const account = await newAccounts.prepare(user)
+      return database.write((tx) => newAccounts.store(tx, account))
     },
     async byName(username) {
       const account = await accountByName(database.read, normalName(username))
@@ -92,5 +75,4 @@ export function makeUsers({ database, clock, passwords, lockout, lifetime, polic
   }
 }
 
-const taken = (name: string) => fault('exists', { text: `There is a user named "${name}" already.` })
 const missing = (name: string) => fault('not_found', { text: `There is no user named "${name}".` })

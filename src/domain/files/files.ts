@@ -1,11 +1,19 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database } from '../../storage/database.ts'
+import { makeBatches } from './batches.ts'
+import { makeBrowse } from './browse.ts'
 import { makeChange } from './change.ts'
+import { makeCopy } from './copy.ts'
 import { makeLook } from './look.ts'
-import { mimeOf } from './mime.ts'
+import { ownReach, wholeReach } from './reach.ts'
+import { makeTrash } from './trash.ts'
 import { makeTree } from './tree.ts'
+import { makeVersions } from './versions.ts'
 import { makeWrite, type Allowance } from './write.ts'
+
+export type { FileEntry } from './batches.ts'
+export type { FileFacts } from './look.ts'
 
 interface Parts {
   database: Database
@@ -17,13 +25,24 @@ interface Parts {
   announce: (user: number) => void
 }
 
-/** The files of accounts: a tree of rows over immutable contents. */
+/**
+ * The files of accounts and of chat rooms: trees of rows over immutable contents. Devices synchronise the account's own
+ * tree; the desktop sees that one and, below `/Teamchat`, those of the account's rooms.
+ */
 export function makeFiles(parts: Parts) {
   const tree = makeTree(parts.database)
+  const own = { ...parts, tree, reach: ownReach(tree) }
+  const whole = { ...parts, tree, reach: wholeReach(tree) }
+  const write = makeWrite(own)
+  const change = makeChange(own)
   return {
-    ...makeLook({ ...parts, tree, mimeOf }),
-    ...makeWrite({ ...parts, tree }),
-    ...makeChange({ ...parts, tree }),
+    ...makeLook(own),
+    ...write,
+    ...change,
+    ...makeBatches({ ...own, write, change }),
+    desktop: { ...makeBrowse(whole), ...makeWrite(whole), ...makeChange(whole), ...makeCopy(whole) },
+    trash: makeTrash(whole),
+    versions: makeVersions(whole),
   }
 }
 

@@ -1,4 +1,4 @@
-import { byteLength, fitsBytes, isSound } from '../../base/text.ts'
+import { fitsBytes, isSound } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 
 /** A path taken apart, once; nobody further down parses a string again. The root is the empty list. */
@@ -17,8 +17,12 @@ const bad = (text: string): Fault => fault('bad_path', { text })
 /** What makes two names of one folder the same: their Unicode normal form (NFC). Names themselves are kept as they came. */
 export const nameKey = (name: string): string => name.normalize('NFC')
 
+/** The virtual folder at the root below which the files of chat rooms are found. */
+export const TEAMCHAT = 'Teamchat'
+
 /** Whether a name of the root belongs to the virtual folder of the chat rooms. */
-const isReserved = (name: string): boolean => nameKey(name).toLowerCase() === 'teamchat'
+export const isReserved = (name: string | undefined): boolean =>
+  name !== undefined && nameKey(name).toLowerCase() === TEAMCHAT.toLowerCase()
 
 /** Takes a path apart. Refuses, and never repairs, what could be read in two ways: fault `bad_path`. */
 export function segmentsOf(path: string): Segments {
@@ -38,12 +42,6 @@ export function segmentsOf(path: string): Segments {
   return segments
 }
 
-/** Refuses a place for what reaches so far below it that nobody could name it there: fault `bad_path`. */
-export function assertRoom(place: Segments, below: { depth: number; bytes: number }): void {
-  if (byteLength(pathOf(place)) + below.bytes > MAX_BYTES) throw bad('Paths in the folder would be too long there.')
-  if (place.length + below.depth > MAX_SEGMENTS) throw bad('Paths in the folder would have too many parts there.')
-}
-
 /** A path of the account's own files other than the root: what can be created, replaced, moved or deleted. */
 export function ownSegments(path: string): Segments {
   const segments = segmentsOf(path)
@@ -53,3 +51,10 @@ export function ownSegments(path: string): Segments {
 }
 
 export const pathOf = (segments: Segments): string => `/${segments.join('/')}`
+
+/** Refuses a place from which what reaches `depth` levels and `bytes` further down could no longer be named: fault `bad_path`. */
+export function assertReach(segments: Segments, { depth, bytes }: { depth: number; bytes: number }): void {
+  if (segments.length + depth > MAX_SEGMENTS) throw bad(`A path below would have more than ${MAX_SEGMENTS} parts.`)
+  if (!fitsBytes(pathOf(segments), MAX_BYTES - bytes))
+    throw bad(`A path below would be longer than ${MAX_BYTES} bytes.`)
+}

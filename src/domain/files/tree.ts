@@ -7,60 +7,67 @@ import { nameKey, type Segments } from './paths.ts'
 /** The folder of the feed's `svc_files` rows. */
 export const FILES_TABLE = 'svc_files'
 
+/** A tree, and who acts in it: an account's own, or a room's, where files count for whoever stores them. */
+export interface Ground {
+  user: number
+  room: number | null
+  /** Undefined for a room in which nothing was stored yet. */
+  root: number | undefined
+}
+
+/** A place in a tree, whatever is there; no segments for its root. */
+export interface Spot extends Ground {
+  segments: Segments
+}
+
 /** Where the last segment of a path would be: its folder, its name, and what is there. */
 export interface Place {
   parent: number
   name: string
   node: Node | undefined
+  /** Folders made on the way, whose changes are still to be recorded. */
+  made: number[]
 }
 
 /** Ids of root folders never change while the account lives. */
 const roots = new WeakMap<object, Map<number, number>>()
 
-async function rootFolder(on: Reader, user: number, cacheKey: object): Promise<number> {
+/** Walking and growing trees. */
+export function makeTree(cacheKey: object) {
   let known = roots.get(cacheKey)
   if (!known) roots.set(cacheKey, (known = new Map()))
-  let root = known.get(user)
-  if (root === undefined) known.set(user, (root = await rootOf(on, user)))
-  return root
-}
-
-/** Walking and growing the tree of an account. */
-export function makeTree(cacheKey: object) {
-  /** Folders down to the last but one segment; undefined when one is missing or a file. */
-  async function parentOf(on: Reader, user: number, segments: Segments): Promise<number | undefined> {
-    let parent = await rootFolder(on, user, cacheKey)
-    for (const name of segments.slice(0, -1)) {
-      const node = await childOf(on, parent, nameKey(name))
-      if (node?.type !== 'directory') return undefined
-      parent = node.id
-    }
-    return parent
-  }
+  const ownRoots = known
 
   return {
-    root: (on: Reader, user: number) => rootFolder(on, user, cacheKey),
+    /** The root folder of an account. */
+    async root(on: Reader, user: number): Promise<number> {
+      let root = ownRoots.get(user)
+      if (root === undefined) ownRoots.set(user, (root = await rootOf(on, user)))
+      return root
+    },
 
-    /** The node at a path other than the root, or undefined. */
-    async find(on: Reader, user: number, segments: Segments): Promise<Node | undefined> {
-      const parent = await parentOf(on, user, segments)
+    /** The node at a spot other than the root, or undefined. */
+    async find(on: Reader, { root, segments }: Spot): Promise<Node | undefined> {
+      let parent = root
+      for (const name of segments.slice(0, -1)) {
+        if (parent === undefined) return undefined
+        const node = await childOf(on, parent, nameKey(name))
+        parent = node?.type === 'directory' ? node.id : undefined
+      }
       return parent === undefined ? undefined : childOf(on, parent, nameKey(segments.at(-1)!))
     },
 
-    /**
-     * The place of a path, creating missing folders on the way. Fault `exists` when a file stands in the way. Returns the
-     * ids of the folders made, whose changes are still to be recorded.
-     */
-    async makePlace(tx: Writer, user: number, segments: Segments, now: number): Promise<Place & { made: number[] }> {
+    /** The place of a spot, creating missing folders on the way. Fault `exists` when a file stands in the way. */
+    async makePlace(tx: Writer, ground: Spot, now: number): Promise<Place> {
       const made: number[] = []
-      let parent = await rootFolder(tx, user, cacheKey)
-      for (const name of segments.slice(0, -1)) {
+      let parent = ground.root ?? (await insertFolder(tx, ground, null, '', now))
+      for (const name of ground.segments.slice(0, -1)) {
         const node = made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name))
         if (node?.type === 'file') throw fault('exists', { text: `"${name}" in the path is a file.` })
         if (node) parent = node.id
-        else made.push((parent = await insertFolder(tx, user, parent, name, now)))
+        else made.push((parent = await insertFolder(tx, ground, parent, name, now)))
       }
-      const name = segments.at(-1)!
+      const name = ground.segments.at(-1)!
       return { parent, name, node: made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name)), made }
     },
   }
@@ -68,11 +75,18 @@ export function makeTree(cacheKey: object) {
 
 export type Tree = ReturnType<typeof makeTree>
 
-export const insertFolder = (tx: Writer, user: number, parent: number, name: string, now: number): Promise<number> =>
+export const insertFolder = (
+  tx: Writer,
+  { user, room }: Ground,
+  parent: number | null,
+  name: string,
+  now: number,
+): Promise<number> =>
   insertNode(
     tx,
     {
       user_id: user,
+      room_id: room,
       parent_id: parent,
       name,
       name_key: nameKey(name),
@@ -84,10 +98,14 @@ export const insertFolder = (tx: Writer, user: number, parent: number, name: str
     now,
   )
 
-/** Writes the change of each node into the feed and moves the account's usage; returns the new head. */
-export async function recordNodes(tx: Writer, user: number, nodes: number[], bytes: number, now: number) {
-  const head = await advance(tx, user, nodes.length, bytes)
-  let seq = head.seq - nodes.length
-  for (const row of nodes) await recordAt(tx, ++seq, now, { user, table: FILES_TABLE, row, deleted: false })
+/**
+ * Writes the change of each node into the feed and moves the account's usage; returns the new head. Files of rooms stand
+ * in no feed, only their bytes count.
+ */
+export async function recordNodes(tx: Writer, { user, room }: Ground, nodes: number[], bytes: number, now: number) {
+  const recorded = room === null ? nodes : []
+  const head = await advance(tx, user, recorded.length, bytes)
+  let seq = head.seq - recorded.length
+  for (const row of recorded) await recordAt(tx, ++seq, now, { user, table: FILES_TABLE, row, deleted: false })
   return head
 }

@@ -2,9 +2,12 @@ import type { Clock } from '../../base/clock.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents.ts'
 import { first, prepared, type Database } from '../../storage/database.ts'
+import type { Audit } from './audit.ts'
+import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
 import { makeUpkeep } from './upkeep.ts'
 
+export { makeAudit, type Audit, type Happening, type Place } from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
@@ -20,18 +23,21 @@ interface Parts {
   contents: Contents
   clock: Clock
   settings: Settings
+  audit: Audit
   identity: Identity
   version: string
 }
 
 /** The service as a whole: identity, settings, maintenance, readiness, upkeep. */
-export function makeInstance({ database, contents, clock, settings, identity, version }: Parts) {
+export function makeInstance({ database, contents, clock, settings, audit, identity, version }: Parts) {
   let administered = false
 
   return {
     identity,
     version,
     settings,
+    audit,
+    maintenance: makeMaintenance({ clock, settings, audit }),
     upkeep: makeUpkeep({ database, contents, clock, settings }),
 
     /** Whether there is an administrator. Once there is one there always will be: the last cannot be removed. */

@@ -90,6 +90,9 @@ const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => (
 })
 const live = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({ kind, standard, summary, live: true })
 
+const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+const HTTPS_ORIGIN = /^https:\/\/([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
+
 // An address or a range in CIDR notation. Numbers of hops and wildcards are refused: anybody could then name any address.
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:.]*)(\/\d{1,3})?$/i
 
@@ -129,6 +132,12 @@ export const options = {
   'auth.device_max_days': live(integer(0, 36_500), 365, 'Days after which a device token ends in any case; 0 never'),
   'quota.default': live(size, -1, 'Quota of users who have none of their own'),
   'files.max_size': live(size, 2 * 1024 ** 3, 'Largest single file'),
+  disabled_apps: live(list(SLUG, 'names (slugs) of apps'), [] as string[], 'Apps that nobody is shown'),
+  'apps.allowed_origins': live(
+    list(HTTPS_ORIGIN, 'https origins'),
+    [] as string[],
+    'Origins beside this server from which apps may be loaded',
+  ),
   'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed remembers deleted rows'),
   'retention.versions_days': live(integer(1, 36_500), 30, 'Days that deleted and overwritten files can be restored'),
 } as const

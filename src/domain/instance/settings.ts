@@ -1,5 +1,6 @@
+import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Writer } from '../../storage/database.ts'
 import { settingsVersion, storedSettings, storeSetting } from '../../storage/settings.ts'
 import { isOption, options, type Option, type OptionName, type Values } from './options.ts'
 
@@ -44,7 +45,7 @@ function assemble(version: string, stored: Map<string, string>, given: Given): S
 const FRESH_MS = 5
 
 /** The settings in force. What an admin command changes holds for the next request of every process. */
-export function makeSettings(database: Database, given: Given) {
+export function makeSettings(database: Database, given: Given, clock: Clock) {
   let state: State | undefined
   let askedAt = -Infinity
 
@@ -78,9 +79,21 @@ export function makeSettings(database: Database, given: Given) {
       askedAt = -Infinity
     },
 
-    /** Maintenance in force, or undefined. */
+    /** Maintenance in force, or undefined: one with an end is over by itself. */
     async maintenance(): Promise<Maintenance | undefined> {
-      return (await current()).maintenance
+      const { maintenance } = await current()
+      const isOver = maintenance && maintenance.until !== null && maintenance.until <= clock.now()
+      return isOver ? undefined : maintenance
+    },
+
+    /** Declares maintenance, or with undefined its end, in one transaction with what goes with it. */
+    async declare<T>(maintenance: Maintenance | undefined, unit: (tx: Writer) => Promise<T>): Promise<T> {
+      const result = await database.write(async (tx) => {
+        await storeSetting(tx, MAINTENANCE, maintenance && JSON.stringify(maintenance))
+        return unit(tx)
+      })
+      askedAt = -Infinity
+      return result
     },
   }
 }

@@ -1,9 +1,14 @@
-import { DAY, HOUR, type Clock } from '../../base/clock.ts'
+import { DAY, HOUR, SECOND, type Clock } from '../../base/clock.ts'
+import { SESSION_LIFETIME } from '../../contract/limits.ts'
+import { forgetAudit } from '../../storage/audit.ts'
 import { compact } from '../../storage/changes.ts'
+import { forgetDeletions } from '../../storage/chat-messages.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database } from '../../storage/database.ts'
-import { purge } from '../../storage/files.ts'
+import { purge } from '../../storage/trash.ts'
 import { forgetPushes } from '../../storage/pushes.ts'
+import { sweepSessions } from '../../storage/sessions.ts'
+import { AUDIT_MEMORY } from './audit.ts'
 import type { Settings } from './settings.ts'
 
 /** What one round of upkeep removed. */
@@ -30,15 +35,23 @@ interface Parts {
   settings: Settings
 }
 
-/** Forgets what is past its retention: tombstones, trash, versions, remembered pushes, and contents nothing points to. */
+/**
+ * Forgets what is past its retention: tombstones, trash, versions, remembered pushes, sessions that are over, old entries of
+ * the audit log, and contents nothing points to.
+ */
 export const makeUpkeep =
   ({ database, contents, clock, settings }: Parts) =>
   async (): Promise<Removed> => {
     const now = clock.now()
     const values = await settings.values()
     const tombstones = await database.write((tx) => compact(tx, now - values['retention.tombstones_days'] * DAY))
+    await database.write((tx) => forgetDeletions(tx, now - values['retention.tombstones_days'] * DAY))
     const purged = await database.write((tx) => purge(tx, now - values['retention.versions_days'] * DAY))
     await database.write((tx) => forgetPushes(tx, now - PUSH_MEMORY))
+    const idleSince = now - SESSION_LIFETIME.idle * SECOND
+    const madeSince = now - SESSION_LIFETIME.max * SECOND
+    await database.write((tx) => sweepSessions(tx, { idleSince, madeSince }))
+    await database.write((tx) => forgetAudit(tx, now - AUDIT_MEMORY))
     const collected = await contents.collect(now - CONTENT_GRACE)
     return { tombstones, ...purged, ...collected }
   }

@@ -12,7 +12,7 @@ import {
   type FeedRow,
   type FeedSource,
 } from '../../storage/feed.ts'
-import type { News } from './news.ts'
+import type { News } from '../news.ts'
 import { shapes, toWire } from './tables.ts'
 
 export interface Since {

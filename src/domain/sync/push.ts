@@ -7,7 +7,7 @@ import { advance, headOf, recordAt } from '../../storage/changes.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import { keyedAnswer, pushedOperation, rememberAnswer, rememberOperation } from '../../storage/pushes.ts'
 import { rowTable, type RowTable, type Stored, type SyncedRowOf } from '../../storage/rows.ts'
-import type { News } from './news.ts'
+import type { News } from '../news.ts'
 import { refuse } from './row-checks.ts'
 import { shapes, toStored, toWire } from './tables.ts'
 

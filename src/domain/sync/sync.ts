@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { headsOf } from '../../storage/changes.ts'
 import type { Database } from '../../storage/database.ts'
 import { makeFeed } from './feed.ts'
-import { makeNews } from './news.ts'
+import { makeNews } from '../news.ts'
 import { makePush } from './push.ts'
 
 export { shapes } from './tables.ts'

@@ -1,4 +1,6 @@
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
-export const quota = handle(filesystem.actions.quota, ({ caller, domain }) => domain.files.quota(caller.user.id))
+export const quota = handle(filesystem.actions.quota, ({ caller, domain }) =>
+  domain.files.desktop.quota(caller.user.id),
+)

@@ -14,7 +14,6 @@ export function docs(app: FastifyInstance, version: string): void {
         'content-security-policy',
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
       )
-      .header('x-content-type-options', 'nosniff')
       .send(page),
   )
 }

@@ -2,5 +2,5 @@ import { syncAuth } from '../../contract/sync-auth.ts'
 import { handle } from '../handle.ts'
 
 export const login2fa = handle(syncAuth.actions.login_2fa, ({ params, domain, origin }) =>
-  domain.accounts.completeLogin({ ...params, ip: origin.ip }),
+  domain.accounts.completeLogin({ ...params, ...origin }),
 )

@@ -1,7 +1,7 @@
 import { syncAuth } from '../../contract/sync-auth.ts'
 import { handle } from '../handle.ts'
 
-export const logout = handle(syncAuth.actions.logout, async ({ caller, domain }) => {
-  await domain.accounts.logout(caller)
+export const logout = handle(syncAuth.actions.logout, async ({ caller, domain, origin }) => {
+  await domain.accounts.logout(caller, origin)
   return {}
 })

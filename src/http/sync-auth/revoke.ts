@@ -1,7 +1,7 @@
 import { syncAuth } from '../../contract/sync-auth.ts'
 import { handle } from '../handle.ts'
 
-export const revoke = handle(syncAuth.actions.revoke, async ({ params, caller, domain }) => {
-  await domain.accounts.revokeDevice(caller.user.id, params.token_id)
+export const revoke = handle(syncAuth.actions.revoke, async ({ params, caller, domain, origin }) => {
+  await domain.accounts.revokeDevice(caller.user.id, params.token_id, origin)
   return { revoked: true as const }
 })

@@ -1,51 +1,8 @@
-import type { Readable } from 'node:stream'
 import { syncFiles } from '../../contract/sync-files.ts'
+import { fileAnswer } from '../file-answer.ts'
 import { handle } from '../handle.ts'
-import { matches } from './preconditions.ts'
-import { rangeOf } from './range.ts'
 
-/** Whatever is in a file, no browser runs it: it is saved, never shown, and may do nothing if it is opened all the same. */
-const safety = {
-  'content-type': 'application/octet-stream',
-  'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; sandbox",
-  'cross-origin-resource-policy': 'same-origin',
-  'cache-control': 'private, no-cache',
-}
-
-/** The name for saving, in the form every client reads and in the one for all of Unicode (RFC 6266, RFC 8187). */
-function disposition(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  const plain = name.replace(/[^\x20-\x7e]|["%\\]/g, '_')
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
-  return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
-}
-
-export const download = handle(syncFiles.actions.download, async ({ params, caller, domain, headers, head }) => {
-  const { sha256, size, mtime } = await domain.files.facts(caller.user.id, params.path)
-  const tag = `"${sha256}"`
-  const described = {
-    ...safety,
-    'content-disposition': disposition(params.path),
-    'accept-ranges': 'bytes',
-    'last-modified': new Date(mtime * 1_000).toUTCString(),
-    etag: tag,
-    'x-file-sha256': sha256,
-    'x-file-mtime': String(mtime),
-  }
-  if (matches(headers['if-none-match'], tag)) return { status: 304, headers: described, body: undefined }
-  // A range of another content than the client has parts of would not fit them (If-Range).
-  const condition = headers['if-range']
-  const range = condition === undefined || condition.trim() === tag ? rangeOf(headers['range'], size) : undefined
-  const length = range ? range.end - range.start + 1 : size
-  const sent = {
-    ...described,
-    'content-length': String(length),
-    ...(range ? { 'content-range': `bytes ${range.start}-${range.end}/${size}` } : {}),
-  }
-  const body: Readable | Buffer | undefined = head ? undefined : await domain.files.read(sha256, range)
-  return { status: range ? 206 : 200, headers: sent, body }
+export const download = handle(syncFiles.actions.download, async (call) => {
+  const { path } = call.params
+  return fileAnswer(call, path, await call.domain.files.facts(call.caller.user.id, path))
 })

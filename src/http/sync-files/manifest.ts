@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { syncFiles } from '../../contract/sync-files.ts'
 import { jsonHeaders } from '../answers.ts'
+import { matches } from '../etag.ts'
 import { handle } from '../handle.ts'
-import { matches } from './preconditions.ts'
 
 export const manifest = handle(syncFiles.actions.manifest, async ({ caller, domain, headers, head }) => {
   const { identity } = domain.instance

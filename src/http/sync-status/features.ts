@@ -1,10 +1,10 @@
-import { MAX_WAIT } from '../../contract/limits.ts'
+import { DOWNLOAD_BATCH, FILES_BATCH, MAX_WAIT, UPLOAD_BATCH } from '../../contract/limits.ts'
 
 /** The specification's feature flags: what of its parts this server has. */
 export const flags = {
   delta_sync: true,
   file_sync: true,
-  team_chat: false,
+  team_chat: true,
   chess: false,
   '2fa': true,
   conflict_copy: true,
@@ -22,5 +22,8 @@ export const features = {
   manifest_directories: true,
   upload_sha256: true,
   download_range: true,
+  upload_batch: UPLOAD_BATCH,
+  download_batch: DOWNLOAD_BATCH,
+  files_batch: FILES_BATCH,
   wait: MAX_WAIT,
 }

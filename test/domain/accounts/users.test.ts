@@ -161,7 +161,7 @@ describe('users', () => {
     expect(await accounts.byName('ada')).toMatchObject({ display_name: 'Ada  L.', role: 'admin', quota_bytes: null })
   })
 
-  test('get another password, and stay signed in', async () => {
+  test('get another password, and their devices stay signed in', async () => {
     const { accounts, login, token } = await makeWorld()
     const ada = await accounts.create({ username: 'ada', password: PASSWORD })
     const key = await token('ada')

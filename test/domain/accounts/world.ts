@@ -6,6 +6,7 @@ import { DAY } from '../../../src/base/clock.ts'
 import type { Fault } from '../../../src/contract/errors.ts'
 import { isFault } from '../../../src/contract/errors.ts'
 import { deriveKeys, makeAccounts, type AccountPolicy, type Accounts } from '../../../src/domain/accounts/accounts.ts'
+import { makeAudit } from '../../../src/domain/instance/instance.ts'
 import type { Database } from '../../../src/storage/database.ts'
 import { migrate } from '../../../src/storage/migrations/migrate.ts'
 import { openSqlite } from '../../../src/storage/sqlite.ts'
@@ -60,6 +61,7 @@ export async function makeWorld(): Promise<World> {
     makeAccounts({
       database: on,
       clock,
+      audit: makeAudit({ database: on, clock, operator: 'system' }),
       keys: deriveKeys(new Uint8Array(32).fill(7)),
       policy: () => Promise.resolve(policy),
       maintenance: () => Promise.resolve(maintenance.fault),

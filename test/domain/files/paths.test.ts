@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isFault } from '../../../src/contract/errors.ts'
-import { assertRoom, nameKey, ownSegments, pathOf, segmentsOf } from '../../../src/domain/files/paths.ts'
+import { assertReach, nameKey, ownSegments, pathOf, segmentsOf } from '../../../src/domain/files/paths.ts'
 
 /** Texts as they might come: names, separators, and what should never pass. */
 const part = fc.oneof(
@@ -106,10 +106,10 @@ test('there is room at a place for what reaches so far below it that it still ha
     { depth: 62, bytes: 0 },
     { depth: 0, bytes: 4_092 },
   ])
-    expect(() => assertRoom(place, below)).not.toThrow()
+    expect(() => assertReach(place, below)).not.toThrow()
   for (const below of [
     { depth: 63, bytes: 0 },
     { depth: 0, bytes: 4_093 },
   ])
-    expect(() => assertRoom(place, below)).toThrow(expect.objectContaining({ code: 'bad_path' }) as Error)
+    expect(() => assertReach(place, below)).toThrow(expect.objectContaining({ code: 'bad_path' }) as Error)
 })

@@ -151,7 +151,7 @@ test('what is gone for good is gone from the feed and the usage too', async () =
   await remove('/a')
   clock.pass(181 * DAY)
   expect(await upkeep()).toMatchObject({ tombstones: 1, trash: 1 })
-  expect((await domain.files.quota(user)).used).toBe(20)
+  expect((await domain.files.desktop.quota(user)).used).toBe(20)
   const { data, cursor } = await domain.sync.everything(user)
   expect([data['svc_files']!.map((row) => row['name']), cursor]).toEqual([['b'], 3])
   const page = await domain.sync.changesSince(user, { cursor: 3 }, () => new AbortController().signal)

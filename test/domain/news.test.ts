@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { makeNews } from '../../../src/domain/sync/news.ts'
+import { makeNews } from '../../src/domain/news.ts'
 
 const ADA = 1
 const BOB = 2
@@ -18,7 +18,7 @@ function world() {
   const news = makeNews((users) => {
     asked.push(users)
     if (failing) return Promise.reject(new Error('The database is busy.'))
-    return Promise.resolve(users.map((user_id) => ({ user_id, seq: heads.get(user_id) ?? 0 })))
+    return Promise.resolve(users.map((id) => ({ id, head: heads.get(id) ?? 0 })))
   })
   /** Begins to wait and remembers whether it is over. */
   const waiting = (user: number, cursor: number, ms = 30_000) => {

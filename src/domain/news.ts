@@ -1,9 +1,9 @@
-/** Wakes requests that wait for the feed of an account to move. */
+/** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
 export interface News {
-  /** Tells this process that an account's feed moved. */
-  announce(user: number): void
-  /** Resolves when the feed moves past `cursor`, after `ms`, or when `signal` aborts. */
-  wait(user: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
+  /** Tells this process that it moved. */
+  announce(id: number): void
+  /** Resolves when it moves past `cursor`, after `ms`, or when `signal` aborts. */
+  wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
   /** Lets everybody go. */
   close(): void
 }
@@ -16,18 +16,18 @@ interface Sleeper {
   wake: () => void
 }
 
-/** `heads` answers the head of each account's feed. */
-export function makeNews(heads: (users: number[]) => Promise<{ user_id: number; seq: number }[]>): News {
+/** `heads` answers how far each of them is. */
+export function makeNews(heads: (ids: number[]) => Promise<{ id: number; head: number }[]>): News {
   const sleepers = new Map<number, Set<Sleeper>>()
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
-  function wake(user: number, seq: number): void {
-    for (const sleeper of sleepers.get(user) ?? []) if (seq > sleeper.cursor) sleeper.wake()
+  function wake(id: number, head: number): void {
+    for (const sleeper of sleepers.get(id) ?? []) if (head > sleeper.cursor) sleeper.wake()
   }
 
   async function look(): Promise<void> {
-    for (const { user_id, seq } of await heads([...sleepers.keys()])) wake(user_id, seq)
+    for (const { id, head } of await heads([...sleepers.keys()])) wake(id, head)
   }
 
   // The next look is due only after the last one; a failed look is no news, and the request it was for ends by its own time.
@@ -44,17 +44,17 @@ export function makeNews(heads: (users: number[]) => Promise<{ user_id: number; 
   }
 
   return {
-    announce: (user) => wake(user, Infinity),
-    wait: (user, cursor, ms, signal) =>
+    announce: (id) => wake(id, Infinity),
+    wait: (id, cursor, ms, signal) =>
       new Promise((resolve) => {
         if (closed || signal.aborted) return resolve()
-        const own = sleepers.get(user) ?? new Set()
-        sleepers.set(user, own)
+        const own = sleepers.get(id) ?? new Set()
+        sleepers.set(id, own)
         const done = () => {
           clearTimeout(limit)
           signal.removeEventListener('abort', done)
           own.delete(sleeper)
-          if (own.size === 0 && sleepers.get(user) === own) sleepers.delete(user)
+          if (own.size === 0 && sleepers.get(id) === own) sleepers.delete(id)
           if (sleepers.size === 0 && timer) timer = void clearTimeout(timer)
           resolve()
         }

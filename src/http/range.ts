@@ -1,4 +1,4 @@
-import { fault } from '../../contract/errors.ts'
+import { fault } from '../contract/errors.ts'
 
 /** First and last byte to send, both inclusive. */
 export interface Range {

@@ -1,0 +1,181 @@
+import { TAR_BLOCK } from './tar-writer.ts'
+
+// Reads tar archives of strangers: entry by entry, without ever holding more than a header in memory, and refusing
+// whatever could be read in two ways instead of guessing.
+
+/** The bytes are no sound archive; nothing behind this point of it can be read. */
+export class BadTar extends Error {
+  override name = 'BadTar'
+}
+
+export interface TarEntry {
+  name: string
+  /** One character: `0` a file, `5` a folder, others are links, devices and the like. */
+  type: string
+  size: number
+  /** Seconds since the epoch. */
+  mtime: number
+  /** What the entry's extended header says. */
+  keys: ReadonlyMap<string, string>
+  /** The content, to be read before the next entry is asked for; what is left of it is skipped. */
+  body: AsyncIterable<Uint8Array>
+}
+
+/** Largest extended header, in bytes: room for the longest path and some keys. */
+const MAX_EXTENDED = 16 * 1024
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new BadTar('A name or key is not UTF-8.', { cause })
+  }
+}
+
+/** A field that ends with its first NUL. */
+function field(block: Uint8Array, from: number, length: number): string {
+  const bytes = block.subarray(from, from + length)
+  const end = bytes.indexOf(0)
+  return textOf(end < 0 ? bytes : bytes.subarray(0, end))
+}
+
+function numberAt(block: Uint8Array, from: number, length: number): number {
+  const text = field(block, from, length).trim()
+  if (!/^[0-7]{0,12}$/.test(text)) throw new BadTar('A number in a header is not octal.')
+  return text === '' ? 0 : Number.parseInt(text, 8)
+}
+
+/** Fault of a header whose bytes do not add up to the sum it names. */
+function assertSum(block: Uint8Array): void {
+  let sum = 0
+  for (const [at, byte] of block.entries()) sum += at >= 148 && at < 156 ? 32 : byte
+  if (sum !== numberAt(block, 148, 8)) throw new BadTar('A header has a wrong checksum.')
+}
+
+/** The keys of an extended header: lines of `length key=value`. */
+function keysOf(bytes: Uint8Array): Map<string, string> {
+  const keys = new Map<string, string>()
+  for (let at = 0; at < bytes.length;) {
+    const space = bytes.indexOf(32, at)
+    const digits = space < 0 || space - at > 6 ? '' : textOf(bytes.subarray(at, space))
+    const end = at + (/^[1-9]\d*$/.test(digits) ? Number(digits) : 0)
+    if (end <= space + 1 || end > bytes.length || bytes[end - 1] !== 10)
+      throw new BadTar('An extended header is broken.')
+    const line = textOf(bytes.subarray(space + 1, end - 1))
+    const sign = line.indexOf('=')
+    if (sign < 1) throw new BadTar('An extended header is broken.')
+    keys.set(line.slice(0, sign), line.slice(sign + 1))
+    at = end
+  }
+  return keys
+}
+
+function decimal(text: string): number {
+  const value = /^\d{1,16}(\.\d*)?$/.test(text) ? Math.floor(Number(text)) : NaN
+  if (!Number.isSafeInteger(value)) throw new BadTar('A number in an extended header is not one.')
+  return value
+}
+
+/** Bytes in the portions somebody asks for. A failure of the source is thrown again at every further attempt. */
+function portions(source: AsyncIterable<Uint8Array>) {
+  const iterator = source[Symbol.asyncIterator]()
+  let rest: Uint8Array = new Uint8Array(0)
+  let failure: Error | undefined
+
+  /** At least one byte and at most `max`. */
+  async function some(max: number): Promise<Uint8Array> {
+    if (failure) throw failure
+    try {
+      while (rest.length === 0) {
+        const next = await iterator.next()
+        if (next.done) throw new BadTar('The archive ends too early.')
+        rest = next.value
+      }
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error('The source failed.', { cause: error })
+      throw failure
+    }
+    const portion = rest.subarray(0, max)
+    rest = rest.subarray(portion.length)
+    return portion
+  }
+
+  return {
+    some,
+    async exactly(length: number): Promise<Uint8Array> {
+      const bytes = new Uint8Array(length)
+      for (let filled = 0; filled < length;) {
+        const portion = await some(length - filled)
+        bytes.set(portion, filled)
+        filled += portion.length
+      }
+      return bytes
+    },
+    async skip(length: number): Promise<void> {
+      for (let left = length; left > 0;) left -= (await some(left)).length
+    },
+    close: async () => void (await iterator.return?.()),
+  }
+}
+
+type Portions = ReturnType<typeof portions>
+
+const padded = (size: number): number => Math.ceil(size / TAR_BLOCK) * TAR_BLOCK
+
+function nameOf(block: Uint8Array): string {
+  // Only POSIX headers have a prefix; others use that place for something else.
+  const prefix = field(block, 257, 6) === 'ustar' && block[262] === 0 ? field(block, 345, 155) : ''
+  const name = field(block, 0, 100)
+  return prefix ? `${prefix}/${name}` : name
+}
+
+/** The next header with the extended header before it; undefined at the end of the archive. */
+async function nextHeader(bytes: Portions): Promise<Omit<TarEntry, 'body'> | undefined> {
+  let keys = new Map<string, string>()
+  for (;;) {
+    const block = await bytes.exactly(TAR_BLOCK)
+    if (block.every((byte) => byte === 0)) return undefined
+    assertSum(block)
+    const type = block[156] === 0 ? '0' : String.fromCharCode(block[156]!)
+    const size = numberAt(block, 124, 12)
+    if (type === 'x' || type === 'g') {
+      if (size > MAX_EXTENDED) throw new BadTar('An extended header is too long.')
+      const read = await bytes.exactly(padded(size))
+      // What is said for all further entries at once is nothing that an entry needs.
+      if (type === 'x') keys = keysOf(read.subarray(0, size))
+      continue
+    }
+    if (type === 'L' || type === 'K') throw new BadTar('GNU long names are not understood; write the pax format.')
+    const [longer, exact, stamp] = [keys.get('path'), keys.get('size'), keys.get('mtime')]
+    return {
+      name: longer ?? nameOf(block),
+      type,
+      size: exact === undefined ? size : decimal(exact),
+      mtime: stamp === undefined ? numberAt(block, 136, 12) : decimal(stamp),
+      keys,
+    }
+  }
+}
+
+/** The entries of an archive, in order. Throws `BadTar` where it makes no sense, also when its end is missing. */
+export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
+  const bytes = portions(source)
+  try {
+    for (let head = await nextHeader(bytes); head; head = await nextHeader(bytes)) {
+      let left = head.size
+      async function* body(): AsyncGenerator<Uint8Array> {
+        while (left > 0) {
+          const portion = await bytes.some(left)
+          left -= portion.length
+          yield portion
+        }
+      }
+      yield { ...head, body: body() }
+      await bytes.skip(left + padded(head.size) - head.size)
+    }
+  } finally {
+    await bytes.close()
+  }
+}

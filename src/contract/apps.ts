@@ -1,0 +1,115 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { Id, Ok } from './shapes.ts'
+
+const both = { session: true, device: true } as const
+
+export const categories = [
+  'productivity',
+  'communication',
+  'finance',
+  'utility',
+  'entertainment',
+  'ai',
+  'maps',
+  'custom',
+] as const
+
+const Category = Type.Union(categories.map((name) => Type.Literal(name)))
+const Slug = Type.String({
+  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  description: 'Lower-case letters, digits and hyphens; no other app has it.',
+})
+const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Up to 100 printable characters.' })
+const Text = (max: number, description?: string) =>
+  Type.Optional(Type.String({ maxLength: max, ...(description ? { description } : {}) }))
+
+const details = {
+  description: Text(2_000),
+  icon_url: Text(100_000, 'A path, an https URL, or a `data:` URL of a PNG, JPEG, GIF or WebP picture in base64.'),
+  app_path: Text(
+    2_000,
+    'A path below `/apps/`, or an https URL of an origin in `apps.allowed_origins`; default `/apps/<slug>/index.html`.',
+  ),
+  category: Type.Optional(Category),
+  supports_context: Type.Optional(
+    Type.Boolean({ description: 'Whether what the app shows can be handed to the assistant; default false.' }),
+  ),
+}
+
+const App = Type.Object({
+  id: Id,
+  name: Type.String(),
+  slug: Type.String(),
+  description: Type.String(),
+  icon_url: Type.String(),
+  app_path: Type.String(),
+  category: Category,
+  supports_context: Type.Boolean(),
+  is_system: Type.Boolean(),
+})
+
+const byId = Type.Object({ ok: Ok, id: Id })
+
+/** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
+export const apps = endpoint('/api/apps.php', {
+  list: action({
+    summary: 'Apps of the caller by name: those of the system and the own custom ones, without disabled ones.',
+    method: 'GET',
+    byDefault: true,
+    auth: both,
+    limit: 'none',
+    params: none,
+    result: Type.Object({ ok: Ok, apps: Type.Array(App) }),
+    errors: [],
+    example: {},
+  }),
+  create: action({
+    summary: 'Register an app: for everybody and for good with `is_system`, otherwise as an own custom one.',
+    method: 'POST',
+    byDefault: true,
+    status: 201,
+    auth: { session: true, device: true, admin: true },
+    limit: 'none',
+    params: Type.Object({
+      name: Name,
+      slug: Slug,
+      ...details,
+      is_system: Type.Optional(Type.Boolean({ description: 'Default false.' })),
+    }),
+    result: byId,
+    errors: ['exists', 'quota_exceeded'],
+    example: { name: 'Weather', slug: 'weather', app_path: '/apps/weather/index.html', category: 'utility' },
+  }),
+  create_custom: action({
+    summary: "Register an app of the caller's own.",
+    method: 'POST',
+    status: 201,
+    auth: both,
+    limit: 'none',
+    params: Type.Object({ name: Name, slug: Slug, ...details }),
+    result: byId,
+    errors: ['exists', 'quota_exceeded'],
+    example: { name: 'My clock', slug: 'my-clock', app_path: '/apps/my-clock/index.html' },
+  }),
+  update: action({
+    summary: 'Change an own custom app.',
+    method: 'POST',
+    auth: both,
+    limit: 'none',
+    params: Type.Object({ id: Id, name: Type.Optional(Name), ...details }),
+    result: byId,
+    errors: ['not_found', 'forbidden'],
+    example: { id: 14, name: 'Our clock' },
+  }),
+  delete: action({
+    summary: 'Remove an own custom app.',
+    method: 'POST',
+    auth: both,
+    limit: 'none',
+    params: Type.Object({ id: Id }),
+    result: Type.Object({ ok: Ok }),
+    errors: ['not_found', 'forbidden'],
+    example: { id: 14 },
+  }),
+})

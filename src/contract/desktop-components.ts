@@ -1,0 +1,156 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { Count, Id, Ok } from './shapes.ts'
+
+const both = { session: true, device: true } as const
+
+/** `YYYY-MM-DD HH:MM:SS`, UTC. */
+const Stamp = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
+const Kind = Type.Union([Type.Literal('css'), Type.Literal('js'), Type.Literal('widget')])
+const Metadata = Type.Object({}, { additionalProperties: true })
+const Name = (more: object = {}) =>
+  Type.String({ minLength: 1, maxLength: 100, description: 'Up to 100 printable characters.', ...more })
+const ComponentId = Name({ 'x-missing': 'component_id erforderlich' })
+
+const Component = Type.Object({
+  id: Id,
+  component_id: Type.String(),
+  component_type: Kind,
+  code: Type.String(),
+  version: Count,
+  is_active: Type.Boolean(),
+  metadata: Metadata,
+  updated_at: Stamp,
+})
+
+const Profile = Type.Object({
+  id: Id,
+  name: Type.String(),
+  is_default: Type.Boolean(),
+  components: Type.Array(Type.String()),
+  created_at: Stamp,
+})
+
+const named = Type.Object({ component_id: ComponentId })
+
+/** What users change about their own desktop: styles, hooks and widgets, every version kept. */
+export const desktopComponents = endpoint('/api/desktop-components.php', {
+  list: action({
+    summary: 'Active components.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: none,
+    result: Type.Object({ ok: Ok, components: Type.Array(Component) }),
+    errors: [],
+    example: {},
+  }),
+  get: action({
+    summary: 'The active version of a component.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: named,
+    result: Type.Object({ ok: Ok, component: Component }),
+    errors: ['not_found'],
+    example: { component_id: 'clock' },
+  }),
+  save: action({
+    summary: 'Save a new version and make it the active one. The newest 100 versions are kept.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({
+      component_id: ComponentId,
+      component_type: Kind,
+      code: Type.String({
+        description:
+          'At most 102400 bytes of UTF-8. For `js` without `eval(`, `Function(`, `XMLHttpRequest`, `document.cookie` and `localStorage`.',
+      }),
+      metadata: Type.Optional(
+        Type.Object(
+          {},
+          { additionalProperties: true, description: 'Anything; at most 16 KiB of JSON and 16 levels deep.' },
+        ),
+      ),
+    }),
+    result: Type.Object({ ok: Ok, version: Count, component_id: Type.String() }),
+    errors: ['quota_exceeded'],
+    example: { component_id: 'clock', component_type: 'css', code: 'body { color: teal }', metadata: {} },
+  }),
+  history: action({
+    summary: 'Versions of a component, newest first.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: named,
+    result: Type.Object({
+      ok: Ok,
+      versions: Type.Array(
+        Type.Object({ version: Count, is_active: Type.Boolean(), updated_at: Stamp, metadata: Metadata }),
+      ),
+    }),
+    errors: ['not_found'],
+    example: { component_id: 'clock' },
+  }),
+  activate: action({
+    summary: 'Go back to a version.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({ component_id: ComponentId, version: Id }),
+    result: Type.Object({ ok: Ok, component_id: Type.String(), version: Count }),
+    errors: ['not_found'],
+    example: { component_id: 'clock', version: 1 },
+  }),
+  reset: action({
+    summary: 'Deactivate every version: back to how the desktop is without it.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: named,
+    result: Type.Object({ ok: Ok, component_id: Type.String(), deactivated: Count }),
+    errors: ['not_found'],
+    example: { component_id: 'clock' },
+  }),
+  save_profile: action({
+    summary: 'Keep a copy of all active components under a name.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({ name: Name() }),
+    result: Type.Object({ ok: Ok, profile_id: Id, components_saved: Count }),
+    errors: ['quota_exceeded'],
+    example: { name: 'Evening' },
+  }),
+  load_profile: action({
+    summary: 'Restore the components of a profile as new versions; with `exclusive` all others are deactivated.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({ profile_id: Id, exclusive: Type.Optional(Type.Boolean({ description: 'Default false.' })) }),
+    result: Type.Object({ ok: Ok, components_loaded: Count }),
+    errors: ['not_found'],
+    example: { profile_id: 1 },
+  }),
+  profiles: action({
+    summary: 'Profiles by name.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: none,
+    result: Type.Object({ ok: Ok, profiles: Type.Array(Profile) }),
+    errors: [],
+    example: {},
+  }),
+  delete_profile: action({
+    summary: 'Delete a profile; components stay as they are.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({ profile_id: Id }),
+    result: Type.Object({ ok: Ok }),
+    errors: ['not_found'],
+    example: { profile_id: 1 },
+  }),
+})

@@ -1,0 +1,76 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { Role, User } from './shapes.ts'
+import { Code, Password, Username } from './sync-auth.ts'
+
+const Success = Type.Literal(true)
+const CsrfToken = Type.String({ description: 'Send it as `X-CSRF-Token` with every POST of this session.' })
+const SessionUser = Type.Object({ ...User.properties, role: Role })
+
+/** Login of a browser: the session travels in the cookie `PHPSESSID`. */
+export const sessionLogin = endpoint('/api/login.php', {
+  login: action({
+    summary: 'Begin a session with a user name and a password.',
+    method: 'POST',
+    byDefault: true,
+    auth: 'anyone',
+    limit: 'none',
+    sameOrigin: true,
+    openIn: ['maintenance'],
+    params: Type.Object({ username: Username, password: Password }),
+    result: Type.Object({
+      success: Success,
+      user: Type.Optional(SessionUser),
+      csrf_token: Type.Optional(CsrfToken),
+      requires_2fa: Type.Optional(Success),
+    }),
+    errors: ['invalid_credentials', 'account_locked', 'maintenance', 'busy', 'csrf'],
+    example: { username: 'ada', password: 'analytical engine' },
+  }),
+})
+
+export const sessionLogin2fa = endpoint('/login-2fa.php', {
+  login_2fa: action({
+    summary: 'Complete a login whose session waits for the second factor.',
+    method: 'POST',
+    byDefault: true,
+    auth: 'anyone',
+    limit: 'none',
+    sameOrigin: true,
+    openIn: ['maintenance'],
+    params: Type.Object({ totp_code: Type.Optional(Code), backup_code: Type.Optional(Code) }),
+    result: Type.Object({ success: Success, user: SessionUser, csrf_token: CsrfToken }),
+    errors: ['invalid_code', 'account_locked', 'maintenance', 'csrf'],
+    example: { totp_code: '123456' },
+  }),
+})
+
+export const session = endpoint('/api/session.php', {
+  session: action({
+    summary: 'Whose session this is, and its CSRF token.',
+    method: 'GET',
+    byDefault: true,
+    auth: { session: true },
+    limit: 'none',
+    openIn: ['maintenance'],
+    params: none,
+    result: Type.Object({ success: Success, user: SessionUser, csrf_token: CsrfToken }),
+    errors: ['2fa_required'],
+    example: {},
+  }),
+})
+
+export const sessionLogout = endpoint('/api/logout.php', {
+  logout: action({
+    summary: 'End the session.',
+    method: 'POST',
+    byDefault: true,
+    auth: { session: true },
+    limit: 'none',
+    openIn: ['maintenance'],
+    params: none,
+    result: Type.Object({ success: Success }),
+    errors: ['csrf'],
+    example: {},
+  }),
+})

@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { action, endpoint, none } from './define.ts'
+import { Count, Id, Ok, Path, Timestamp } from './shapes.ts'
+
+const both = { session: true, device: true } as const
+
+/** What was deleted and can still be restored; it counts towards no quota. */
+export const trash = endpoint('/api/trash.php', {
+  list: action({
+    summary: 'What is in the trash, newest first.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: none,
+    result: Type.Object({
+      ok: Ok,
+      items: Type.Array(
+        Type.Object({
+          id: Id,
+          path: Path,
+          name: Type.String(),
+          type: Type.Union([Type.Literal('file'), Type.Literal('directory')]),
+          size: Count,
+          deleted_at: Timestamp,
+          expires_at: Timestamp,
+        }),
+      ),
+    }),
+    errors: [],
+    example: {},
+  }),
+  restore: action({
+    summary: 'Bring an entry back to where it was, or to another path.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: Type.Object({ id: Id, to: Type.Optional(Path) }),
+    result: Type.Object({ ok: Ok, path: Path }),
+    errors: ['not_found', 'exists', 'bad_path', 'forbidden', 'cross_domain', 'quota_exceeded'],
+    example: { id: 1 },
+  }),
+  delete: action({
+    summary: 'Remove an entry for good.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: Type.Object({ id: Id }),
+    result: Type.Object({ ok: Ok }),
+    errors: ['not_found'],
+    example: { id: 1 },
+  }),
+  empty: action({
+    summary: 'Remove everything in the trash for good.',
+    method: 'POST',
+    auth: both,
+    limit: 'fs_write',
+    params: none,
+    result: Type.Object({ ok: Ok, deleted: Count }),
+    errors: [],
+    example: {},
+  }),
+})

@@ -1,0 +1,56 @@
+import type { Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import { accountById, accountByName, insertAccount, type NewAccount } from '../../storage/accounts.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import { assertNewPassword, type Passwords } from './passwords.ts'
+import type { Changes } from './user-changes.ts'
+import { assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
+import { avatarColor } from './usernames.ts'
+
+export interface NewUser extends Omit<Changes, 'avatar_color'> {
+  username: string
+  password: string
+  /** Accepts a password that everybody tries first. */
+  allow_weak?: boolean
+}
+
+export interface NewAccounts {
+  /** Checks a new user and hashes the password. Throws `exists`, and `bad_request` naming the rule that is broken. */
+  prepare(user: NewUser): Promise<NewAccount>
+  /** Stores what was prepared. Throws `exists` when somebody took the name meanwhile. */
+  store(tx: Writer, account: NewAccount, from?: Place): Promise<User>
+}
+
+interface Deps {
+  database: Database
+  clock: Clock
+  passwords: Passwords
+  audit: Audit
+}
+
+export const makeNewAccounts = ({ database, clock, passwords, audit }: Deps): NewAccounts => ({
+  async prepare({ username, password, display_name, role = 'user', quota_bytes = null, allow_weak = false }) {
+    const name = readUsername(username)
+    const shown = readDisplayName(display_name ?? name)
+    assertQuota(quota_bytes)
+    assertNewPassword(password, name, { allowWeak: allow_weak })
+    if (await accountByName(database.read, name)) throw taken(name)
+    return {
+      username: name,
+      display_name: shown,
+      avatar_color: avatarColor(name),
+      role,
+      password_hash: await passwords.hash(password),
+      quota_bytes,
+    }
+  },
+  async store(tx, account, from) {
+    const id = await insertAccount(tx, account, clock.now())
+    if (id === undefined) throw taken(account.username)
+    await audit.record(tx, { kind: 'user.created', from, about: id, detail: { role: account.role } })
+    return withoutHash((await accountById(tx, id))!)
+  },
+})
+
+const taken = (name: string) => fault('exists', { text: `There is a user named "${name}" already.` })

@@ -1,0 +1,117 @@
+import { createHmac } from 'node:crypto'
+import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import { SESSION_LIFETIME } from '../../contract/limits.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import { deletePendingLoginByHash, pendingLogin } from '../../storage/pending-logins.ts'
+import {
+  deleteSession,
+  deleteSessionByHash,
+  insertSession,
+  sessionHolder,
+  sessionsOf,
+  touchSession,
+  type StoredSession,
+} from '../../storage/sessions.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import { doer, type Acting } from './acting.ts'
+import type { SignedIn } from './devices.ts'
+import { hashToken, isPendingToken, isToken, newToken } from './tokens.ts'
+
+const MAX_PER_USER = 50
+const USER_AGENT_LENGTH = 200
+
+/** The use of a session is noted once in this time, so that requests do not become writes. */
+const TOUCH_EVERY_MS = MINUTE
+
+/** Who calls in a browser session: read anew for every request. */
+export interface InSession {
+  user: SignedIn['user']
+  session: { session_id: number; csrf_token: string }
+}
+
+export interface Sessions {
+  /** Begins a session in the transaction that completes a login. Returns the cookie's value, always a new one. */
+  begin(tx: Writer, user: number, place: Place): Promise<string>
+  /** Ends whatever a cookie stands for: a session, or a login that waits. */
+  forget(tx: Writer, cookie: string | undefined): Promise<void>
+  /** Whose session a cookie names. Throws `2fa_required` while its login waits for the second factor. */
+  authenticate(cookie: string, ip: string): Promise<InSession | undefined>
+  /** The token that POSTs of a session carry (OWASP: HMAC-based token, bound to the session). */
+  csrfToken(cookie: string): string
+  list(user: number): Promise<StoredSession[]>
+  /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
+  revoke(user: number, sessionId: number, acting?: Acting): Promise<void>
+  /** Ends the calling session; that it is gone already is just as well. */
+  end(caller: InSession, from: Place): Promise<void>
+}
+
+export interface SessionsDeps {
+  database: Database
+  clock: Clock
+  csrfKey: Uint8Array
+  audit: Audit
+}
+
+/** Browser sessions: idle 24 hours, 30 days in all, only their hashes stored; ids nobody was given are never adopted. */
+export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps): Sessions {
+  const bounds = () => {
+    const now = clock.now()
+    return { idleSince: now - SESSION_LIFETIME.idle * SECOND, madeSince: now - SESSION_LIFETIME.max * SECOND }
+  }
+  const csrfToken = (cookie: string): string => createHmac('sha256', csrfKey).update(cookie).digest('hex')
+  const touching = new Set<number>()
+
+  /** Notes that a session is in use, beside the request: when it cannot be written, the next request tries again. */
+  function touch(id: number, now: number, ip: string): void {
+    if (touching.has(id)) return
+    touching.add(id)
+    database
+      .write((tx) => touchSession(tx, id, now, now - TOUCH_EVERY_MS, ip))
+      .catch(() => undefined)
+      .finally(() => touching.delete(id))
+  }
+
+  const end = (user: number, session_id: number, acting: Acting | undefined, reason: 'revoked' | 'logout') =>
+    database.write(async (tx) => {
+      if (!(await deleteSession(tx, user, session_id))) return false
+      await audit.record(tx, { kind: 'session.ended', ...doer(user, acting), detail: { session_id, reason } })
+      return true
+    })
+
+  return {
+    csrfToken,
+    async begin(tx, user, { ip, userAgent }) {
+      const cookie = newToken()
+      const now = clock.now()
+      const user_agent = userAgent.slice(0, USER_AGENT_LENGTH)
+      const row = { user_id: user, token_hash: hashToken(cookie), created_at: now, last_used_at: now, ip, user_agent }
+      await insertSession(tx, row, MAX_PER_USER)
+      return cookie
+    },
+    async forget(tx, cookie) {
+      if (cookie === undefined) return
+      if (isToken(cookie)) await deleteSessionByHash(tx, hashToken(cookie))
+      if (isPendingToken(cookie)) await deletePendingLoginByHash(tx, hashToken(cookie))
+    },
+    async authenticate(cookie, ip) {
+      if (isPendingToken(cookie)) {
+        const waiting = await pendingLogin(database.read, 'session', hashToken(cookie), clock.now())
+        if (waiting) throw fault('2fa_required')
+      }
+      const holder = isToken(cookie) ? await sessionHolder(database.read, hashToken(cookie), bounds()) : undefined
+      if (!holder) return undefined
+      const { session_id, last_used_at, user_id: id, ...names } = holder
+      const now = clock.now()
+      if (last_used_at <= now - TOUCH_EVERY_MS) touch(session_id, now, ip)
+      return { user: { id, ...names }, session: { session_id, csrf_token: csrfToken(cookie) } }
+    },
+    list: (user) => sessionsOf(database.read, user, bounds()),
+    async revoke(user, sessionId, acting) {
+      if (!(await end(user, sessionId, acting, 'revoked'))) throw fault('not_found')
+    },
+    async end({ user, session }, from) {
+      await end(user.id, session.session_id, from, 'logout')
+    },
+  }
+}

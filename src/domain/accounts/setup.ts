@@ -1,0 +1,84 @@
+import { MINUTE, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import { otherAdminExists } from '../../storage/accounts.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { deleteSetupLinks, replaceSetupLink, setupLinkLives } from '../../storage/setup-links.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import type { NewAccounts } from './new-accounts.ts'
+import { hashToken, isToken, newToken } from './tokens.ts'
+import type { User } from './user.ts'
+
+const LINK_MS = 30 * MINUTE
+
+export interface FirstAdministrator {
+  /** From the set-up link. */
+  token: string
+  username: string
+  password: string
+  display_name?: string | undefined
+}
+
+/** What a set-up link is worth: it opens the service, it is not valid, or there is an administrator already. */
+export type SetupState = 'open' | 'invalid' | 'done'
+
+export interface Setup {
+  /** Makes a set-up link's token, good for half an hour and one administrator; earlier ones end. Undefined when there is an administrator. */
+  offer(): Promise<{ token: string; expires_at: number } | undefined>
+  state(token: string): Promise<SetupState>
+  /** Makes the first administrator. Throws `gone` when there is one, `not_found` for a link that is not valid, `exists`, `bad_request`, `busy`. */
+  complete(administrator: FirstAdministrator, from: Place): Promise<User>
+}
+
+interface Deps {
+  database: Database
+  clock: Clock
+  newAccounts: NewAccounts
+  audit: Audit
+}
+
+/** The way in for the first administrator: whoever reads the terminal of the server, nobody else. */
+export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup {
+  const anybody = 0
+
+  async function stateOf(on: Reader, token: string): Promise<SetupState> {
+    if (await otherAdminExists(on, anybody)) return 'done'
+    const lives = isToken(token) && (await setupLinkLives(on, hashToken(token), clock.now()))
+    return lives ? 'open' : 'invalid'
+  }
+
+  async function assertOpen(on: Reader, token: string): Promise<void> {
+    const state = await stateOf(on, token)
+    if (state === 'done') throw fault('gone', { text: 'The service has an administrator already. Sign in instead.' })
+    if (state === 'invalid') {
+      const text = 'This set-up link is not valid or too old. Start the server again for a new one.'
+      throw fault('not_found', { text })
+    }
+  }
+
+  return {
+    async offer() {
+      const token = newToken()
+      const expires_at = clock.now() + LINK_MS
+      const offered = await database.write(async (tx) => {
+        if (await otherAdminExists(tx, anybody)) return false
+        await replaceSetupLink(tx, hashToken(token), expires_at)
+        return true
+      })
+      return offered ? { token, expires_at } : undefined
+    },
+    state: (token) => stateOf(database.read, token),
+    async complete({ token, username, password, display_name }, from) {
+      await assertOpen(database.read, token)
+      const names = { username, ...(display_name !== undefined && { display_name }) }
+      const account = await newAccounts.prepare({ ...names, password, role: 'admin' })
+      return database.write(async (tx) => {
+        // Two may have come with the same link; the first one uses it up.
+        await assertOpen(tx, token)
+        const user = await newAccounts.store(tx, account, from)
+        await deleteSetupLinks(tx)
+        await audit.record(tx, { kind: 'setup.done', by: user.id, from, about: user.id })
+        return user
+      })
+    },
+  }
+}

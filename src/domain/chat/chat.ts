@@ -1,0 +1,41 @@
+import type { Clock } from '../../base/clock.ts'
+import { stampsOf } from '../../storage/chat-rooms.ts'
+import type { Database } from '../../storage/database.ts'
+import { makeNews } from '../news.ts'
+import { makeMessageChanges } from './change-message.ts'
+import { makeMembership } from './membership.ts'
+import { makePoll } from './poll.ts'
+import { makePresence } from './presence.ts'
+import { makeRead } from './read.ts'
+import { makeRooms } from './rooms.ts'
+import { makeSend } from './send.ts'
+import type { Tell } from './tell.ts'
+
+interface Parts {
+  database: Database
+  clock: Clock
+  /** Tells waiting requests that an account's feed moved. */
+  announce: (user: number) => void
+}
+
+/** Rooms of people and what they say in them. */
+export function makeChat({ database, clock, announce }: Parts) {
+  const news = makeNews((rooms) => stampsOf(database.read, rooms))
+  const tell: Tell = (room, feeds) => {
+    news.announce(room)
+    for (const user of feeds) announce(user)
+  }
+  return {
+    ...makeRooms({ database }),
+    ...makeMembership({ database, clock, tell }),
+    ...makeRead({ database }),
+    ...makeSend({ database, clock, tell }),
+    ...makeMessageChanges({ database, clock, tell }),
+    ...makePoll({ database, clock, news }),
+    ...makePresence({ database, clock, tell }),
+    /** Lets waiting requests go. */
+    close: news.close,
+  }
+}
+
+export type Chat = ReturnType<typeof makeChat>

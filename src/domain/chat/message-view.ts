@@ -1,0 +1,54 @@
+import { iso } from '../../base/clock.ts'
+import type { Answer } from '../../contract/define.ts'
+import type { teamChat } from '../../contract/team-chat.ts'
+import type { Message } from '../../storage/chat-messages.ts'
+import { reactionsTo, type Reaction } from '../../storage/chat-reactions.ts'
+import type { Reader } from '../../storage/database.ts'
+
+export type ShownMessage = Answer<typeof teamChat.actions.send>['message']
+export type ShownReactions = ShownMessage['reactions']
+
+/** A message as everybody sees it alike. */
+export interface SharedMessage extends Omit<ShownMessage, 'reactions'> {
+  reactions: Omit<ShownReactions[number], 'mine'>[]
+}
+
+/** Puts the reactions to one message together by emoji, the first one ahead. */
+export function group(reactions: readonly Reaction[]): SharedMessage['reactions'] {
+  const users = new Map<string, number[]>()
+  for (const { emoji, user_id } of reactions) {
+    const own = users.get(emoji)
+    if (own) own.push(user_id)
+    else users.set(emoji, [user_id])
+  }
+  return [...users].map(([emoji, user_ids]) => ({ emoji, count: user_ids.length, user_ids }))
+}
+
+function share(message: Message, reactions: readonly Reaction[]): SharedMessage {
+  const { id, timestamp, edited_at, is_assistant, changed_at: _, ...rest } = message
+  return {
+    message_id: id,
+    ...rest,
+    timestamp: iso(timestamp),
+    edited_at: edited_at === null ? null : iso(edited_at),
+    is_assistant: is_assistant === 1,
+    reactions: group(reactions),
+  }
+}
+
+/** Messages with the reactions to them. */
+export async function shareAll(on: Reader, messages: readonly Message[]): Promise<SharedMessage[]> {
+  // Whoever was never reacted to was never changed: most pages need no second question.
+  const changed = messages.filter(({ changed_at }) => changed_at > 0).map(({ id }) => id)
+  const reactions = new Map<number, Reaction[]>(changed.map((id) => [id, []]))
+  for (const reaction of await reactionsTo(on, changed)) reactions.get(reaction.message_id)!.push(reaction)
+  return messages.map((message) => share(message, reactions.get(message.id) ?? []))
+}
+
+/** Reactions as one user sees them. */
+export const reactionsFor = (user: number, reactions: SharedMessage['reactions']): ShownReactions =>
+  reactions.map((reaction) => ({ ...reaction, mine: reaction.user_ids.includes(user) }))
+
+/** Messages as one user sees them. */
+export const shownTo = (user: number, messages: readonly SharedMessage[]): ShownMessage[] =>
+  messages.map((message) => ({ ...message, reactions: reactionsFor(user, message.reactions) }))

@@ -1,0 +1,58 @@
+import { iso } from '../../base/clock.ts'
+import type { Answer } from '../../contract/define.ts'
+import type { teamChat } from '../../contract/team-chat.ts'
+import { lastMessagesOf } from '../../storage/chat-messages.ts'
+import { membersOf, participantsOf, roomsOf, unreadOf, type Person } from '../../storage/chat-rooms.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { shareAll, shownTo } from './message-view.ts'
+import { notMember } from './refusals.ts'
+
+type Shown = Answer<typeof teamChat.actions.rooms>['rooms'][number]
+
+/** Everything about the rooms of a user: a handful of questions, however many rooms there are. */
+async function roomsFor(at: Reader, user: number): Promise<Shown[]> {
+  const rooms = await roomsOf(at, user)
+  const unread = new Map((await unreadOf(at, user)).map((row) => [row.room_id, row.unread]))
+  const last = new Map(shownTo(user, await shareAll(at, await lastMessagesOf(at, user))).map((m) => [m.room_id, m]))
+  const people = new Map<number, Person[]>(rooms.map(({ id }) => [id, []]))
+  for (const { room_id, ...person } of await participantsOf(at, user)) people.get(room_id)!.push(person)
+  return rooms
+    .map(({ id, created_at, ...room }) => ({
+      room_id: id,
+      ...room,
+      created_at: iso(created_at),
+      participant_count: people.get(id)!.length,
+      participants: people.get(id)!,
+      last_message: last.get(id) ?? null,
+      unread_count: unread.get(id) ?? 0,
+    }))
+    .sort((a, b) => newest(b).localeCompare(newest(a), 'en') || b.room_id - a.room_id)
+}
+
+const newest = ({ last_message, created_at }: Shown): string => last_message?.timestamp ?? created_at
+
+/** One room of a user. */
+export const roomFor = async (at: Reader, user: number, room: number): Promise<Shown> =>
+  (await roomsFor(at, user)).find(({ room_id }) => room_id === room)!
+
+/** Looking at rooms. Faults: `forbidden` for a room the user is not in. */
+export const makeRooms = ({ database }: { database: Database }) => ({
+  /** The rooms of a user, the one with the newest message first. */
+  rooms: (user: number): Promise<Shown[]> => database.snapshot((at) => roomsFor(at, user)),
+
+  /** Unread messages of each room of a user. */
+  async unread(user: number) {
+    const rooms = await unreadOf(database.read, user)
+    return { rooms, total: rooms.reduce((sum, { unread }) => sum + unread, 0) }
+  },
+
+  /** Who is in a room, and when they were last active in it. */
+  async members(user: number, room: number) {
+    const members = await membersOf(database.read, room, user)
+    if (members.length === 0) throw notMember()
+    return members.map(({ last_active, ...person }) => ({
+      ...person,
+      last_active: last_active === 0 ? null : iso(last_active),
+    }))
+  },
+})

@@ -1,0 +1,127 @@
+import type { Clock } from '../../base/clock.ts'
+import type { apps } from '../../contract/apps.ts'
+import type { Params } from '../../contract/define.ts'
+import { fault } from '../../contract/errors.ts'
+import type { Role } from '../../contract/shapes.ts'
+import {
+  appById,
+  customAppCount,
+  deleteApp,
+  insertApp,
+  updateApp,
+  visibleApps,
+  type NewApp as NewRow,
+  type StoredApp,
+} from '../../storage/apps.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit, Place } from '../instance/instance.ts'
+import { assertAppPath, assertIconUrl } from './app-addresses.ts'
+import { assertName } from './names.ts'
+
+const MAX_CUSTOM_APPS = 100
+
+/** What an administrator decides about apps. */
+export interface AppPolicy {
+  /** Slugs of apps that nobody is shown. */
+  disabled: readonly string[]
+  /** Origins from which apps may be loaded beside this server, as `https://apps.example`. */
+  allowedOrigins: readonly string[]
+}
+
+export type NewApp = Params<typeof apps.actions.create>
+export type NewCustomApp = Params<typeof apps.actions.create_custom>
+export type AppUpdate = Params<typeof apps.actions.update>
+
+interface Parts {
+  database: Database
+  clock: Clock
+  audit: Audit
+  policy: () => Promise<AppPolicy>
+}
+
+const byName = new Intl.Collator('en', { sensitivity: 'base', numeric: true })
+
+const toApp = ({ supports_context, is_system, category, ...app }: StoredApp) => ({
+  ...app,
+  category: category as NonNullable<AppUpdate['category']>,
+  supports_context: supports_context === 1,
+  is_system: is_system === 1,
+})
+
+/** The app that is to be changed. Faults: `forbidden` for one of the system, `not_found` for one of somebody else. */
+async function ownApp(tx: Writer, user: number, id: number): Promise<StoredApp> {
+  const app = await appById(tx, id)
+  if (app?.is_system === 1) throw fault('forbidden', { text: 'Apps of the system cannot be changed.' })
+  if (app?.created_by !== user) throw fault('not_found')
+  return app
+}
+
+/** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
+export function makeApps({ database, clock, audit, policy }: Parts) {
+  async function assertDetails({ name, app_path, icon_url }: Partial<NewCustomApp>): Promise<void> {
+    if (name !== undefined) assertName('name', name)
+    if (icon_url !== undefined) assertIconUrl(icon_url)
+    if (app_path !== undefined) assertAppPath(app_path, (await policy()).allowedOrigins)
+  }
+
+  async function add(user: number, given: NewCustomApp, isSystem: boolean, from: Place): Promise<number> {
+    await assertDetails(given)
+    const { name, slug } = given
+    const app: NewRow = {
+      name,
+      slug,
+      description: given.description ?? '',
+      icon_url: given.icon_url ?? '',
+      app_path: given.app_path ?? `/apps/${slug}/index.html`,
+      category: given.category ?? (isSystem ? 'utility' : 'custom'),
+      supports_context: given.supports_context ? 1 : 0,
+      is_system: isSystem ? 1 : 0,
+      admin_only: 0,
+      created_by: isSystem ? null : user,
+    }
+    return database.write(async (tx) => {
+      if (!isSystem && (await customAppCount(tx, user)) >= MAX_CUSTOM_APPS)
+        throw fault('quota_exceeded', { text: `There are ${MAX_CUSTOM_APPS} own apps already.` })
+      const id = await insertApp(tx, app, clock.now())
+      if (id === undefined) throw fault('exists', { text: `There is an app "${slug}" already.` })
+      const detail = { slug, app_path: app.app_path, is_system: isSystem }
+      await audit.record(tx, { kind: 'app.created', by: user, from, detail })
+      return id
+    })
+  }
+
+  return {
+    /** Apps that this user may open, by name. */
+    async list(user: { id: number; role: Role }) {
+      const [{ disabled }, stored] = await Promise.all([policy(), visibleApps(database.read, user.id)])
+      return stored
+        .filter(({ slug, admin_only }) => !disabled.includes(slug) && (admin_only === 0 || user.role === 'admin'))
+        .map(toApp)
+        .sort((a, b) => byName.compare(a.name, b.name) || a.id - b.id)
+    },
+
+    /** Registers an app for everybody, or as a custom one of this administrator. Faults: `bad_request`, `exists`, `quota_exceeded`. */
+    create: (user: number, { is_system = false, ...app }: NewApp, from: Place): Promise<number> =>
+      add(user, app, is_system, from),
+
+    /** Registers an app for this user alone. Faults: `bad_request`, `exists`, `quota_exceeded`. */
+    createCustom: (user: number, app: NewCustomApp, from: Place): Promise<number> => add(user, app, false, from),
+
+    /** Changes what is given of an own custom app. Faults: `bad_request`, `forbidden`, `not_found`. */
+    async update(user: number, { id, supports_context, ...changes }: AppUpdate): Promise<void> {
+      await assertDetails(changes)
+      await database.write(async (tx) => {
+        await ownApp(tx, user, id)
+        const flag = supports_context === undefined ? {} : { supports_context: supports_context ? 1 : 0 }
+        await updateApp(tx, id, { ...changes, ...flag }, clock.now())
+      })
+    },
+
+    /** Removes an own custom app. Faults: `forbidden`, `not_found`. */
+    remove: (user: number, id: number): Promise<void> =>
+      database.write(async (tx) => {
+        await ownApp(tx, user, id)
+        await deleteApp(tx, id)
+      }),
+  }
+}

@@ -1,0 +1,130 @@
+import type { Clock } from '../../base/clock.ts'
+import { fitsBytes } from '../../base/text.ts'
+import type { desktopComponents } from '../../contract/desktop-components.ts'
+import type { Params } from '../../contract/define.ts'
+import { fault } from '../../contract/errors.ts'
+import {
+  activate,
+  activeComponent,
+  activeComponents,
+  componentCount,
+  deactivate,
+  insertVersion,
+  newestVersion,
+  versionsOfComponent,
+  type ComponentContent,
+  type StoredComponent,
+} from '../../storage/components.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import { assertName, refuse } from './names.ts'
+import { stamp } from './stamp.ts'
+
+const MAX_CODE_BYTES = 102_400
+const MAX_METADATA_BYTES = 16 * 1_024
+const MAX_METADATA_DEPTH = 16
+const MAX_COMPONENTS = 200
+const KEPT_VERSIONS = 100
+
+/** What code of hooks may not say. A hint to its author, not a fence: the fence is the frame the code runs in. */
+const BLOCKED = ['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage']
+
+export type NewComponent = Params<typeof desktopComponents.actions.save>
+
+interface Parts {
+  database: Database
+  clock: Clock
+}
+
+function assertCode(type: NewComponent['component_type'], code: string): void {
+  if (!fitsBytes(code, MAX_CODE_BYTES)) throw fault('bad_request', { text: 'Code zu gross' })
+  if (type === 'js' && BLOCKED.some((pattern) => code.includes(pattern)))
+    throw fault('bad_request', { text: 'Blockierter Code' })
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1))
+}
+
+/** Metadata as it is stored. */
+function metadataText(metadata: object): string {
+  if (isDeeper(metadata, MAX_METADATA_DEPTH))
+    throw refuse('metadata', `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
+  const text = JSON.stringify(metadata)
+  if (!fitsBytes(text, MAX_METADATA_BYTES))
+    throw refuse('metadata', `must not have more than ${MAX_METADATA_BYTES} bytes`)
+  return text
+}
+
+const metadataOf = (text: string) => JSON.parse(text) as Record<string, unknown>
+
+const toComponent = ({ is_active, metadata, updated_at, ...component }: StoredComponent) => ({
+  ...component,
+  is_active: is_active === 1,
+  metadata: metadataOf(metadata),
+  updated_at: stamp(updated_at),
+})
+
+/**
+ * Stores the next version of a component and makes it the active one; returns its number. Writers come one after
+ * another, so numbers have no gaps and no two are the same. Only the newest 100 versions are kept.
+ */
+export async function addVersion(tx: Writer, user: number, component: ComponentContent, now: number): Promise<number> {
+  const version = (await newestVersion(tx, user, component.component_id)) + 1
+  if (version === 1 && (await componentCount(tx, user)) >= MAX_COMPONENTS)
+    throw fault('quota_exceeded', { text: `There are ${MAX_COMPONENTS} components already.` })
+  await insertVersion(tx, user, { ...component, version }, KEPT_VERSIONS, now)
+  await activate(tx, user, component.component_id, version)
+  return version
+}
+
+/** Styles, hooks and widgets of users: every function speaks of the components of one account alone. */
+export function makeComponents({ database, clock }: Parts) {
+  return {
+    /** Active versions by component. */
+    async list(user: number) {
+      return (await activeComponents(database.read, user)).map(toComponent)
+    },
+
+    /** The active version. Fault `not_found` when there is none. */
+    async get(user: number, component: string) {
+      const stored = await activeComponent(database.read, user, component)
+      if (!stored) throw fault('not_found')
+      return toComponent(stored)
+    },
+
+    /** Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`. */
+    async save(user: number, { component_id, component_type, code, metadata = {} }: NewComponent): Promise<number> {
+      assertName('component_id', component_id)
+      assertCode(component_type, code)
+      const content = { component_id, component_type, code, metadata: metadataText(metadata) }
+      return database.write((tx) => addVersion(tx, user, content, clock.now()))
+    },
+
+    /** Versions, newest first, with the time each was stored. Fault `not_found` when there is no such component. */
+    async history(user: number, component: string) {
+      const versions = await versionsOfComponent(database.read, user, component)
+      if (versions.length === 0) throw fault('not_found')
+      return versions.map(({ version, is_active, updated_at, metadata }) => ({
+        version,
+        is_active: is_active === 1,
+        updated_at: stamp(updated_at),
+        metadata: metadataOf(metadata),
+      }))
+    },
+
+    /** Goes back (or forth) to a version. Fault `not_found` when it does not exist any more, or never did. */
+    async activate(user: number, component: string, version: number): Promise<void> {
+      await database.write(async (tx) => {
+        if (!(await activate(tx, user, component, version))) throw fault('not_found')
+      })
+    },
+
+    /** Leaves no version active; says how many were. Fault `not_found` when there is no such component. */
+    reset: (user: number, component: string): Promise<number> =>
+      database.write(async (tx) => {
+        if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
+        return deactivate(tx, user, component)
+      }),
+  }
+}

@@ -1,0 +1,114 @@
+import type { categories } from '../../contract/apps.ts'
+import { insertApp } from '../../storage/apps.ts'
+import type { Writer } from '../../storage/database.ts'
+
+interface SystemApp {
+  slug: string
+  name: string
+  description: string
+  category: (typeof categories)[number]
+  /** Whether what it shows can be handed to the assistant. */
+  supports_context?: true
+  admin_only?: true
+}
+
+/** The apps that come with the desktop. */
+const systemApps: readonly SystemApp[] = [
+  {
+    slug: 'files',
+    name: 'Files',
+    description: 'Browse and upload files, and restore what was deleted or overwritten.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'chat',
+    name: 'Chat',
+    description: 'Talk to others in channels and direct messages.',
+    category: 'communication',
+    supports_context: true,
+  },
+  {
+    slug: 'assistant',
+    name: 'Assistant',
+    description: 'Ask questions and hand over tasks.',
+    category: 'ai',
+  },
+  {
+    slug: 'notes',
+    name: 'Notes',
+    description: 'Write down what is not to be forgotten.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'docs',
+    name: 'Docs',
+    description: 'Write and keep longer texts.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'finance',
+    name: 'Finance',
+    description: 'Keep track of what comes in and goes out.',
+    category: 'finance',
+    supports_context: true,
+  },
+  {
+    slug: 'places',
+    name: 'Places',
+    description: 'Collect places and find them again.',
+    category: 'maps',
+    supports_context: true,
+  },
+  {
+    slug: 'tasks',
+    name: 'Tasks',
+    description: 'Lists of what is to be done.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'calendar',
+    name: 'Calendar',
+    description: 'Appointments by day, week and month.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'settings',
+    name: 'Settings',
+    description: 'Profile, password, second factor, sessions and devices.',
+    category: 'utility',
+  },
+  {
+    slug: 'components',
+    name: 'Components',
+    description: 'Change the desktop with own styles, hooks and widgets.',
+    category: 'utility',
+  },
+  {
+    slug: 'admin',
+    name: 'Administration',
+    description: 'Look after users and the service.',
+    category: 'utility',
+    admin_only: true,
+  },
+]
+
+/** Registers those of the desktop's apps that are missing; safe to repeat, and to run in two processes at once. */
+export async function seedSystemApps(tx: Writer, now: number): Promise<void> {
+  for (const { supports_context, admin_only, ...app } of systemApps) {
+    const row = {
+      ...app,
+      icon_url: '',
+      app_path: `/apps/${app.slug}/index.html`,
+      supports_context: supports_context ? 1 : 0,
+      is_system: 1,
+      admin_only: admin_only ? 1 : 0,
+      created_by: null,
+    }
+    await insertApp(tx, row, now)
+  }
+}

@@ -1,0 +1,179 @@
+import { badRequest, fault, Fault, isFault } from '../../contract/errors.ts'
+import { FILES_BATCH, UPLOAD_BATCH } from '../../contract/limits.ts'
+import { headOf } from '../../storage/changes.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import type { Change } from './change.ts'
+import type { Reach } from './reach.ts'
+import { assertClaim, quotaOf, type Allowance, type Write } from './write.ts'
+
+/** A file or folder of an archive on its way in. */
+export interface FileEntry {
+  path: string
+  kind: 'file' | 'directory' | 'other'
+  /** Seconds. */
+  mtime: number
+  /** What the content is said to be. */
+  sha256: string | undefined
+  /** The hash of what is to be replaced, or `absent`. */
+  ifSha256: string | undefined
+  body: AsyncIterable<Uint8Array>
+}
+
+/** One change of a batch, as it came: what it lacks is its own mistake. */
+export interface Operation {
+  op: string
+  path?: string
+  from?: string
+  to?: string
+  if_sha256?: string
+}
+
+/** What one entry came to. */
+export interface Outcome {
+  index: number
+  path: string
+  ok: boolean
+  status: number
+  code?: string
+  error?: string
+}
+
+/** What an entry does in its transaction, or why it does nothing. */
+type Step = ((tx: Writer) => Promise<unknown>) | Fault
+
+/** Entries that share a commit. */
+const GROUP = 100
+
+const HASH = /^[0-9a-f]{64}$/
+const MAX_MTIME = 99_999_999_999
+
+interface Parts {
+  database: Database
+  reach: Reach
+  allowance: () => Promise<Allowance>
+  announce: (user: number) => void
+  write: Write
+  change: Change
+}
+
+const outcome = (index: number, path: string, refused?: Fault): Outcome =>
+  refused
+    ? { index, path, ok: false, status: refused.status, code: refused.code, error: refused.message }
+    : { index, path, ok: true, status: 200 }
+
+/** What `make` returns, or the fault it throws: the mistakes of one entry are its own. */
+async function orFault<T>(make: () => T | Promise<T>): Promise<T | Fault> {
+  try {
+    return await make()
+  } catch (error) {
+    if (isFault(error)) return error
+    throw error
+  }
+}
+
+function expectationOf(ifSha256: string | undefined) {
+  if (ifSha256 === undefined) return {}
+  if (ifSha256 === 'absent') return { absent: true }
+  if (!HASH.test(ifSha256)) throw badRequest('SVC.if_sha256', 'must be a SHA-256 in hex or "absent"')
+  return { sha256: ifSha256 }
+}
+
+/** Says what is to be done for an operation. Faults of the operation itself. */
+function stepFor(
+  { reach, change }: Pick<Parts, 'reach' | 'change'>,
+  user: number,
+  { op, path, from, to, if_sha256: sha256 }: Operation,
+): Step {
+  if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('if_sha256', 'must be a SHA-256 in hex')
+  const given = (name: string, text: string | undefined) => {
+    if (text === undefined) throw badRequest(name, 'is missing')
+    return reach.address(text)
+  }
+  if (op === 'delete') {
+    const address = given('path', path)
+    return (tx) => change.removeIn(tx, user, address, { sha256 })
+  }
+  if (op === 'mkdir') {
+    const address = given('path', path)
+    return (tx) => change.makeFolderIn(tx, user, address)
+  }
+  if (op !== 'move') throw badRequest('op', 'must be "delete", "mkdir" or "move"')
+  const [source, target] = [given('from', from), given('to', to)]
+  return (tx) => change.moveIn(tx, user, source, target, { sha256 })
+}
+
+/** Many changes in one request. Each is done or refused on its own; those of a group share one commit. */
+export const makeBatches = ({ database, reach, allowance, announce, write, change }: Parts) => {
+  /** Runs the steps of one group, in order. */
+  async function run(user: number, steps: { path: string; step: Step }[], first: number): Promise<Outcome[]> {
+    const outcomes = await database.write(async (tx) => {
+      const done: Outcome[] = []
+      for (const [offset, { path, step }] of steps.entries()) {
+        const refused = step instanceof Fault ? step : await orFault(() => tx.attempt(() => step(tx)))
+        done.push(outcome(first + offset, path, refused instanceof Fault ? refused : undefined))
+      }
+      return done
+    })
+    announce(user)
+    return outcomes
+  }
+
+  const cursorOf = async (user: number) => (await headOf(database.read, user))!.seq
+
+  /** Receives an entry's content, and says what is to be done with it. */
+  async function stepOf(user: number, entry: FileEntry, quota: number): Promise<Step> {
+    const { path, kind, mtime, sha256, ifSha256, body } = entry
+    const address = reach.address(path)
+    if (kind === 'directory') return (tx) => change.makeFolderIn(tx, user, address)
+    if (kind === 'other') throw fault('bad_request', { text: 'Only files and folders can be uploaded.' })
+    if (mtime > MAX_MTIME) throw badRequest('mtime', 'lies too far in the future')
+    if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('SVC.sha256', 'must be a SHA-256 in hex')
+    const expectation = expectationOf(ifSha256)
+    const staged = await write.receive(body)
+    assertClaim({ staged, claimed: { sha256 } })
+    return (tx) => write.writeIn(tx, user, address, { staged, mtime, expectation }, quota)
+  }
+
+  return {
+    /**
+     * Stores the files and folders of an archive as they arrive. A fault of the archive itself ends it: what came before
+     * is stored all the same and stands in the fault's `results`. Faults: `too_many_operations`, and those of the source.
+     */
+    async uploadAll(user: number, entries: AsyncIterable<FileEntry>): Promise<{ results: Outcome[]; cursor: number }> {
+      const quota = await quotaOf(database.read, user, allowance)
+      const results: Outcome[] = []
+      let group: { path: string; step: Step }[] = []
+      const flush = async () => {
+        if (group.length > 0) results.push(...(await run(user, group, results.length)))
+        group = []
+      }
+      try {
+        for await (const entry of entries) {
+          if (results.length + group.length >= UPLOAD_BATCH.max_entries) throw fault('too_many_operations')
+          group.push({ path: entry.path, step: await orFault(() => stepOf(user, entry, quota)) })
+          if (group.length >= GROUP) await flush()
+        }
+        await flush()
+      } catch (error) {
+        if (!isFault(error)) throw error
+        await flush()
+        throw fault(error.code, { ...error.extra, text: error.message, fields: { ...error.extra.fields, results } })
+      }
+      return { results, cursor: await cursorOf(user) }
+    },
+
+    /** Deletes, makes and moves many files and folders, in order. Fault: `too_many_operations`, with nothing done. */
+    async changeAll(user: number, operations: Operation[]): Promise<{ results: Outcome[]; cursor: number }> {
+      if (operations.length > FILES_BATCH.max_operations) throw fault('too_many_operations')
+      const results: Outcome[] = []
+      for (let first = 0; first < operations.length; first += GROUP) {
+        const group = operations.slice(first, first + GROUP).map(async (operation) => ({
+          path: operation.path ?? operation.from ?? '',
+          step: await orFault(() => stepFor({ reach, change }, user, operation)),
+        }))
+        results.push(...(await run(user, await Promise.all(group), first)))
+      }
+      return { results, cursor: await cursorOf(user) }
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import { isUtf8 } from 'node:buffer'
+import { iso } from '../../base/clock.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { fault } from '../../contract/errors.ts'
+import { headOf } from '../../storage/changes.ts'
+import type { Contents } from '../../storage/contents.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { childrenOf, mtimeOf, type Node } from '../../storage/files.ts'
+import { roomRootOf } from '../../storage/room-files.ts'
+import { factsOf, type FileFacts } from './look.ts'
+import { mimeOf } from './mime.ts'
+import { isReserved, segmentsOf, TEAMCHAT, type Segments } from './paths.ts'
+import type { Reach } from './reach.ts'
+import { foldersFor, roomBehind } from './rooms.ts'
+import type { Tree } from './tree.ts'
+import { quotaOf, type Allowance } from './write.ts'
+
+export interface Item {
+  name: string
+  type: 'file' | 'directory'
+  size?: number
+  modified: string
+  mime?: string
+}
+
+/** Largest text that is read as one, in bytes. */
+const TEXT_MAX = 5 * 1_048_576
+
+interface Parts {
+  database: Database
+  contents: Contents
+  tree: Tree
+  reach: Reach
+  allowance: () => Promise<Allowance>
+}
+
+const toItem = ({ name, type, size, mtime }: Node): Item => {
+  const modified = iso(mtime * 1_000)
+  return type === 'file' ? { name, type, size, modified, mime: mimeOf(name) } : { name, type, modified }
+}
+
+const folder = (name: string, modified: string): Item => ({ name, type: 'directory', modified })
+
+const order = (a: Item, b: Item): number =>
+  a.type === b.type ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a.type === 'directory' ? -1 : 1
+
+async function textOf(contents: Contents, sha256: string): Promise<string> {
+  const pieces: Uint8Array[] = []
+  const content = await contents.read(sha256)
+  for await (const piece of Buffer.isBuffer(content) ? [content] : (content as AsyncIterable<Uint8Array>)) {
+    pieces.push(piece)
+  }
+  const bytes = Buffer.concat(pieces)
+  // A NUL is sound UTF-8, but no text has one.
+  if (!isUtf8(bytes) || bytes.includes(0))
+    throw fault('unsupported_media_type', { text: 'The file is not UTF-8 text.' })
+  return bytes.toString()
+}
+
+/** Looking around in all trees, the account's own and those of its rooms. */
+export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts) => {
+  /** Runs `look` where membership and files are seen at one moment; the own tree needs no such moment. */
+  const seen = <T>(segments: Segments, look: (on: Reader) => Promise<T>): Promise<T> =>
+    isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
+
+  async function below(on: Reader, user: number, folderId: number | undefined, segments: Segments, path: string) {
+    if (segments.length === 0) return folderId === undefined ? [] : childrenOf(on, folderId)
+    const node = await tree.find(on, await reach.spot(on, user, reach.address(path, 'thing')))
+    if (node?.type !== 'directory') throw fault('not_found')
+    return childrenOf(on, node.id)
+  }
+
+  async function listIn(on: Reader, user: number, path: string, segments: Segments): Promise<Item[]> {
+    if (!isReserved(segments[0])) {
+      const root = await tree.root(on, user)
+      const nodes = await below(on, user, root, segments, path)
+      if (segments.length > 0) return nodes.map(toItem)
+      // As new as its newest room, and as old as the account when there is none.
+      const times = (await foldersFor(on, user)).map(({ modified }) => modified)
+      const modified = [iso((await mtimeOf(on, root)) * 1_000), ...times].sort().at(-1)!
+      return [folder(TEAMCHAT, modified), ...nodes.map(toItem)]
+    }
+    const [, room, ...inside] = segments
+    if (room === undefined) return (await foldersFor(on, user)).map(({ name, modified }) => folder(name, modified))
+    const { id } = await roomBehind(on, user, room)
+    return (await below(on, user, await roomRootOf(on, id), inside, path)).map(toItem)
+  }
+
+  async function facts(user: number, path: string): Promise<FileFacts> {
+    const segments = segmentsOf(path)
+    const depth = isReserved(segments[0]) ? 3 : 1
+    // The folders of rooms and all above them are no files, whoever asks.
+    if (segments.length < depth) throw fault('not_found')
+    const address = reach.address(path, 'thing')
+    return seen(segments, async (on) => factsOf(await tree.find(on, await reach.spot(on, user, address))))
+  }
+
+  return {
+    facts,
+
+    /** What a folder holds, directories first, then by name. Faults: `bad_path`, `not_found`. */
+    async list(user: number, path: string): Promise<Item[]> {
+      const segments = segmentsOf(path)
+      return (await seen(segments, (on) => listIn(on, user, path, segments))).sort(order)
+    },
+
+    /** The text of a file. Faults: `bad_path`, `not_found`, `too_large`, `unsupported_media_type`. */
+    async text(user: number, path: string): Promise<string> {
+      const { sha256, size } = await facts(user, path)
+      if (size > TEXT_MAX)
+        throw fault('too_large', { text: `A text to be read may have at most ${formatSize(TEXT_MAX)}.` })
+      return textOf(contents, sha256)
+    },
+
+    /** Bytes used and allowed; a `total` of 0 is unlimited. */
+    async quota(user: number) {
+      const { used_bytes: used } = (await headOf(database.read, user))!
+      const quota = await quotaOf(database.read, user, allowance)
+      const total = Math.max(0, quota)
+      return {
+        used,
+        total,
+        percent: quota > 0 ? Math.floor((used * 100) / quota) : 0,
+        used_formatted: formatSize(used),
+        total_formatted: quota < 0 ? 'unbegrenzt' : formatSize(total),
+      }
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { iso, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { versionOf, versionsOf } from '../../storage/versions.ts'
+import type { FileFacts } from './look.ts'
+import type { Address, Reach } from './reach.ts'
+import type { Tree } from './tree.ts'
+import { makeStore, quotaOf, type Allowance } from './write.ts'
+
+interface Parts {
+  database: Database
+  clock: Clock
+  tree: Tree
+  reach: Reach
+  allowance: () => Promise<Allowance>
+  announce: (user: number) => void
+}
+
+/** The contents that files had before. */
+export const makeVersions = (parts: Parts) => {
+  const { database, tree, reach, allowance, announce } = parts
+  const store = makeStore(parts)
+
+  async function fileAt(on: Reader, user: number, address: Address) {
+    const spot = await reach.spot(on, user, address)
+    const node = await tree.find(on, spot)
+    if (node?.type !== 'file') throw fault('not_found')
+    return { spot, node }
+  }
+
+  async function version(on: Reader, user: number, address: Address, id: number) {
+    const { spot, node } = await fileAt(on, user, address)
+    const found = await versionOf(on, node.id, id)
+    if (!found) throw fault('not_found')
+    return { spot, version: found }
+  }
+
+  return {
+    /** The present content as version 0, then the earlier ones, newest first. Faults: `bad_path`, `not_found`. */
+    async list(user: number, path: string) {
+      const address = reach.address(path, 'thing')
+      return database.snapshot(async (at) => {
+        const { node } = await fileAt(at, user, address)
+        const present = {
+          id: 0,
+          sha256: node.sha256!,
+          size: node.size,
+          mtime: node.mtime,
+          replaced_at: node.updated_at,
+        }
+        return [present, ...(await versionsOf(at, node.id))].map(({ id, sha256, size, mtime, replaced_at }) => ({
+          version_id: id,
+          size,
+          sha256,
+          mtime,
+          created_at: iso(replaced_at),
+          current: id === 0,
+        }))
+      })
+    },
+
+    /** Size, hash and time of an earlier content. Faults: `bad_path`, `not_found`. */
+    async facts(user: number, path: string, id: number): Promise<FileFacts> {
+      const address = reach.address(path, 'thing')
+      const found = await database.snapshot((at) => version(at, user, address, id))
+      const { sha256, size, mtime } = found.version
+      return { sha256, size, mtime }
+    },
+
+    /**
+     * Makes an earlier content the present one, which becomes a version itself; returns the file's new version number.
+     * Faults: `bad_path`, `not_found`, `quota_exceeded`.
+     */
+    async restore(user: number, path: string, id: number): Promise<number> {
+      const address = reach.address(path, 'thing')
+      const quota = await quotaOf(database.read, user, allowance)
+      const restored = await database.write(async (tx) => {
+        const { spot, version: content } = await version(tx, user, address, id)
+        return store(tx, spot, content, { quota })
+      })
+      announce(user)
+      return restored.version
+    },
+  }
+}

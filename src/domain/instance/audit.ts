@@ -1,0 +1,88 @@
+import { DAY, type Clock } from '../../base/clock.ts'
+import { accountById } from '../../storage/accounts.ts'
+import { auditEntries, insertAuditEntry, type AuditFilter, type StoredAuditEntry } from '../../storage/audit.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+
+export type AuditKind =
+  | 'login.ok'
+  | 'login.failed'
+  | 'login.locked'
+  | '2fa.enabled'
+  | '2fa.disabled'
+  | '2fa.codes_regenerated'
+  | '2fa.backup_code_used'
+  | '2fa.failed'
+  | '2fa.locked'
+  | 'token.issued'
+  | 'token.revoked'
+  | 'session.ended'
+  | 'user.created'
+  | 'user.changed'
+  | 'user.password'
+  | 'user.disabled'
+  | 'user.enabled'
+  | 'user.unlocked'
+  | 'user.removed'
+  | 'setup.done'
+  | 'maintenance.on'
+  | 'maintenance.off'
+  | 'app.created'
+
+/** Where somebody acts. */
+export interface Place {
+  ip: string
+  userAgent: string
+}
+
+/** Something that happened. Never holds a secret, nor what somebody typed where a secret might be. */
+export interface Happening {
+  kind: AuditKind
+  /** Id of the user who did it; without one, somebody unknown when `from` is given, else whoever runs this process. */
+  by?: number | undefined
+  from?: Place | undefined
+  /** Id of the account it happened to. */
+  about?: number | undefined
+  detail?: Record<string, unknown>
+}
+
+export interface Audit {
+  /** Writes an entry in the transaction of the change it tells of, so that neither is there without the other. */
+  record(tx: Writer, happening: Happening): Promise<void>
+  /** Entries, newest first. */
+  list(filter: AuditFilter): Promise<StoredAuditEntry[]>
+}
+
+/** How long entries are kept, ms. */
+export const AUDIT_MEMORY = 365 * DAY
+
+const USER_AGENT_LENGTH = 200
+
+/** The log of who did what. `operator` is who acts where no user does: `system`, or `cli:<uid>` for commands. */
+export function makeAudit({
+  database,
+  clock,
+  operator,
+}: {
+  database: Database
+  clock: Clock
+  operator: string
+}): Audit {
+  const nameOf = async (tx: Writer, id: number) => (await accountById(tx, id))?.username ?? `#${id}`
+
+  return {
+    async record(tx, { kind, by, from, about, detail }) {
+      const stranger = from ? 'anonymous' : operator
+      await insertAuditEntry(tx, {
+        at: clock.now(),
+        kind,
+        actor_id: by ?? null,
+        actor: by === undefined ? stranger : await nameOf(tx, by),
+        target: about === undefined ? null : await nameOf(tx, about),
+        ip: from?.ip ?? null,
+        user_agent: from ? from.userAgent.slice(0, USER_AGENT_LENGTH) : null,
+        detail: detail ? JSON.stringify(detail) : null,
+      })
+    },
+    list: (filter) => auditEntries(database.read, filter),
+  }
+}

@@ -1,0 +1,12 @@
+import { iso } from '../../base/clock.ts'
+import { accountSettings } from '../../contract/account-settings.ts'
+import { handle } from '../handle.ts'
+
+export const devices = handle(accountSettings.actions.devices, async ({ caller, domain }) => ({
+  devices: (await domain.accounts.devices(caller.user.id)).map((device) => ({
+    ...device,
+    created_at: iso(device.created_at),
+    last_used_at: device.last_used_at === null ? null : iso(device.last_used_at),
+    current: false,
+  })),
+}))

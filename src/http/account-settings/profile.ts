@@ -1,0 +1,4 @@
+import { accountSettings } from '../../contract/account-settings.ts'
+import { handle } from '../handle.ts'
+
+export const profile = handle(accountSettings.actions.profile, ({ caller: { user } }) => Promise.resolve({ user }))

@@ -1,0 +1,8 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const activate = handle(desktopComponents.actions.activate, async ({ params, caller, domain }) => {
+  const { component_id, version } = params
+  await domain.desktop.components.activate(caller.user.id, component_id, version)
+  return { component_id, version }
+})

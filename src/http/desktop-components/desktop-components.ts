@@ -1,0 +1,23 @@
+import { activate } from './activate.ts'
+import { deleteProfile } from './delete-profile.ts'
+import { get } from './get.ts'
+import { history } from './history.ts'
+import { list } from './list.ts'
+import { loadProfile } from './load-profile.ts'
+import { profiles } from './profiles.ts'
+import { reset } from './reset.ts'
+import { saveProfile } from './save-profile.ts'
+import { save } from './save.ts'
+
+export const desktopComponentsHandlers = [
+  list,
+  get,
+  save,
+  history,
+  activate,
+  reset,
+  saveProfile,
+  loadProfile,
+  profiles,
+  deleteProfile,
+]

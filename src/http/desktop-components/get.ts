@@ -1,0 +1,6 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const get = handle(desktopComponents.actions.get, async ({ params, caller, domain }) => ({
+  component: await domain.desktop.components.get(caller.user.id, params.component_id),
+}))

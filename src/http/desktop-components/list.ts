@@ -1,0 +1,6 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const list = handle(desktopComponents.actions.list, async ({ caller, domain }) => ({
+  components: await domain.desktop.components.list(caller.user.id),
+}))

@@ -1,0 +1,7 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const loadProfile = handle(desktopComponents.actions.load_profile, async ({ params, caller, domain }) => {
+  const { profile_id, exclusive = false } = params
+  return { components_loaded: await domain.desktop.profiles.load(caller.user.id, profile_id, exclusive) }
+})

@@ -1,0 +1,7 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const reset = handle(desktopComponents.actions.reset, async ({ params: { component_id }, caller, domain }) => ({
+  component_id,
+  deactivated: await domain.desktop.components.reset(caller.user.id, component_id),
+}))

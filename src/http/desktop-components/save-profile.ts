@@ -1,0 +1,7 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const saveProfile = handle(desktopComponents.actions.save_profile, async ({ params, caller, domain }) => {
+  const { id, components } = await domain.desktop.profiles.save(caller.user.id, params.name)
+  return { profile_id: id, components_saved: components }
+})

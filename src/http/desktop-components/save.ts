@@ -1,0 +1,7 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const save = handle(desktopComponents.actions.save, async ({ params, caller, domain }) => ({
+  version: await domain.desktop.components.save(caller.user.id, params),
+  component_id: params.component_id,
+}))

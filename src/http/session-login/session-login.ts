@@ -1,0 +1,3 @@
+import { login } from './login.ts'
+
+export const sessionLoginHandlers = [login]

@@ -1,0 +1,14 @@
+import { badRequest } from '../../contract/errors.ts'
+import { sessionLogin2fa } from '../../contract/session.ts'
+import { handle } from '../handle.ts'
+
+export const login2fa = handle(
+  sessionLogin2fa.actions.login_2fa,
+  async ({ params, cookie, origin, domain, setCookie }) => {
+    const code = params.totp_code ?? params.backup_code
+    if (code === undefined) throw badRequest('totp_code', 'is missing')
+    const begun = await domain.accounts.browserLogins.complete({ ...origin, cookie, code })
+    await setCookie(begun.cookie)
+    return { user: begun.user, csrf_token: begun.csrf_token }
+  },
+)

@@ -1,0 +1,3 @@
+import { logout } from './logout.ts'
+
+export const sessionLogoutHandlers = [logout]

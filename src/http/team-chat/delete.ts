@@ -1,0 +1,7 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const deleteMessage = handle(teamChat.actions.delete, async ({ params: { message_id }, caller, domain }) => {
+  await domain.chat.remove(caller.user, message_id)
+  return { message_id }
+})

@@ -1,0 +1,6 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const invite = handle(teamChat.actions.invite, async ({ params, caller, domain }) => ({
+  room: await domain.chat.invite(caller.user, params),
+}))

@@ -1,0 +1,6 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const messages = handle(teamChat.actions.messages, ({ params, caller, domain }) =>
+  domain.chat.messages(caller.user.id, params),
+)

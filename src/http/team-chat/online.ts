@@ -1,0 +1,4 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const online = handle(teamChat.actions.online, async ({ domain }) => ({ users: await domain.chat.online() }))

@@ -1,0 +1,6 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const renameRoom = handle(teamChat.actions.rename_room, async ({ params, caller, domain }) => ({
+  room: await domain.chat.renameRoom(caller.user, params),
+}))

@@ -1,0 +1,6 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { handle } from '../handle.ts'
+
+export const rooms = handle(teamChat.actions.rooms, async ({ caller, domain }) => ({
+  rooms: await domain.chat.rooms(caller.user.id),
+}))

@@ -1,0 +1,6 @@
+import { trash } from '../../contract/trash.ts'
+import { handle } from '../handle.ts'
+
+export const list = handle(trash.actions.list, async ({ caller, domain }) => ({
+  items: await domain.files.trash.list(caller.user.id),
+}))

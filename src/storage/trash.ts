@@ -1,0 +1,161 @@
+import { sql } from 'kysely'
+import type { Reader, Writer } from './database.ts'
+import type { Node } from './files.ts'
+
+// The trash: an entry for each thing deleted, and the mark of that entry on every node that went with it. The nodes keep
+// their places below each other, so that an entry can be restored whole.
+
+/** Bytes by the account that pays for them. */
+export type Bytes = ReadonlyMap<number, number>
+
+async function contentOf(on: Reader, entry: number): Promise<{ nodes: number; bytes: Bytes }> {
+  const rows = await on.q
+    .selectFrom('nodes')
+    .select(({ fn }) => ['user_id', fn.countAll().as('nodes'), fn.sum('size').as('bytes')])
+    .where('trash_id', '=', entry)
+    .groupBy('user_id')
+    .execute()
+  return {
+    nodes: rows.reduce((sum, { nodes }) => sum + Number(nodes), 0),
+    bytes: new Map(rows.map(({ user_id, bytes }) => [user_id, Number(bytes)])),
+  }
+}
+
+/**
+ * Puts a file or folder with everything below it into the trash of `user`; `path` is where it was in its tree. Returns
+ * the entry, how many nodes went, and their bytes.
+ */
+export async function trashNode(
+  tx: Writer,
+  node: Pick<Node, 'id'>,
+  { user, path }: { user: number; path: string },
+  now: number,
+): Promise<{ entry: number; nodes: number; bytes: Bytes }> {
+  const { id: entry } = await tx.q
+    .insertInto('trash')
+    .values({ user_id: user, node_id: node.id, path, deleted_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await sql`with recursive below (id) as (
+      select ${node.id} union all
+      select n.id from nodes n join below b on n.parent_id = b.id where n.trash_id is null
+    ) update nodes set trash_id = ${entry} where id in (select id from below)`.execute(tx.q)
+  return { entry, ...(await contentOf(tx, entry)) }
+}
+
+/** Writes the end of every node of a trash entry into the feed, at the positions up to `head`. */
+export const recordTrashed = (tx: Writer, user: number, entry: number, head: number, count: number, now: number) =>
+  sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
+    select ${user}, 'svc_files', id, ${head - count} + row_number() over (order by id desc), 0, 1, ${now}
+    from nodes where trash_id = ${entry}
+    on conflict (user_id, tbl, row_id) do update
+    set seq = excluded.seq, deleted = 1, changed_at = excluded.changed_at`.execute(tx.q)
+
+export interface Entry {
+  id: number
+  node_id: number
+  /** Where it was in its tree. */
+  path: string
+  deleted_at: number
+  room_id: number | null
+  name: string
+  type: 'file' | 'directory'
+}
+
+/** Entries of an account's trash; those of rooms it has left are out of its sight. */
+const entriesOf = (on: Reader, user: number) =>
+  on.q
+    .selectFrom('trash as t')
+    .innerJoin('nodes as n', 'n.id', 't.node_id')
+    .select(['t.id', 't.node_id', 't.path', 't.deleted_at', 'n.room_id', 'n.name', 'n.type'])
+    .where('t.user_id', '=', user)
+    .where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb('n.room_id', 'is', null),
+        exists(
+          selectFrom('room_members as m')
+            .select('m.user_id')
+            .whereRef('m.room_id', '=', 'n.room_id')
+            .where('m.user_id', '=', user),
+        ),
+      ]),
+    )
+
+/** What is in an account's trash, newest first, with its size in bytes. */
+export async function trashOf(on: Reader, user: number): Promise<(Entry & { size: number })[]> {
+  const rows = await entriesOf(on, user)
+    .select(({ selectFrom }) =>
+      selectFrom('nodes as all')
+        .select(({ fn }) => fn.sum('all.size').as('size'))
+        .whereRef('all.trash_id', '=', 't.id')
+        .as('size'),
+    )
+    .orderBy('t.deleted_at', 'desc')
+    .orderBy('t.id', 'desc')
+    .execute()
+  return rows.map((row) => ({ ...row, size: Number(row.size) }))
+}
+
+export const entryOf = (on: Reader, user: number, id: number): Promise<Entry | undefined> =>
+  entriesOf(on, user).where('t.id', '=', id).executeTakeFirst()
+
+/** Makes what a trash entry holds live again, at another place. Returns how many nodes came back, and their bytes. */
+export async function reviveEntry(
+  tx: Writer,
+  { id, node_id }: Pick<Entry, 'id' | 'node_id'>,
+  to: { parent_id: number; name: string; name_key: string },
+  now: number,
+): Promise<{ nodes: number; bytes: Bytes }> {
+  const content = await contentOf(tx, id)
+  // Placed while the mark still keeps it apart: where it was, its name may be taken.
+  await tx.q
+    .updateTable('nodes')
+    .set({ ...to, updated_at: now, version: sql`version + 1` })
+    .where('id', '=', node_id)
+    .execute()
+  await tx.q.updateTable('nodes').set({ trash_id: null }).where('trash_id', '=', id).execute()
+  await tx.q.deleteFrom('trash').where('id', '=', id).execute()
+  return content
+}
+
+/**
+ * Removes trash entries for good, with their versions. What was deleted on its own below them is an entry of its own: it
+ * moves to the root of its tree, from where it can still be restored.
+ */
+async function dropEntries(tx: Writer, doomed: ReturnType<typeof sql>): Promise<void> {
+  await sql`update nodes set parent_id = (
+      select r.id from nodes r where r.parent_id is null and (
+        (nodes.room_id is null and r.room_id is null and r.user_id = nodes.user_id) or r.room_id = nodes.room_id
+      )
+    ) where id in (select node_id from trash where id not in (${doomed}))
+      and parent_id in (select id from nodes where trash_id in (${doomed}))`.execute(tx.q)
+  await sql`delete from nodes where id in (select node_id from trash where id in (${doomed}))`.execute(tx.q)
+}
+
+export const dropEntry = (tx: Writer, entry: number): Promise<void> => dropEntries(tx, sql`${entry}`)
+
+/** Removes everything in an account's trash for good; returns how many entries. */
+export async function dropTrashOf(tx: Writer, user: number): Promise<number> {
+  const entries = await entriesOf(tx, user).execute()
+  const visible = sql`select t.id from trash t join nodes n on n.id = t.node_id where t.user_id = ${user} and (
+    n.room_id is null or
+    exists (select 1 from room_members m where m.room_id = n.room_id and m.user_id = ${user}))`
+  if (entries.length > 0) await dropEntries(tx, visible)
+  return entries.length
+}
+
+/** Removes everything an account ever put into the trash, also of rooms it has left. */
+export const dropAllTrashOf = (tx: Writer, user: number): Promise<void> =>
+  dropEntries(tx, sql`select id from trash where user_id = ${user}`)
+
+/** Removes trash entries and versions older than `before` for good. Returns how many of each. */
+export async function purge(tx: Writer, before: number): Promise<{ trash: number; versions: number }> {
+  const { entries } = await tx.q
+    .selectFrom('trash')
+    .select(({ fn }) => fn.countAll().as('entries'))
+    .where('deleted_at', '<', before)
+    .executeTakeFirstOrThrow()
+  await dropEntries(tx, sql`select id from trash where deleted_at < ${before}`)
+  const versions = await tx.q.deleteFrom('versions').where('replaced_at', '<', before).returning('id').execute()
+  return { trash: Number(entries), versions: versions.length }
+}

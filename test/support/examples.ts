@@ -1,0 +1,244 @@
+import { accountSettings } from '../../src/contract/account-settings.ts'
+import { apps } from '../../src/contract/apps.ts'
+import type { AnyAction } from '../../src/contract/contract.ts'
+import { desktopComponents } from '../../src/contract/desktop-components.ts'
+import { filesystem } from '../../src/contract/filesystem.ts'
+import { sessionLogin2fa } from '../../src/contract/session.ts'
+import { setup } from '../../src/contract/setup.ts'
+import type { Role } from '../../src/contract/shapes.ts'
+import { syncAuth } from '../../src/contract/sync-auth.ts'
+import { syncFiles } from '../../src/contract/sync-files.ts'
+import { teamChat } from '../../src/contract/team-chat.ts'
+import { trash } from '../../src/contract/trash.ts'
+import { versions } from '../../src/contract/versions.ts'
+import { enableSecondFactor, secondFactorOf } from '../../src/storage/second-factors.ts'
+import { clientWith, type Account, type Client, type More } from './account.ts'
+import { codeOf, newUser, openBrowser, PASSWORD, sessionOf } from './browser.ts'
+import { channelOf, say } from './chat.ts'
+import { serverOfTest, type TestServer } from './server.ts'
+import { tarOf } from './tar.ts'
+
+/** What a caller shows. */
+export type Way = 'a token' | 'a session' | 'nothing'
+
+/** The ways in which an action may be called. */
+export function waysOf({ auth }: AnyAction): Way[] {
+  if (auth === 'anyone') return ['nothing']
+  return [...(auth.device ? ['a token' as const] : []), ...(auth.session ? ['a session' as const] : [])]
+}
+
+/** The role that an action asks for. */
+const roleFor = ({ auth }: AnyAction): Role => (auth !== 'anyone' && auth.admin ? 'admin' : 'user')
+
+export type Values = Record<string, unknown>
+
+/** An account and somebody who speaks for it. */
+export interface Caller {
+  account: Account
+  client: Client
+}
+
+/** A caller and what they say to have the action's example done. */
+export interface Ready extends Caller {
+  params: Values
+  more: More
+}
+
+/** Where an example is made ready: its account is there, and nobody speaks for it yet. */
+interface Scene {
+  server: TestServer
+  account: Account
+  action: AnyAction
+}
+
+type Maker = (scene: Scene) => Promise<{ params?: Values; more?: More; client?: Client }>
+
+/** An account with the rows and files that the documentation's examples speak of. */
+export async function prepared(server: TestServer, role: Role = 'user'): Promise<Account> {
+  const account = await server.account({ role })
+  await account.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea', content: 'Earl Grey' } })
+  await account.put('/hello.txt', 'hello world\n')
+  await account.put('/old.txt', 'old')
+  return account
+}
+
+/** Somebody who speaks for an account in a way. */
+export async function clientBy(server: TestServer, account: Account, way: Way): Promise<Client> {
+  if (way === 'a token') return account
+  return clientWith(server.url, way === 'nothing' ? {} : { headers: await sessionOf(server, account.id) })
+}
+
+/** Those of the values that the action takes. */
+const asked = ({ params }: AnyAction, values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => name in params.properties))
+
+const inRoom: Maker = async ({ server, account, action }) => {
+  const [member, guest] = [await server.account(), await server.account()]
+  const room_id = await channelOf(account, member)
+  const { message_id } = await say(account, room_id, 'Good morning')
+  await say(account, room_id, 'Good night')
+  return { params: asked(action, { room_id, message_id, user_id: member.id, user_ids: [guest.id] }) }
+}
+
+const atDesktop: Maker = async ({ account, action }) => {
+  const { save, save_profile } = desktopComponents.actions
+  await account.ask(save, save.example)
+  const { profile_id } = await account.ask(save_profile, save_profile.example)
+  return { params: asked(action, { profile_id }) }
+}
+
+const inTrash: Maker = async ({ account }) => {
+  await account.ask(filesystem.actions.trash, { path: '/old.txt' })
+  const { items } = await account.ask(trash.actions.list, {})
+  return { params: { id: items[0]!.id } }
+}
+
+const withVersion: Maker = async ({ account }) => {
+  await account.put('/hello.txt', 'good bye\n')
+  const listed = await account.ask(versions.actions.list, { path: '/hello.txt' })
+  return { params: { version_id: listed.versions.find(({ current }) => !current)!.version_id } }
+}
+
+let slugs = 0
+const newSlug = () => `example-${++slugs}`
+const withSlug: Maker = () => Promise.resolve({ params: { slug: newSlug() } })
+
+const withApp: Maker = async ({ account }) => {
+  const { id } = await account.ask(apps.actions.create_custom, { name: 'My clock', slug: newSlug() })
+  return { params: { id } }
+}
+
+const withAnotherDevice: Maker = async ({ account }) => {
+  await account.another()
+  const { devices } = await account.ask(syncAuth.actions.devices, {})
+  return { params: { token_id: devices.find(({ current }) => !current)!.token_id } }
+}
+
+const withAnotherSession: Maker = async ({ server, account }) => {
+  await sessionOf(server, account.id)
+  const [session] = await server.local.domain.accounts.sessions.list(account.id)
+  return { params: { session_id: session!.session_id } }
+}
+
+const withPassword: Maker = async ({ server, account }) => {
+  await server.local.domain.accounts.setPassword(account.id, PASSWORD)
+  return {}
+}
+
+const settingUp: Maker = async ({ server, account }) => {
+  const { secret } = await server.local.domain.accounts.twoFactor.setUp(account.id, 'svc')
+  return { params: { totp_code: codeOf(server, secret) } }
+}
+
+/** Turns the second factor on without backup codes, whose hashes take long; answers a code of it. */
+async function quickSecondFactor(server: TestServer, user: number): Promise<string> {
+  const { secret } = await server.local.domain.accounts.twoFactor.setUp(user, 'svc')
+  await server.database.write(async (tx) => {
+    const { pending_secret } = (await secondFactorOf(tx, user))!
+    await enableSecondFactor(tx, user, pending_secret!, 0, server.clock.now())
+  })
+  return codeOf(server, secret)
+}
+
+const withSecondFactor: Maker = async ({ server, account }) => ({
+  params: { totp_code: await quickSecondFactor(server, account.id) },
+})
+
+const waitingDevice: Maker = async ({ server }) => {
+  const { id, username } = await newUser(server)
+  const code = await quickSecondFactor(server, id)
+  const { login } = syncAuth.actions
+  const { pending_token } = await clientWith(server.url).ask(login, { ...login.example, username, password: PASSWORD })
+  return { params: { pending_token, code } }
+}
+
+const waitingBrowser: Maker = async ({ server }) => {
+  const { id, username } = await newUser(server)
+  const totp_code = await quickSecondFactor(server, id)
+  const browser = openBrowser(server)
+  await browser.login(username)
+  return {
+    params: { totp_code },
+    more: { headers: { cookie: `PHPSESSID=${browser.cookie}` } },
+  }
+}
+
+const withoutAdministrator: Maker = async () => {
+  const { url, local } = await serverOfTest({ administered: false })
+  const { token } = (await local.domain.accounts.setup.offer())!
+  return { params: { token }, client: clientWith(url) }
+}
+
+const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
+  Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
+
+/** What has to be made for an example, beside the rows and files; of two lines the later one counts. */
+const makers = new Map<AnyAction, Maker>([
+  [syncAuth.actions.revoke, withAnotherDevice],
+  [syncAuth.actions.login_2fa, waitingDevice],
+  [sessionLogin2fa.actions.login_2fa, waitingBrowser],
+  [setup.actions.setup, withoutAdministrator],
+  [accountSettings.actions.revoke_device, withAnotherDevice],
+  [accountSettings.actions.revoke_session, withAnotherSession],
+  [accountSettings.actions.change_password, withPassword],
+  [accountSettings.actions.enable_2fa, settingUp],
+  [accountSettings.actions.disable_2fa, withSecondFactor],
+  [accountSettings.actions.regenerate_backup_codes, withSecondFactor],
+  [trash.actions.list, inTrash],
+  [trash.actions.restore, inTrash],
+  [trash.actions.delete, inTrash],
+  [trash.actions.empty, inTrash],
+  [versions.actions.download, withVersion],
+  [versions.actions.restore, withVersion],
+  ...each(teamChat, inRoom),
+  ...each(desktopComponents, atDesktop),
+  [apps.actions.create, withSlug],
+  [apps.actions.create_custom, withSlug],
+  [apps.actions.update, withApp],
+  [apps.actions.delete, withApp],
+])
+
+const bodies = new Map<AnyAction, () => More>([
+  [syncFiles.actions.upload, () => ({ body: 'some content' })],
+  [
+    syncFiles.actions.upload_batch,
+    () => ({
+      body: tarOf({ name: 'notes/new.txt', content: 'some content' }),
+      headers: { 'content-type': 'application/x-tar' },
+    }),
+  ],
+  [
+    filesystem.actions.upload,
+    () => {
+      const body = new FormData()
+      body.append('file', new Blob(['some content']), 'new.txt')
+      return { body }
+    },
+  ],
+])
+
+/** The bytes that an action takes, if it takes some. */
+export const bodyOf = (action: AnyAction): More => bodies.get(action)?.() ?? {}
+
+/** Somebody who may call the action, in one of its ways. */
+export async function callerOf(server: TestServer, action: AnyAction, way = waysOf(action)[0]!): Promise<Caller> {
+  const account = await prepared(server, roleFor(action))
+  return { account, client: await clientBy(server, account, way) }
+}
+
+/** Everything that the action's example speaks of, and somebody who may do it. */
+export async function prepare(
+  server: TestServer,
+  action: AnyAction,
+  way = waysOf(action)[0]!,
+  role: Role = roleFor(action),
+): Promise<Ready> {
+  const account = await prepared(server, role)
+  const { params, more, client } = (await makers.get(action)?.({ server, account, action })) ?? {}
+  return {
+    account,
+    client: client ?? (await clientBy(server, account, way)),
+    params: { ...action.example, ...params },
+    more: { ...bodyOf(action), ...more },
+  }
+}
