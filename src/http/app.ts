@@ -91,7 +91,13 @@ export async function makeApp({
   app.server.maxConnections = 4_096
 
   // JSON only: a form or plain text could be sent by any web page without asking.
-  app.removeContentTypeParser('text/plain')
+  app.removeContentTypeParser(['text/plain', 'application/json'])
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    // Actions without parameters may come with the header and without a body.
+    if (body === '') done(null, {})
+    else void parseJson(request, body, done)
+  })
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
   logRequests(app)

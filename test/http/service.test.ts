@@ -204,6 +204,15 @@ describe('an action’s name', () => {
   })
 })
 
+test('a JSON body that is empty stands for no parameters', async () => {
+  const account = await server.account()
+  const empty = { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.alloc(0) }
+  const validate = await account.send(syncAuth.actions.validate.path, { ...empty, query: { action: 'validate' } })
+  expect([validate.status, validate.json['user']]).toEqual([200, expect.objectContaining({ id: account.id })])
+  const revoke = await account.send(syncAuth.actions.revoke.path, { ...empty, query: { action: 'revoke' } })
+  expect([revoke.status, revoke.json['details']]).toEqual([400, [{ path: 'token_id', message: 'is missing' }]])
+})
+
 test('a preflight of a foreign page gets no permission', async () => {
   const headers = {
     origin: 'https://evil.example',
