@@ -2,8 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { serveBare } from './bare-server.ts'
+import { chatPoll, chatSend } from './chat.ts'
 import { delta } from './delta.ts'
 import { judge, type Figure, type Measured } from './figure.ts'
+import { folderList } from './folder-list.ts'
 import { help } from './help.ts'
 import { largeDownload, largeUpload } from './large-file.ts'
 import { manifest, memory, memoryAtOnce } from './manifest.ts'
@@ -27,6 +29,9 @@ const figures: readonly Figure[] = [
   manifest,
   memory,
   memoryAtOnce,
+  folderList,
+  chatSend,
+  chatPoll,
   help,
   noopWork,
   noopSync,

@@ -1,0 +1,110 @@
+import { makeAccount, withDatabase, withService } from './account.ts'
+import { requestTo, withConnections, type Connection } from './connection.ts'
+import type { Figure } from './figure.ts'
+import { interleave, rate, share } from './rounds.ts'
+import { numbers } from './samples.ts'
+
+const MESSAGES = 2_000
+const POLLS = 5_000
+const CONNECTIONS = 16
+
+const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
+
+const pathOf = (action: string, query = '') => `/api/team-chat.php?action=${action}${query}`
+
+async function answerOf(connection: Connection, request: Buffer): Promise<Record<string, unknown>> {
+  const { body } = await connection.ask(request)
+  return JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>
+}
+
+/** Opens a room through the interface. */
+async function openRoom(url: string, token: string, connection: Connection): Promise<number> {
+  const body = Buffer.from(JSON.stringify({ name: 'Engines', type: 'channel', participants: [] }))
+  const request = requestTo(url, { method: 'POST', path: pathOf('create_room'), token, type: 'application/json', body })
+  const { room } = (await answerOf(connection, request)) as { room: { room_id: number } }
+  return room.room_id
+}
+
+/** Posting messages; the peer makes the rows of as many messages, as many to a commit as there are connections. */
+export const chatSend: Figure = {
+  name: 'chat-send',
+  unit: 'messages/s',
+  peer: 'the rows of a message inserted, as durable',
+  wanted: { least: 0.4 },
+  async measure(workspace) {
+    const account = await makeAccount(workspace)
+    const other = await makeAccount(workspace, (database, user) =>
+      database.exec(
+        `insert into rooms (name, type, created_by, created_at, updated_at) values ('', 'channel', ${user}, 0, 0)`,
+      ),
+    )
+    return withService(workspace, account, ({ url }) =>
+      withConnections(url, CONNECTIONS, (connections) =>
+        withDatabase(other.database, async (database) => {
+          const room_id = await openRoom(url, account.token, connections[0]!)
+          const body = Buffer.from(JSON.stringify({ room_id, content: TEXT }))
+          const sent = {
+            method: 'POST',
+            path: pathOf('send'),
+            token: account.token,
+            type: 'application/json',
+            body,
+          } as const
+          const request = requestTo(url, sent)
+          const insertAll = inserter(database, other.user)
+          return interleave({
+            ours: () =>
+              rate(MESSAGES, () => share(connections, numbers(MESSAGES), (connection) => connection.ask(request))),
+            peer: () => rate(MESSAGES, insertAll),
+            rounds: 7,
+          })
+        }),
+      ),
+    )
+  },
+}
+
+/** Writes what a message consists of: its row, its place in the feed, and the head of the feed. */
+function inserter(database: Parameters<Parameters<typeof withDatabase>[1]>[0], user: number): () => void {
+  const message = database.prepare(
+    'insert into messages (room_id, user_id, content, timestamp, folded) values (1, ?, ?, ?, ?)',
+  )
+  const head = database.prepare('update counters set seq = seq + 1 where user_id = ? returning seq').pluck()
+  const change = database.prepare("insert into changes values (?, 'svc_messages', ?, ?, ?, 0, ?)")
+  let time = 0
+  const group = database.transaction(() => {
+    for (let count = 0; count < CONNECTIONS; count++) {
+      const { lastInsertRowid } = message.run(user, TEXT, ++time, TEXT.toLowerCase())
+      const seq = head.get(user) as number
+      change.run(user, lastInsertRowid, seq, seq, time)
+    }
+  })
+  return () => {
+    for (let done = 0; done < MESSAGES; done += CONNECTIONS) group()
+  }
+}
+
+/** Asking a room for news when there are none. */
+export const chatPoll: Figure = {
+  name: 'chat-poll',
+  unit: 'requests/s',
+  peer: '`ping` of the same server',
+  wanted: { least: 0.5 },
+  async measure(workspace) {
+    const account = await makeAccount(workspace)
+    const { token } = account
+    return withService(workspace, account, ({ url }) =>
+      withConnections(url, CONNECTIONS, async (connections) => {
+        const room = await openRoom(url, token, connections[0]!)
+        const poll = (after: string) =>
+          requestTo(url, { path: pathOf('poll', `&room_id=${room}&after=${after}`), token })
+        const { timestamp } = await answerOf(connections[0]!, poll('2026-01-01T00:00:00.000Z'))
+        const quiet = poll(String(timestamp))
+        const ping = requestTo(url, { path: '/api/sync/status.php?action=ping' })
+        const run = (request: Buffer) =>
+          rate(POLLS, () => share(connections, numbers(POLLS), (connection) => connection.ask(request)))
+        return interleave({ ours: () => run(quiet), peer: () => run(ping), rounds: 7 })
+      }),
+    )
+  },
+}
