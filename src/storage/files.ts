@@ -52,10 +52,6 @@ const childQuery = prepared<{ parent: number; key: string }, Node>(({ q, p }) =>
     .where('trash_id', 'is', null),
 )
 
-const childrenQuery = prepared<{ parent: number }, Node>(({ q, p }) =>
-  q.selectFrom('nodes').select(shown).where('parent_id', '=', p.parent).where('trash_id', 'is', null),
-)
-
 const anyChildQuery = prepared<{ parent: number }, { id: number }>(({ q, p }) =>
   q.selectFrom('nodes').select('id').where('parent_id', '=', p.parent).where('trash_id', 'is', null).limit(1),
 )
@@ -144,8 +140,19 @@ export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 
-/** The live entries of a folder, in no order. */
-export const childrenOf = (on: Reader, parent: number): Promise<Node[]> => childrenQuery(on, { parent })
+/** What a listing shows of an entry. */
+export type Entry = Pick<Node, 'name' | 'type' | 'size' | 'mtime'>
+
+const entriesQuery = prepared<{ parent: number }, Entry>(({ q, p }) =>
+  q
+    .selectFrom('nodes')
+    .select(['name', 'type', 'size', 'mtime'])
+    .where('parent_id', '=', p.parent)
+    .where('trash_id', 'is', null),
+)
+
+/** The live entries of a folder as a listing shows them, in no order. */
+export const entriesOf = (on: Reader, parent: number): Promise<Entry[]> => entriesQuery(on, { parent })
 
 export const hasChildren = async (on: Reader, parent: number): Promise<boolean> =>
   (await anyChildQuery(on, { parent })).length > 0

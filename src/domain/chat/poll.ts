@@ -35,6 +35,8 @@ interface Parts {
   news: News
 }
 
+const quiet = (upTo: number, typists: Typist[]): Happened => ({ messages: [], changed: [], deleted: [], typists, upTo })
+
 /** Following a room. */
 export function makePoll({ database, clock, news }: Parts) {
   /** Answers being put together: the many whom one message wakes at once share one. */
@@ -77,7 +79,9 @@ export function makePoll({ database, clock, news }: Parts) {
     })
   }
 
-  function happened(room: number, after: number, stamp: number): Promise<Happened> {
+  async function happened(room: number, after: number, stamp: number): Promise<Happened> {
+    // Whatever happens takes a later stamp: at the last one there is nothing to look for.
+    if (after === stamp) return quiet(stamp, await typistsOf(database.read, room, clock.now()))
     // The stamp of a room names its state: who saw another one wants another answer.
     const key = `${room} ${after} ${stamp}`
     let found = underway.get(key)
@@ -102,7 +106,7 @@ export function makePoll({ database, clock, news }: Parts) {
     async poll(
       user: number,
       { room_id: room, after: text, wait = 0 }: { room_id: number; after: string; wait?: number },
-      signal: AbortSignal,
+      signal: () => AbortSignal,
     ): Promise<Polled> {
       const asked = readMoment('after', text)
       let stamp = await stampFor(user, room)
@@ -112,7 +116,7 @@ export function makePoll({ database, clock, news }: Parts) {
         const now = clock.now()
         const ends = (await typistsOf(database.read, room, now)).filter(({ user_id }) => user_id !== user)
         const most = Math.min(wait * SECOND, ...ends.map(({ typing_until }) => typing_until - now + 1))
-        await news.wait(room, after, most, signal)
+        await news.wait(room, after, most, signal())
         stamp = await stampFor(user, room)
       }
       const { messages, changed, deleted, typists, upTo } = await happened(room, after, stamp)
@@ -120,14 +124,15 @@ export function makePoll({ database, clock, news }: Parts) {
         messages: shownTo(user, messages),
         changed: shownTo(user, changed),
         deleted,
-        typing: typists
-          .filter(({ user_id }) => user_id !== user)
-          .map(({ user_id, display_name }) => ({ user_id, display_name })),
+        typing: typingBut(user, typists),
         timestamp: iso(upTo),
       }
     },
   }
 }
+
+const typingBut = (user: number, typists: readonly Typist[]): Polled['typing'] =>
+  typists.filter(({ user_id }) => user_id !== user).map(({ user_id, display_name }) => ({ user_id, display_name }))
 
 /** Up to where a list tells everything: to its last moment when it is full, else to the end. */
 const endOf = (moments: readonly number[], end: number): number => (moments.length < PAGE ? end : moments.at(-1)!)

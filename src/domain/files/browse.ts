@@ -5,7 +5,7 @@ import { fault } from '../../contract/errors.ts'
 import { headOf } from '../../storage/changes.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database, Reader } from '../../storage/database.ts'
-import { childrenOf, mtimeOf, type Node } from '../../storage/files.ts'
+import { entriesOf, mtimeOf, type Entry } from '../../storage/files.ts'
 import { roomRootOf } from '../../storage/room-files.ts'
 import { factsOf, type FileFacts } from './look.ts'
 import { mimeOf } from './mime.ts'
@@ -34,7 +34,7 @@ interface Parts {
   allowance: () => Promise<Allowance>
 }
 
-const toItem = ({ name, type, size, mtime }: Node): Item => {
+const toItem = ({ name, type, size, mtime }: Entry): Item => {
   const modified = iso(mtime * 1_000)
   return type === 'file' ? { name, type, size, modified, mime: mimeOf(name) } : { name, type, modified }
 }
@@ -64,10 +64,10 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
 
   async function below(on: Reader, user: number, folderId: number | undefined, segments: Segments, path: string) {
-    if (segments.length === 0) return folderId === undefined ? [] : childrenOf(on, folderId)
+    if (segments.length === 0) return folderId === undefined ? [] : entriesOf(on, folderId)
     const node = await tree.find(on, await reach.spot(on, user, reach.address(path, 'thing')))
     if (node?.type !== 'directory') throw fault('not_found')
-    return childrenOf(on, node.id)
+    return entriesOf(on, node.id)
   }
 
   async function listIn(on: Reader, user: number, path: string, segments: Segments): Promise<Item[]> {

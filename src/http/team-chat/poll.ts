@@ -2,5 +2,5 @@ import { teamChat } from '../../contract/team-chat.ts'
 import { handle } from '../handle.ts'
 
 export const poll = handle(teamChat.actions.poll, ({ params, caller, domain, signal }) =>
-  domain.chat.poll(caller.user.id, params, signal()),
+  domain.chat.poll(caller.user.id, params, signal),
 )
