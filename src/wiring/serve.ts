@@ -30,6 +30,18 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
+/** What went wrong with listening, and what to do about it. */
+function cannotListen(cause: unknown, url: string): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  const remedies: Record<string, string> = {
+    EADDRINUSE: `${url} is taken by another program: stop it, or give another --port.`,
+    EACCES: `${url} is not allowed to this user: give a --port from 1024 on.`,
+    EADDRNOTAVAIL: `${url} is no address of this machine: give another --host.`,
+  }
+  const text = remedies[code ?? '']
+  return text ? Object.assign(new Error(text, { cause }), { code }) : cause
+}
+
 /** How long requests in progress may take when the server stops. */
 const GRACE_MS = 10_000
 
@@ -91,7 +103,9 @@ async function listen(
     metrics: values.metrics,
   })
   const endSilent = watchConnections(app.server)
-  await app.listen({ host: values.host, port: values.port })
+  await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {
+    throw cannotListen(error, urlOf(values.host, values.port))
+  })
   const address = app.server.address()
   const url = urlOf(values.host, typeof address === 'object' && address ? address.port : values.port)
   try {
