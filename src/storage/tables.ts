@@ -304,6 +304,44 @@ export interface AppRow {
   updated_at: number
 }
 
+export interface BypassCodeRow {
+  user_id: number
+  hash: string
+  expires_at: number
+}
+
+export interface UsageHistoryRow {
+  user_id: number
+  /** Days since 1970-01-01 UTC. */
+  day: number
+  used_bytes: number
+}
+
+export interface AppReleaseRow {
+  id: Key
+  app_id: number
+  version: string
+  /** Over everything that was installed. */
+  sha256: string
+  /** JSON object. */
+  manifest: string
+  is_current: number
+  installed_at: number
+}
+
+export interface AppFileRow {
+  release_id: number
+  /** Relative, with slashes: `index.html`, `img/logo.svg`. */
+  path: string
+  sha256: string
+  size: number
+}
+
+export interface CollectorHoldRow {
+  id: string
+  expires_at: number
+}
+
 /** A row of a synchronised table: the common columns and the declared ones. */
 export interface SyncedRow {
   id: Key
@@ -344,4 +382,9 @@ export interface Tables {
   component_profiles: ComponentProfileRow
   profile_components: ProfileComponentRow
   apps: AppRow
+  bypass_codes: BypassCodeRow
+  usage_history: UsageHistoryRow
+  app_releases: AppReleaseRow
+  app_files: AppFileRow
+  collector_holds: CollectorHoldRow
 }

@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import type { Database } from '../database.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
+import { administration } from './0003-administration.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
-const migrations: readonly Migration[] = [initial, sessionApi]
+const migrations: readonly Migration[] = [initial, sessionApi, administration]
 
 /**
  * Brings the schema up to date and returns what was applied. Two processes starting at once are safe: the second finds

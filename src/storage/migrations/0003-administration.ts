@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import type { Migration } from './migration.ts'
+
+/** What administrators work with: bypass codes, usage over time, releases of apps, holds on the collector. */
+export const administration: Migration = {
+  name: '0003-administration',
+  statements: ({ id, integer, text, strict }) => [
+    // A code an administrator hands out, good for one login in place of a second factor that stays on.
+    sql`create table bypass_codes (
+      user_id ${integer} primary key references users (id) on delete cascade,
+      hash ${text} not null,
+      expires_at ${integer} not null
+    ) ${strict}`,
+
+    // What an account held at the end of a day, counted in days since 1970-01-01 UTC.
+    sql`create table usage_history (
+      user_id ${integer} not null references users (id) on delete cascade,
+      day ${integer} not null,
+      used_bytes ${integer} not null,
+      primary key (user_id, day)
+    ) ${strict}`,
+
+    // Installed apps: each release keeps its files, so that the one before can come back.
+    sql`create table app_releases (
+      id ${id},
+      app_id ${integer} not null references apps (id) on delete cascade,
+      version ${text} not null,
+      sha256 ${text} not null,
+      manifest ${text} not null,
+      is_current ${integer} not null,
+      installed_at ${integer} not null
+    ) ${strict}`,
+    sql`create unique index app_releases_current on app_releases (app_id) where is_current = 1`,
+    sql`create table app_files (
+      release_id ${integer} not null references app_releases (id) on delete cascade,
+      path ${text} not null,
+      sha256 ${text} not null,
+      size ${integer} not null,
+      primary key (release_id, path)
+    ) ${strict}`,
+    sql`create index app_files_by_content on app_files (sha256)`,
+
+    // While one of these stands, no content is collected: a backup is copying them.
+    sql`create table collector_holds (
+      id ${text} primary key,
+      expires_at ${integer} not null
+    ) ${strict}`,
+  ],
+}
