@@ -37,6 +37,15 @@ export const nouns: Record<string, Noun> = {
       revoke: () => import('./device/revoke.ts').then((m) => m.revoke),
     },
   },
+  maintenance: {
+    group: 'Administration',
+    summary: 'Keep users out, or let them only read',
+    verbs: {
+      on: () => import('./maintenance/on.ts').then((m) => m.on),
+      off: () => import('./maintenance/off.ts').then((m) => m.off),
+      status: () => import('./maintenance/status.ts').then((m) => m.status),
+    },
+  },
   config: {
     group: 'Administration',
     summary: 'Settings and where they come from',

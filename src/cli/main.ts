@@ -56,8 +56,12 @@ async function runCommand(argv: string[]): Promise<number> {
     const code = exitCodeOf(error)
     const reason =
       (error as { reason?: string; code?: unknown }).reason ?? (error as { code?: unknown }).code ?? 'failed'
-    const message = error instanceof Error ? error.message : String(error)
-    if (io.json) process.stderr.write(`${JSON.stringify({ error: message, code: String(reason), exit_code: code })}\n`)
+    const { detailOf, sentenceOf } = await import('./sentence.ts')
+    const message = sentenceOf(error)
+    if (io.json)
+      process.stderr.write(
+        `${JSON.stringify({ error: message, code: String(reason), exit_code: code, ...detailOf(error) })}\n`,
+      )
     else io.note(`svc: ${message.split('\n').map(printable).join('\n')}`)
     if (debug && error instanceof Error) io.note(error.stack ?? '')
     await io.flush()

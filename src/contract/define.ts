@@ -23,6 +23,8 @@ export interface ActionSpec {
   /** Refuses requests that another site's page made, although no session is needed. */
   sameOrigin?: true
   openIn?: readonly OpenIn[]
+  /** A POST that changes nothing, answered like a GET while the service is read-only. */
+  reads?: true
   /** Query of a GET, JSON body of a POST; for `sends: 'bytes'` the query. Unknown keys are dropped. */
   params: TObject
   /** What travels up: a JSON object (the default for POST) or a stream of bytes. */

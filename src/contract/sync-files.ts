@@ -128,6 +128,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     summary:
       'Many files as one tar archive with the key `SVC.sha256`; its last entry `.svc-end.json` says how many there are and which paths were refused, and an archive without it was cut short.',
     method: 'POST',
+    reads: true,
     auth: { device: true },
     limit: 'sync_download_batch',
     params: Type.Object({ paths: Type.Array(Type.String()) }),

@@ -52,6 +52,9 @@ async function limit({ domain, limiter }: Watch, name: LimitName, caller: Caller
   }
 }
 
+/** Whether an action leaves everything as it is: what a service that is read-only still does for everybody. */
+const isReading = ({ method, reads }: AnyAction): boolean => method === 'GET' || reads === true
+
 /**
  * What stands before every action, in this order and before a body is read: is the service set up, who is calling, is it
  * under maintenance, not too often, not from another site, and may they.
@@ -72,8 +75,8 @@ export async function guard(
   }
   const caller = await identify(watch, action, request)
   if (!openIn.includes('maintenance') && caller.user.role !== 'admin') {
-    const maintenance = await instance.settings.maintenance()
-    if (maintenance) throw instance.maintenanceFault(maintenance)
+    const closed = await instance.closedFor({ changes: !isReading(action) })
+    if (closed) throw closed
   }
   if (limitName !== 'none') await limit(watch, limitName, caller, reply)
   let csrfDue = false

@@ -106,10 +106,7 @@ export async function openLocal({
     keys,
     audit,
     policy: policyOf(settings),
-    async maintenance() {
-      const declared = await settings.maintenance()
-      return declared && instance.maintenanceFault(declared)
-    },
+    maintenance: () => instance.closedFor({ changes: false }),
   })
   const allowance = async () => {
     const values = await settings.values()

@@ -14,13 +14,13 @@ export const whoami = command({
     const { syncAuth } = await import('../../contract/sync-auth.ts')
     const { syncStatus } = await import('../../contract/sync-status.ts')
     const { user, device, expires_at } = await api.call(syncAuth.actions.validate, {}, { repeatable: true })
-    const { app_version, maintenance_mode } = await api.call(syncStatus.actions.info, {})
+    const { app_version, maintenance_mode, read_only } = await api.call(syncStatus.actions.info, {})
     const { username, display_name } = user
     const name = display_name && display_name !== username ? `${username} (${display_name})` : username
     const lines = [
       `${io.paint.bold(printable(name))} at ${account.url}`,
       `Device    ${printable(device.device_name)}, token ${device.token_id}, ${expires_at ? `expires ${expires_at.slice(0, 10)}` : 'does not expire'}`,
-      `Server    svc ${printable(app_version)}${maintenance_mode ? ', under maintenance' : ''}`,
+      `Server    svc ${printable(app_version)}${maintenance_mode ? ', under maintenance' : read_only ? ', read-only for the moment' : ''}`,
       `Profile   ${account.profile || 'none: SVC_URL and SVC_TOKEN'}`,
     ]
     io.say(lines.join('\n'), {
@@ -29,7 +29,7 @@ export const whoami = command({
       user,
       device,
       expires_at,
-      server: { version: app_version, maintenance: maintenance_mode },
+      server: { version: app_version, maintenance: maintenance_mode, read_only },
     })
   },
 })

@@ -86,6 +86,7 @@ export const skipCodes = {
   corrupt: 'arrived with other content than announced',
   quota: 'does not fit into the storage quota',
   refused: 'was refused by the server',
+  read_only: 'waits here: the server takes no changes at the moment',
   no_space: 'was not transferred: the disk is full',
   failed: 'failed',
 } as const

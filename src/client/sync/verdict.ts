@@ -44,6 +44,8 @@ const OUT_OF_REACH = new Set([
   'ENXIO',
 ])
 
+/** What asks the server for a change. */
+const WRITES_THERE = ['upload', 'make-remote', 'remove-remote'] as const
 const WRITES_HERE = ['download', 'make-local', 'set-aside', 'touch', 'remove-local'] as const
 
 export function judge(error: unknown, op: Op): Verdict {
@@ -61,6 +63,8 @@ export function judge(error: unknown, op: Op): Verdict {
     if (error.code === 'quota_exceeded') return skip('quota', error.message)
     if (error.code === 'disk_full')
       return { kind: 'skip', skipped: { path, code: 'no_space', detail: error.message }, stops: ['upload'] }
+    if (error.code === 'maintenance' && error.extra.fields?.['read_only'] === true)
+      return { kind: 'skip', skipped: { path, code: 'read_only', detail: error.message }, stops: WRITES_THERE }
     return REFUSED.has(error.code) ? skip('refused', error.message) : { kind: 'end' }
   }
   const code = codeOf(error)

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import { iso, type Clock } from '../../base/clock.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents.ts'
 import { first, prepared, type Database } from '../../storage/database.ts'
@@ -46,11 +46,13 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
       return administered
     },
 
-    /** What a request that maintenance keeps out is told: 503 with `message`, `until` and `Retry-After`. */
-    maintenanceFault({ message, until }: Maintenance): Fault {
-      const retryAfter = until === null ? 300 : Math.max(1, Math.ceil((until - clock.now()) / 1_000))
-      const fields = { message, until: until === null ? null : new Date(until).toISOString() }
-      return fault('maintenance', { ...(message ? { text: message } : {}), retryAfter, fields })
+    /**
+     * What somebody who is no administrator is refused with at this moment, 503 with `message`, `until` and `Retry-After`;
+     * undefined where maintenance does not keep them from it. A service that is read-only takes all that changes nothing.
+     */
+    async closedFor(what: { changes: boolean }): Promise<Fault | undefined> {
+      const declared = await settings.maintenance()
+      return declared && (what.changes || !declared.read_only) ? maintenanceFault(declared, clock.now()) : undefined
     },
 
     /** Whether database and blob store answer; throws what does not. */
@@ -62,6 +64,15 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     /** Facts about the database engine, for diagnosis. */
     describe: () => database.describe(),
   }
+}
+
+const READ_ONLY = 'The service can be read but not changed for the moment.'
+
+function maintenanceFault({ message, until, read_only }: Maintenance, now: number): Fault {
+  const retryAfter = until === null ? 300 : Math.max(1, Math.ceil((until - now) / 1_000))
+  const text = message || (read_only ? READ_ONLY : undefined)
+  const fields = { message, until: until === null ? null : iso(until), ...(read_only && { read_only }) }
+  return fault('maintenance', { ...(text !== undefined && { text }), retryAfter, fields })
 }
 
 const adminQuery = prepared<Record<string, never>, { id: number }>(({ q }) =>

@@ -16,6 +16,8 @@ export interface Given {
 export interface Maintenance {
   message: string
   until: number | null
+  /** Everybody may sign in and read, and only administrators may change anything. */
+  read_only: boolean
 }
 
 interface State {
@@ -37,9 +39,17 @@ function assemble(version: string, stored: Map<string, string>, given: Given): S
       return [name, given.values[name] ?? (text === undefined ? options[name].standard : JSON.parse(text))]
     }),
   ) as Values
-  const maintenance = stored.get(MAINTENANCE)
-  return { version, values, sources, maintenance: maintenance ? (JSON.parse(maintenance) as Maintenance) : undefined }
+  return { version, values, sources, maintenance: declaredIn(stored) }
 }
+
+function declaredIn(stored: Map<string, string>): Maintenance | undefined {
+  const text = stored.get(MAINTENANCE)
+  return text === undefined ? undefined : { read_only: false, ...(JSON.parse(text) as Omit<Maintenance, 'read_only'>) }
+}
+
+/** Maintenance with an end is over by itself. */
+const unlessOver = (maintenance: Maintenance | undefined, now: number): Maintenance | undefined =>
+  maintenance && maintenance.until !== null && maintenance.until <= now ? undefined : maintenance
 
 /** One request asks for settings several times; within this time it gets the same answer without asking the database. */
 const FRESH_MS = 5
@@ -76,21 +86,25 @@ export function makeSettings(database: Database, given: Given, clock: Clock) {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
       await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
       askedAt = -Infinity
-      askedAt = -Infinity
     },
 
-    /** Maintenance in force, or undefined: one with an end is over by itself. */
+    /** Maintenance in force, or undefined. */
     async maintenance(): Promise<Maintenance | undefined> {
-      const { maintenance } = await current()
-      const isOver = maintenance && maintenance.until !== null && maintenance.until <= clock.now()
-      return isOver ? undefined : maintenance
+      return unlessOver((await current()).maintenance, clock.now())
     },
 
-    /** Declares maintenance, or with undefined its end, in one transaction with what goes with it. */
-    async declare<T>(maintenance: Maintenance | undefined, unit: (tx: Writer) => Promise<T>): Promise<T> {
+    /**
+     * Declares maintenance, or with undefined its end, in one transaction with what goes with it; `unit` is told what was
+     * in force before.
+     */
+    async declare<T>(
+      maintenance: Maintenance | undefined,
+      unit: (tx: Writer, before: Maintenance | undefined) => Promise<T>,
+    ): Promise<T> {
       const result = await database.write(async (tx) => {
+        const before = unlessOver(declaredIn(await storedSettings(tx)), clock.now())
         await storeSetting(tx, MAINTENANCE, maintenance && JSON.stringify(maintenance))
-        return unit(tx)
+        return unit(tx, before)
       })
       askedAt = -Infinity
       return result

@@ -1,0 +1,18 @@
+import { command } from '../command.ts'
+import { documentOf } from './state.ts'
+
+export const off = command({
+  name: 'maintenance off',
+  summary: 'Let everybody in again',
+  needs: 'domain',
+  args: {},
+  flags: {},
+  examples: ['svc maintenance off'],
+  async run({ io, domain: { instance } }) {
+    const wasOn = await instance.maintenance.end()
+    const words = wasOn
+      ? 'Maintenance is over: everybody is let in again.'
+      : 'There was no maintenance; nothing was changed.'
+    io.say(words, { ...documentOf(undefined), was_on: wasOn })
+  },
+})

@@ -1,0 +1,44 @@
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { parseWhen } from '../when.ts'
+import { documentOf, stateText } from './state.ts'
+
+export const on = command({
+  name: 'maintenance on',
+  summary: 'Let only administrators in, or with --read-only nobody else change anything',
+  details:
+    'Holds at once, for the running server too. All browser sessions end, those of administrators as well; devices stay signed in and go ' +
+    'on by themselves when it is over. With --read-only nobody is signed out: everybody may sign in, read and download.\n' +
+    'Given again, it changes message, end and kind. With --until it is over by itself; a time of day is the next such time here.',
+  needs: 'domain',
+  args: {},
+  flags: {
+    message: flag.text('what users are told, one line', 'TEXT'),
+    until: flag.text('end: 15:00, 30m or 2026-11-21T15:00', 'WHEN'),
+    readOnly: flag.switch('let everybody read'),
+  },
+  examples: [
+    'svc maintenance on',
+    'svc maintenance on --until 15:00 --message "New disks, back at three."',
+    'svc maintenance on --read-only --until 30m',
+  ],
+  async run({ io, domain: { instance }, flags }) {
+    const { systemClock } = await import('../../base/clock.ts')
+    const until = flags.until === undefined ? null : endOf(flags.until, systemClock.now())
+    const declared = { message: flags.message ?? '', until, read_only: flags.readOnly }
+    const { sessions, before } = await instance.maintenance.begin(declared)
+    const ended = sessions === 1 ? '1 session ended.' : `${sessions} sessions ended.`
+    const lines = [stateText(declared), ...(sessions > 0 ? [ended] : [])]
+    io.say(lines.join('\n'), { ...documentOf(declared), was_on: before !== undefined, sessions_ended: sessions })
+  },
+})
+
+function endOf(text: string, now: number): number {
+  const until = parseWhen(text, now, 'ahead')
+  if (until === undefined)
+    throw usage(
+      `--until must be a time such as 15:00, a duration such as 30m, or a date such as 2026-11-21T15:00, not "${text}".`,
+    )
+  if (until <= now) throw usage(`--until must lie in the future, and "${text}" is past.`)
+  return until
+}

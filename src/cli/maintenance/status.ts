@@ -1,0 +1,17 @@
+import { command } from '../command.ts'
+import { documentOf, stateText } from './state.ts'
+
+export const status = command({
+  name: 'maintenance status',
+  summary: 'Whether maintenance is on, until when and with which message',
+  details: 'Ends with 0 when it is off and 3 when it is on.',
+  needs: 'domain',
+  args: {},
+  flags: {},
+  examples: ['svc maintenance status', 'svc maintenance status --json'],
+  async run({ io, domain: { instance } }) {
+    const declared = await instance.settings.maintenance()
+    io.say(declared ? stateText(declared) : 'Maintenance is off.', documentOf(declared))
+    return declared ? 3 : 0
+  },
+})

@@ -1,0 +1,46 @@
+import { isFault, type Fault } from '../contract/errors.ts'
+import { moment } from './moment.ts'
+
+/** What an error says to whoever ran the command, in one sentence. */
+export function sentenceOf(error: unknown): string {
+  if (isFault(error, 'maintenance')) return aboutMaintenance(error)
+  if (isFault(error, 'bad_request')) return aboutFlaws(error)
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** What is wrong with which field, where the fault says no more than that something is. */
+function aboutFlaws({ message, extra: { text, fields } }: Fault): string {
+  const details = fields?.['details']
+  if (text !== undefined || !Array.isArray(details)) return message
+  const flaws = (details as { path: string; message: string }[]).map(({ path, message: flaw }) => `${path} ${flaw}`)
+  const sentence = flaws.join('; ')
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
+}
+
+/** What `--json` adds to an error, for scripts that come back later. */
+export const detailOf = (error: unknown): object => (isFault(error, 'maintenance') ? announcedBy(error) : {})
+
+interface Announced {
+  message: string
+  /** ISO 8601; null when nobody knows. */
+  until: string | null
+  read_only: boolean
+}
+
+function announcedBy({ extra: { fields = {} } }: Fault): Announced {
+  const { message, until, read_only } = fields
+  const isMoment = typeof until === 'string' && !Number.isNaN(Date.parse(until))
+  return {
+    message: typeof message === 'string' ? message : '',
+    until: isMoment ? until : null,
+    read_only: read_only === true,
+  }
+}
+
+function aboutMaintenance(fault: Fault): string {
+  const { message, until, read_only } = announcedBy(fault)
+  const state = read_only ? 'The server takes no changes' : 'The server is under maintenance'
+  const end = until === null ? '' : ` until ${moment(Date.parse(until))}`
+  if (message) return `${state}${end}: ${message}`
+  return `${state}${end}: try again ${until === null ? 'later' : 'then'}.`
+}
