@@ -46,6 +46,17 @@ export const nouns: Record<string, Noun> = {
       status: () => import('./maintenance/status.ts').then((m) => m.status),
     },
   },
+  quota: {
+    group: 'Administration',
+    summary: 'How much accounts store, and may store',
+    aliases: ['quotas'],
+    verbs: {
+      report: () => import('./quota/report.ts').then((m) => m.report),
+      set: () => import('./quota/set.ts').then((m) => m.set),
+      default: () => import('./quota/default.ts').then((m) => m.standard),
+      recount: () => import('./quota/recount.ts').then((m) => m.recount),
+    },
+  },
   config: {
     group: 'Administration',
     summary: 'Settings and where they come from',

@@ -128,6 +128,9 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return undefined
+    // The noun alone: its help was shown instead of a sentence.
+    if (error.code === 'commander.help')
+      throw usage(`Say what to do: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
     throw usage(`${sentence(error.message)} See svc ${entry[0]} --help.`)
   }
   return chosen && { ...chosen, globals: globalsOf(program.opts()) }

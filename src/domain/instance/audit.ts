@@ -27,6 +27,7 @@ export type AuditKind =
   | 'maintenance.on'
   | 'maintenance.off'
   | 'app.created'
+  | 'quota.recounted'
 
 /** Where somebody acts. */
 export interface Place {

@@ -6,11 +6,13 @@ import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
 import { makeUpkeep } from './upkeep.ts'
+import { makeUsage } from './usage.ts'
 
 export { makeAudit, type Audit, type Happening, type Place } from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
+export type { AccountUsage, UsageReport } from './usage.ts'
 
 /** Names an installation: `server_id` for good, `epoch` until the next restore. */
 export interface Identity {
@@ -39,6 +41,7 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     audit,
     maintenance: makeMaintenance({ clock, settings, audit }),
     upkeep: makeUpkeep({ database, contents, clock, settings }),
+    usage: makeUsage({ database, clock, settings, audit }),
 
     /** Whether there is an administrator. Once there is one there always will be: the last cannot be removed. */
     async isSetUp(): Promise<boolean> {

@@ -8,6 +8,7 @@ import type { Database } from '../../storage/database.ts'
 import { purge } from '../../storage/trash.ts'
 import { forgetPushes } from '../../storage/pushes.ts'
 import { sweepSessions } from '../../storage/sessions.ts'
+import { forgetUsage, noteUsage } from '../../storage/usage.ts'
 import { AUDIT_MEMORY } from './audit.ts'
 import type { Settings } from './settings.ts'
 
@@ -23,6 +24,9 @@ export interface Removed {
 /** Repeated pushes are recognised this long. */
 const PUSH_MEMORY = 30 * DAY
 
+/** How long it is known what accounts used, in days. */
+const USAGE_MEMORY = 400
+
 /** A content nobody points to is kept this long, for uploads that are about to. */
 const CONTENT_GRACE = DAY
 
@@ -37,7 +41,7 @@ interface Parts {
 
 /**
  * Forgets what is past its retention: tombstones, trash, versions, remembered pushes, sessions that are over, old entries of
- * the audit log, and contents nothing points to.
+ * the audit log, and contents nothing points to. Notes what every account uses today.
  */
 export const makeUpkeep =
   ({ database, contents, clock, settings }: Parts) =>
@@ -52,6 +56,9 @@ export const makeUpkeep =
     const madeSince = now - SESSION_LIFETIME.max * SECOND
     await database.write((tx) => sweepSessions(tx, { idleSince, madeSince }))
     await database.write((tx) => forgetAudit(tx, now - AUDIT_MEMORY))
+    const today = Math.floor(now / DAY)
+    await database.write((tx) => noteUsage(tx, today))
+    await database.write((tx) => forgetUsage(tx, today - USAGE_MEMORY))
     const collected = await contents.collect(now - CONTENT_GRACE)
     return { tombstones, ...purged, ...collected }
   }

@@ -1,0 +1,28 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command } from '../command.ts'
+import { readSize } from './size-argument.ts'
+
+const SETTING = 'quota.default'
+
+export const standard = command({
+  name: 'quota default',
+  summary: 'How much accounts without a quota of their own may store',
+  details: 'Without a size it shows what holds. The same as svc config set quota.default.',
+  needs: 'domain',
+  args: { size: { summary: 'size such as 10GB, or none', optional: true } },
+  flags: {},
+  examples: ['svc quota default', 'svc quota default 10GB', 'svc quota default none'],
+  async run({ io, domain: { instance }, config, directory, args }) {
+    if (args.size !== undefined) {
+      readSize(args.size)
+      const { changeSetting } = await import('../../wiring/change-setting.ts')
+      const { overriddenBy } = await changeSetting({ instance, config, directory }, SETTING, args.size)
+      if (overriddenBy) io.warn(`${overriddenBy} also sets ${SETTING}, and that wins.`)
+    }
+    const bytes = (await instance.settings.values())[SETTING]
+    const limit = bytes < 0 ? 'without limit' : `up to ${formatSize(bytes)}`
+    io.say(`Accounts without a quota of their own may store ${limit}.`, {
+      default_quota_bytes: bytes < 0 ? null : bytes,
+    })
+  },
+})
