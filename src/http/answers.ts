@@ -13,15 +13,27 @@ export const jsonHeaders = {
 
 /** Writes the JSON answers of an action: only the fields its contract names leave. */
 export function writerFor(action: AnyAction): (result: object) => string {
-  const envelope = Object.fromEntries(
-    ['ok', 'success']
-      .filter((name) => name in ((action.result as { properties?: object }).properties ?? {}))
-      .map((name) => [name, true]),
-  )
-  // Large answers are put together column by column by their handlers; checking each field again would double their cost.
-  if (action.answers === 'large') return (result) => JSON.stringify({ ...envelope, ...result })
-  const stringify = fastJsonStringify(action.result as never)
-  return (result) => stringify({ ...envelope, ...result })
+  const { properties = {}, required = [], ...rest } = action.result as { properties?: object; required?: string[] }
+  const isEnvelope = (name: string) => name === 'ok' || name === 'success'
+  // The same for every answer, so it is written once: copying each result into an envelope would cost more than all else.
+  const envelope = JSON.stringify(
+    Object.fromEntries(Object.keys(properties).flatMap((name) => (isEnvelope(name) ? [[name, true]] : []))),
+  ).slice(0, -1)
+  const fields = Object.fromEntries(Object.entries(properties).filter(([name]) => !isEnvelope(name)))
+  const stringify =
+    // Large answers are put together column by column by their handlers; checking each field again would double their cost.
+    action.answers === 'large'
+      ? JSON.stringify
+      : fastJsonStringify({
+          ...rest,
+          properties: fields,
+          required: required.filter((name) => !isEnvelope(name)),
+        } as never)
+  return (result) => {
+    const text = stringify(result)
+    const separator = envelope.length > 1 && text.length > 2 ? ',' : ''
+    return envelope + separator + text.slice(1)
+  }
 }
 
 /** Sends an answer of bytes. */

@@ -119,11 +119,12 @@ function logRequests(app: FastifyInstance): void {
       {
         method: request.method,
         path: request.url.split('?', 1)[0],
-        ...(typeof action === 'string' ? { action: action.slice(0, 40) } : {}),
+        // What is undefined is left out of the entry.
+        action: typeof action === 'string' ? action.slice(0, 40) : undefined,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ip: request.ip,
-        ...(request.admitted?.caller ? { user: request.admitted.caller.user.id } : {}),
+        user: request.admitted?.caller?.user.id,
       },
       'request',
     )

@@ -55,36 +55,42 @@ async function limit({ domain, limiter }: Watch, name: LimitName, caller: Caller
 /** Whether an action leaves everything as it is: what a service that is read-only still does for everybody. */
 const isReading = ({ method, reads }: AnyAction): boolean => method === 'GET' || reads === true
 
+export type Guard = (action: AnyAction, request: FastifyRequest, reply: FastifyReply) => Admitted | Promise<Admitted>
+
+const ANYONE: Admitted = { caller: undefined, csrfDue: false }
+
 /**
  * What stands before every action, in this order and before a body is read: is the service set up, who is calling, is it
- * under maintenance, not too often, not from another site, and may they.
+ * under maintenance, not too often, not from another site, and may they. Waits only where something has to be looked up.
  */
-export async function guard(
-  watch: Watch,
-  action: AnyAction,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<Admitted> {
+export function makeGuard(watch: Watch): Guard {
   const { instance } = watch.domain
-  const { auth, openIn = [], limit: limitName } = action
-  if (!openIn.includes('setup') && !(await instance.isSetUp())) throw fault('setup_required')
   const publicUrl = async () => (await instance.settings.values()).public_url
-  if (auth === 'anyone') {
-    if (action.sameOrigin) refuseForeign(request, await publicUrl())
-    return { caller: undefined, csrfDue: false }
+  async function admit(action: AnyAction, request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
+    const { auth, openIn = [], limit: limitName } = action
+    if (!openIn.includes('setup') && !(await instance.isSetUp())) throw fault('setup_required')
+    if (auth === 'anyone') {
+      if (action.sameOrigin) refuseForeign(request, await publicUrl())
+      return ANYONE
+    }
+    const caller = await identify(watch, action, request)
+    if (!openIn.includes('maintenance') && caller.user.role !== 'admin') {
+      const closed = await instance.closedFor({ changes: !isReading(action) })
+      if (closed) throw closed
+    }
+    if (limitName !== 'none') await limit(watch, limitName, caller, reply)
+    let csrfDue = false
+    if (isInSession(caller)) {
+      refuseForeign(request, await publicUrl())
+      csrfDue = action.method === 'POST' && tokenDue(request, caller)
+    }
+    // With the token still to come, whether the caller may do it is told only to whoever turns out to be the caller.
+    if (auth.admin && caller.user.role !== 'admin' && !csrfDue) throw fault('forbidden')
+    return { caller, csrfDue }
   }
-  const caller = await identify(watch, action, request)
-  if (!openIn.includes('maintenance') && caller.user.role !== 'admin') {
-    const closed = await instance.closedFor({ changes: !isReading(action) })
-    if (closed) throw closed
+
+  return (action, request, reply) => {
+    const isOpen = action.auth === 'anyone' && !action.sameOrigin && instance.isSetUp() === true
+    return isOpen ? ANYONE : admit(action, request, reply)
   }
-  if (limitName !== 'none') await limit(watch, limitName, caller, reply)
-  let csrfDue = false
-  if (isInSession(caller)) {
-    refuseForeign(request, await publicUrl())
-    csrfDue = action.method === 'POST' && tokenDue(request, caller)
-  }
-  // With the token still to come, whether the caller may do it is told only to whoever turns out to be the caller.
-  if (auth.admin && caller.user.role !== 'admin' && !csrfDue) throw fault('forbidden')
-  return { caller, csrfDue }
 }

@@ -5,18 +5,18 @@ import { JSON_BODY } from '../contract/limits.ts'
 import { isInSession } from '../domain/accounts/accounts.ts'
 import { jsonHeaders, sendBytes, writerFor } from './answers.ts'
 import { assertToken, CSRF_FIELD } from './cross-site.ts'
-import { guard, type Admitted, type Watch } from './guard.ts'
+import { Asked } from './asked.ts'
+import { makeGuard, type Admitted, type Guard, type Watch } from './guard.ts'
 import type { Handler, Incoming, Outgoing } from './handle.ts'
 import { acceptBytes, incomingOf } from './incoming.ts'
 import { checkerFor } from './params.ts'
-import { sessionCookieOf, setSessionCookie } from './session-cookie.ts'
 
 type Query = Record<string, unknown>
 
 /** One action ready to be called: the checks that come before a body is read, and the rest. */
 interface Route {
   action: AnyAction
-  admit(request: FastifyRequest, reply: FastifyReply): Promise<Admitted>
+  admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted>
   answer(admitted: Admitted, request: FastifyRequest, reply: FastifyReply): Promise<string | FastifyReply>
 }
 
@@ -26,9 +26,6 @@ declare module 'fastify' {
     admitted: Admitted | undefined
   }
 }
-
-const flatHeaders = (request: FastifyRequest): Record<string, string | undefined> =>
-  request.headers as Record<string, string | undefined>
 
 /** The query of a request. Fault `bad_request` when its percent signs make no UTF-8: the parser would take them literally. */
 function queryOf({ url, query }: FastifyRequest): Query {
@@ -42,14 +39,6 @@ function queryOf({ url, query }: FastifyRequest): Query {
   return query as Query
 }
 
-/** A signal that aborts when the client hangs up; made only for handlers that ask for it. */
-function hangUp(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController()
-  reply.raw.once('close', () => controller.abort())
-  if (reply.raw.destroyed) controller.abort()
-  return controller.signal
-}
-
 /** Checks a CSRF token that comes with the body, and what had to wait for it. Faults: `csrf`, `forbidden`. */
 function settleToken({ caller, csrfDue }: Admitted, { auth }: AnyAction, fields: unknown): void {
   if (!csrfDue || !caller || !isInSession(caller)) return
@@ -57,8 +46,7 @@ function settleToken({ caller, csrfDue }: Admitted, { auth }: AnyAction, fields:
   if (auth !== 'anyone' && auth.admin && caller.user.role !== 'admin') throw fault('forbidden')
 }
 
-function routeFor({ action, run }: Handler, watch: Watch): Route {
-  const { domain } = watch
+function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Route {
   const checker = checkerFor(action.params)
   const write = action.answers === 'bytes' ? undefined : writerFor(action)
   const call = run as (call: unknown) => Promise<object>
@@ -66,41 +54,29 @@ function routeFor({ action, run }: Handler, watch: Watch): Route {
 
   return {
     action,
-    admit: (request, reply) => guard(watch, action, request, reply),
-    async answer(admitted, request, reply) {
-      const incoming: Incoming | undefined = action.sends === 'bytes' ? await incomingOf(request) : undefined
-      try {
-        return await respond(admitted, request, reply, incoming)
-      } catch (error) {
-        incoming?.drop()
-        throw error
-      }
-    },
+    admit: (request, reply) => guard(action, request, reply),
+    answer: action.sends === 'bytes' ? receive : respond,
+  }
+
+  async function receive(admitted: Admitted, request: FastifyRequest, reply: FastifyReply) {
+    const incoming = await incomingOf(request)
+    try {
+      return await respond(admitted, request, reply, incoming)
+    } catch (error) {
+      incoming.drop()
+      throw error
+    }
   }
 
   async function respond(
     admitted: Admitted,
     request: FastifyRequest,
     reply: FastifyReply,
-    incoming: Incoming | undefined,
+    incoming?: Incoming,
   ): Promise<string | FastifyReply> {
     settleToken(admitted, action, incoming ? incoming.early : request.body)
     const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
-    const result = await call({
-      params,
-      caller: admitted.caller,
-      domain,
-      origin: { ip: request.ip, userAgent: String(request.headers['user-agent'] ?? '') },
-      headers: flatHeaders(request),
-      head: request.method === 'HEAD',
-      incoming,
-      cookie: sessionCookieOf(request.headers.cookie),
-      async setCookie(value: string | undefined) {
-        const { public_url } = await domain.instance.settings.values()
-        reply.header('set-cookie', setSessionCookie(value, public_url.startsWith('https:')))
-      },
-      signal: () => hangUp(reply),
-    })
+    const result = await call(new Asked({ params, caller: admitted.caller, domain, incoming, request, reply }))
     if (!write) return sendBytes(reply, result as Outgoing)
     // Returned, not sent: a reply returned from an async handler costs listeners on every response.
     void reply.code(action.status ?? 200).headers(jsonHeaders)
@@ -120,8 +96,15 @@ function register(app: FastifyInstance, route: Route): void {
     constraints: { action: action.name },
     config: { action: action.name },
     bodyLimit: action.sends === 'bytes' ? Number.MAX_SAFE_INTEGER : (action.maxBody ?? JSON_BODY),
-    onRequest: async (request, reply) => {
-      request.admitted = await route.admit(request, reply)
+    onRequest(request, reply, done) {
+      const pass = (admitted: Admitted) => {
+        request.admitted = admitted
+        done()
+      }
+      // Most of what anyone may ask needs no look-up, and so no turn of waiting.
+      const admitted = route.admit(request, reply)
+      if (admitted instanceof Promise) admitted.then(pass, done)
+      else pass(admitted)
     },
     handler: (request, reply) => route.answer(request.admitted!, request, reply),
   })
@@ -168,8 +151,9 @@ export async function mount(app: FastifyInstance, handlers: readonly Handler[], 
   app.decorateRequest('admitted', undefined)
   const paths = new Map<string, Route[]>()
   const receiving: Route[] = []
+  const guard = makeGuard(watch)
   for (const handler of handlers) {
-    const route = routeFor(handler, watch)
+    const route = routeFor(handler, watch, guard)
     const { path, sends } = route.action
     if (sends === 'bytes') receiving.push(route)
     else register(app, route)

@@ -34,6 +34,11 @@ interface Parts {
 export function makeInstance({ database, contents, clock, settings, audit, identity, version }: Parts) {
   let administered = false
 
+  async function findAdministrator(): Promise<boolean> {
+    administered = (await first(adminQuery(database.read, {}))) !== undefined
+    return administered
+  }
+
   return {
     identity,
     version,
@@ -43,11 +48,11 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     upkeep: makeUpkeep({ database, contents, clock, settings }),
     usage: makeUsage({ database, clock, settings, audit }),
 
-    /** Whether there is an administrator. Once there is one there always will be: the last cannot be removed. */
-    async isSetUp(): Promise<boolean> {
-      administered ||= (await first(adminQuery(database.read, {}))) !== undefined
-      return administered
-    },
+    /**
+     * Whether there is an administrator. Once there is one there always will be: the last cannot be removed, so from then
+     * on the answer is there at once.
+     */
+    isSetUp: (): true | Promise<boolean> => administered || findAdministrator(),
 
     /**
      * What somebody who is no administrator is refused with at this moment, 503 with `message`, `until` and `Retry-After`;
