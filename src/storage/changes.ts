@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { first, prepared, type Reader, type Writer } from './database.ts'
+import { first, prepared, preparedRows, type Reader, type Writer } from './database.ts'
 
 // The change feed: one row per (account, table, row) with its newest change, moved to the end by each change. Positions
 // come from the account's counter row, which stays locked until the transaction ends: commit order is feed order.
@@ -18,21 +18,23 @@ const advanceQuery = prepared<{ user: number; count: number; bytes: number }, He
     .returning(['seq', 'oldest', 'used_bytes']),
 )
 
-const recordQuery = prepared<
+const recordQuery = preparedRows<
   { user: number; table: string; row: number; seq: number; deleted: number; now: number },
   never
->(({ q, p }) =>
+>(({ q, rows }) =>
   q
     .insertInto('changes')
-    .values({
-      user_id: p.user,
-      tbl: p.table,
-      row_id: p.row,
-      seq: p.seq,
-      born: p.seq,
-      deleted: p.deleted,
-      changed_at: p.now,
-    })
+    .values(
+      rows.map((p) => ({
+        user_id: p.user,
+        tbl: p.table,
+        row_id: p.row,
+        seq: p.seq,
+        born: p.seq,
+        deleted: p.deleted,
+        changed_at: p.now,
+      })),
+    )
     .onConflict((conflict) =>
       conflict.columns(['user_id', 'tbl', 'row_id']).doUpdateSet({
         seq: sql`excluded.seq`,
@@ -49,7 +51,6 @@ const headQuery = prepared<{ user: number }, Head>(({ q, p }) =>
 )
 
 export interface Change {
-  user: number
   table: string
   row: number
   deleted: boolean
@@ -62,13 +63,25 @@ export async function advance(tx: Writer, user: number, count: number, bytes = 0
   return head
 }
 
-/** Writes one change at a position taken with `advance`. */
-export const recordAt = (
+/**
+ * Writes changes at the positions up to `head`, which were taken with `advance`. Of a row that changed more than once only
+ * the last change stays: all become visible in the same moment.
+ */
+export async function recordAll(
   tx: Writer,
-  seq: number,
+  user: number,
+  head: number,
   now: number,
-  { user, table, row, deleted }: Change,
-): Promise<never[]> => recordQuery(tx, { user, table, row, seq, deleted: deleted ? 1 : 0, now })
+  changes: readonly Change[],
+): Promise<void> {
+  const start = head - changes.length
+  const latest = new Map(changes.map((change, index) => [`${change.table} ${change.row}`, index]))
+  const rows = [...latest.values()].map((index) => {
+    const { table, row, deleted } = changes[index]!
+    return { user, table, row, seq: start + index + 1, deleted: deleted ? 1 : 0, now }
+  })
+  await recordQuery(tx, rows)
+}
 
 /** Head of an account's feed. */
 export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))

@@ -26,6 +26,8 @@ export interface Words {
   bytes: RawBuilder<unknown>
   /** What stands behind the closing parenthesis of a table. */
   strict: RawBuilder<unknown>
+  /** The same for a table whose rows are kept in the order of its primary key, where the engine can. */
+  clustered: RawBuilder<unknown>
 }
 
 export interface Database {
@@ -47,14 +49,24 @@ export interface Database {
 
 type Values = Record<string, unknown>
 
+/** Stands for a value while a query is built; `row` for which of several rows. */
 class Placeholder {
   readonly name: string
-  constructor(name: string) {
+  readonly row: number
+  constructor(name: string, row: number) {
     this.name = name
+    this.row = row
   }
 }
 
-const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) })
+const placeholdersOf = <V extends Values>(row: number): V =>
+  new Proxy({}, { get: (_, name) => new Placeholder(String(name), row) }) as V
+
+/** The values of a compiled query, each in the place where the statement wants it. */
+const filled = <R>(compiled: CompiledQuery<R>, rows: readonly Values[]): CompiledQuery<R> => ({
+  ...compiled,
+  parameters: compiled.parameters.map((value) => (value instanceof Placeholder ? rows[value.row]![value.name] : value)),
+})
 
 /**
  * A query built once and run with other values each time, several times faster than building it anew.
@@ -65,9 +77,35 @@ export function prepared<V extends Values, R>(
 ): (on: Reader, values: V) => Promise<R[]> {
   let compiled: CompiledQuery<R> | undefined
   return (on, values) => {
-    compiled ??= build({ q: on.q, p: placeholders as V }).compile()
-    const parameters = compiled.parameters.map((value) => (value instanceof Placeholder ? values[value.name] : value))
-    return on.run({ ...compiled, parameters })
+    compiled ??= build({ q: on.q, p: placeholdersOf<V>(0) }).compile()
+    return on.run(filled(compiled, [values]))
+  }
+}
+
+/** Most rows of one statement: beyond, more rows win nothing. */
+const LARGEST = 64
+
+/**
+ * The same for a statement that takes many rows: `build` is handed stand-ins for each of them. It is built for a few sizes
+ * only, and run as often as all the rows need.
+ */
+export function preparedRows<V extends Values, R>(
+  build: (parts: { q: Kysely<Tables>; rows: V[] }) => Compilable<R>,
+): (on: Reader, rows: readonly V[]) => Promise<R[]> {
+  const bySize = new Map<number, CompiledQuery<R>>()
+  return async (on, rows) => {
+    const answers: R[] = []
+    for (let start = 0; start < rows.length;) {
+      const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, LARGEST)))
+      let compiled = bySize.get(size)
+      if (!compiled) {
+        compiled = build({ q: on.q, rows: Array.from({ length: size }, (_, row) => placeholdersOf<V>(row)) }).compile()
+        bySize.set(size, compiled)
+      }
+      answers.push(...(await on.run(filled(compiled, rows.slice(start, start + size)))))
+      start += size
+    }
+    return answers
   }
 }
 

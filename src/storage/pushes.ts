@@ -1,30 +1,35 @@
-import { first, prepared, type Reader, type Writer } from './database.ts'
+import { first, prepared, preparedRows, type Reader, type Writer } from './database.ts'
 import type { IdempotencyKeyRow, PushedOperationRow } from './tables.ts'
 
 // What was answered to a pushed operation or a keyed request, kept so that a repetition gets the same answer.
 
-const operationQuery = prepared<{ user: number; op: string }, PushedOperationRow>(({ q, p }) =>
-  q.selectFrom('pushed_operations').selectAll().where('user_id', '=', p.user).where('op_id', '=', p.op),
-)
-
-const rememberQuery = prepared<{ [column in keyof PushedOperationRow]: PushedOperationRow[column] }, never>(
-  ({ q, p }) =>
-    q.insertInto('pushed_operations').values({
-      user_id: p.user_id,
-      op_id: p.op_id,
-      payload_hash: p.payload_hash,
-      result: p.result,
-      created_at: p.created_at,
-    }),
+const rememberQuery = preparedRows<{ [column in keyof PushedOperationRow]: PushedOperationRow[column] }, never>(
+  ({ q, rows }) =>
+    q.insertInto('pushed_operations').values(
+      rows.map((p) => ({
+        user_id: p.user_id,
+        op_id: p.op_id,
+        payload_hash: p.payload_hash,
+        result: p.result,
+        created_at: p.created_at,
+      })),
+    ),
 )
 
 const keyQuery = prepared<{ user: number; key: string }, IdempotencyKeyRow>(({ q, p }) =>
   q.selectFrom('idempotency_keys').selectAll().where('user_id', '=', p.user).where('key', '=', p.key),
 )
 
-export const pushedOperation = (on: Reader, user: number, op: string) => first(operationQuery(on, { user, op }))
+/** What is remembered of these operations. */
+export const pushedOperations = (on: Reader, user: number, ops: readonly string[]): Promise<PushedOperationRow[]> =>
+  on.q.selectFrom('pushed_operations').selectAll().where('user_id', '=', user).where('op_id', 'in', ops).execute()
 
-export const rememberOperation = (tx: Writer, row: PushedOperationRow) => rememberQuery(tx, { ...row })
+export async function rememberOperations(tx: Writer, rows: readonly PushedOperationRow[]): Promise<void> {
+  await rememberQuery(
+    tx,
+    rows.map((row) => ({ ...row })),
+  )
+}
 
 export const keyedAnswer = (on: Reader, user: number, key: string) => first(keyQuery(on, { user, key }))
 

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { first, prepared, type Database, type Reader, type Writer } from './database.ts'
+import { first, prepared, preparedRows, type Database, type Reader, type Writer } from './database.ts'
 import type { SyncedRow, Tables } from './tables.ts'
 
 /** A synchronised table as its declaration describes it; storage follows the declaration. */
@@ -56,8 +56,8 @@ export async function ensureTables(database: Database, shapes: readonly TableSha
 export type SyncedRowOf = Omit<SyncedRow, 'user_id' | 'id'> & { id: number }
 
 export interface RowTable {
-  /** Stores a new row and returns its id; the columns not given are null or their default. */
-  insert(tx: Writer, user: number, values: Record<string, Stored>, now: string): Promise<number>
+  /** Stores new rows and returns their ids in the same order; the columns not given are null or their default. */
+  insert(tx: Writer, user: number, rows: readonly Record<string, Stored>[], now: string): Promise<number[]>
   /** Changes the given columns and raises the version. */
   update(tx: Writer, id: number, values: Record<string, Stored>, now: string): Promise<void>
   remove(tx: Writer, id: number): Promise<void>
@@ -77,16 +77,19 @@ export function rowTable(shape: TableShape): RowTable {
   const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
   const updates = new Map<string, ReturnType<typeof updateOf>>()
 
-  const insertQuery = prepared<Record<string, unknown>, { id: number }>(({ q, p }) =>
+  const keys = shape.columns.map((column) => ({ ...column, key: `c_${column.name}` }))
+  const insertQuery = preparedRows<Record<string, unknown>, { id: number }>(({ q, rows }) =>
     any(q)
       .insertInto(name)
-      .values({
-        user_id: p['user_id'],
-        version: 1,
-        created_at: p['now'],
-        updated_at: p['now'],
-        ...Object.fromEntries(shape.columns.map((column) => [column.name, p[`c_${column.name}`]])),
-      } as never)
+      .values(
+        rows.map((p) => ({
+          user_id: p['user_id'],
+          version: 1,
+          created_at: p['now'],
+          updated_at: p['now'],
+          ...Object.fromEntries(keys.map((column) => [column.name, p[column.key]])),
+        })) as never,
+      )
       .returning('id'),
   )
   const updateOf = (columns: string[]) =>
@@ -120,14 +123,18 @@ export function rowTable(shape: TableShape): RowTable {
       .where('id', '=', p.id as never),
   )
   return {
-    async insert(tx, user, values, now) {
-      const parameters: Record<string, unknown> = { user_id: user, now }
-      for (const column of shape.columns) {
-        const value = values[column.name]
-        parameters[`c_${column.name}`] = value === undefined ? column.default : value
-      }
-      const row = await first(insertQuery(tx, parameters))
-      return row!.id
+    async insert(tx, user, rows, now) {
+      const parameters = rows.map((values) => {
+        const row: Record<string, unknown> = { user_id: user, now }
+        for (const column of keys) {
+          const value = values[column.name]
+          row[column.key] = value === undefined ? column.default : value
+        }
+        return row
+      })
+      const inserted = await insertQuery(tx, parameters)
+      // Ids count up in the order of the rows; in which order they are returned is up to the engine.
+      return inserted.map(({ id }) => id).sort((a, b) => a - b)
     },
     async update(tx, id, values, now) {
       // The columns present decide the statement; sorting them keeps the number of statements small.

@@ -216,6 +216,7 @@ export function openSqlite(file: string): Database {
       text: sql`text`,
       bytes: sql`blob`,
       strict: sql`strict`,
+      clustered: sql`strict, without rowid`,
     },
     async snapshot(unit) {
       const connection = spare.pop() ?? new Connection(open(file))

@@ -4,7 +4,7 @@ import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import { feedTables } from '../../src/contract/tables.ts'
-import { advance, recordAt } from '../../src/storage/changes.ts'
+import { advance, recordAll } from '../../src/storage/changes.ts'
 import type { Account } from '../support/account.ts'
 import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
 
@@ -339,7 +339,7 @@ describe('rows that other parts of the service write', () => {
       deleted = false,
     ) => {
       for (const { id: user } of members)
-        await recordAt(tx, (await advance(tx, user, 1)).seq, now, { user, table, row, deleted })
+        await recordAll(tx, user, (await advance(tx, user, 1)).seq, now, [{ table, row, deleted }])
     }
     const made = await database.write(async (tx) => {
       const values = {
@@ -370,12 +370,8 @@ describe('rows that other parts of the service write', () => {
     const leave = ({ id: user }: Account) =>
       database.write(async (tx) => {
         await tx.q.deleteFrom('room_members').where('room_id', '=', made.room).where('user_id', '=', user).execute()
-        await recordAt(tx, (await advance(tx, user, 1)).seq, now, {
-          user,
-          table: 'svc_rooms',
-          row: made.room,
-          deleted: false,
-        })
+        const { seq } = await advance(tx, user, 1)
+        await recordAll(tx, user, seq, now, [{ table: 'svc_rooms', row: made.room, deleted: false }])
       })
     return { ...made, leave }
   }

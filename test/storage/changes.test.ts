@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { advance, compact, headOf, headsOf, newestOf, recordAt } from '../../src/storage/changes.ts'
+import { advance, compact, headOf, headsOf, newestOf, recordAll } from '../../src/storage/changes.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { addUser, databaseOfTest } from '../support/storage.ts'
 
@@ -7,7 +7,7 @@ import { addUser, databaseOfTest } from '../support/storage.ts'
 const change = (database: Database, user: number, row: number, deleted: boolean, now: number, table = 'svc_notes') =>
   database.write(async (tx) => {
     const { seq } = await advance(tx, user, 1)
-    await recordAt(tx, seq, now, { user, table, row, deleted })
+    await recordAll(tx, user, seq, now, [{ table, row, deleted }])
     return seq
   })
 

@@ -117,7 +117,7 @@ describe('the synchronised tables', () => {
     const { database, user } = await databaseOfTest()
     await ensureTables(database, [shape([name])])
     const before = rowTable(shape([name]))
-    const id = await database.write((tx) => before.insert(tx, user, { name: 'old' }, '2026'))
+    const [id] = await database.write((tx) => before.insert(tx, user, [{ name: 'old' }], '2026'))
 
     const wider = shape([
       name,
@@ -130,7 +130,7 @@ describe('the synchronised tables', () => {
     await ensureTables(database, [wider])
     await ensureTables(database, [wider])
     const after = rowTable(wider)
-    expect(await after.get(database.read, user, id)).toMatchObject({
+    expect(await after.get(database.read, user, id!)).toMatchObject({
       name: 'old',
       size: 7,
       done: 0,
@@ -138,8 +138,10 @@ describe('the synchronised tables', () => {
       note: null,
       word: "it's",
     })
-    const next = await database.write((tx) => after.insert(tx, user, { name: 'new', note: 'x', weight: 1.5 }, '2026'))
-    expect(await after.get(database.read, user, next)).toMatchObject({
+    const [next] = await database.write((tx) =>
+      after.insert(tx, user, [{ name: 'new', note: 'x', weight: 1.5 }], '2026'),
+    )
+    expect(await after.get(database.read, user, next!)).toMatchObject({
       name: 'new',
       size: 7,
       done: 0,
@@ -153,9 +155,9 @@ describe('the synchronised tables', () => {
     const { database, user } = await databaseOfTest()
     const wide = shape([name, { name: 'extra', type: 'text', required: false, default: null }])
     await ensureTables(database, [wide])
-    const id = await database.write((tx) => rowTable(wide).insert(tx, user, { name: 'a', extra: 'kept' }, '2026'))
+    const [id] = await database.write((tx) => rowTable(wide).insert(tx, user, [{ name: 'a', extra: 'kept' }], '2026'))
     await ensureTables(database, [shape([name])])
-    expect(await rowTable(wide).get(database.read, user, id)).toMatchObject({ extra: 'kept' })
+    expect(await rowTable(wide).get(database.read, user, id!)).toMatchObject({ extra: 'kept' })
   })
 })
 

@@ -1,5 +1,5 @@
 import { fault } from '../../contract/errors.ts'
-import { advance, recordAt } from '../../storage/changes.ts'
+import { advance, recordAll } from '../../storage/changes.ts'
 import type { Reader, Writer } from '../../storage/database.ts'
 import { childOf, insertNode, rootOf, type Node } from '../../storage/files.ts'
 import { nameKey, type Segments } from './paths.ts'
@@ -105,7 +105,7 @@ export const insertFolder = (
 export async function recordNodes(tx: Writer, { user, room }: Ground, nodes: number[], bytes: number, now: number) {
   const recorded = room === null ? nodes : []
   const head = await advance(tx, user, recorded.length, bytes)
-  let seq = head.seq - recorded.length
-  for (const row of recorded) await recordAt(tx, ++seq, now, { user, table: FILES_TABLE, row, deleted: false })
+  const changes = recorded.map((row) => ({ table: FILES_TABLE, row, deleted: false }))
+  await recordAll(tx, user, head.seq, now, changes)
   return head
 }

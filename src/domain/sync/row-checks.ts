@@ -8,12 +8,11 @@ export interface Refusal {
   error: string
 }
 
-const validators = new Map<string, Validator>()
+const validators = { new: new Map<TableName, Validator>(), change: new Map<TableName, Validator>() }
 
 function validator(table: TableName, kind: 'new' | 'change'): Validator {
-  const key = `${table} ${kind}`
-  let found = validators.get(key)
-  if (!found) validators.set(key, (found = Compile(rowSchema(tables[table], kind))))
+  let found = validators[kind].get(table)
+  if (!found) validators[kind].set(table, (found = Compile(rowSchema(tables[table], kind))))
   return found
 }
 
@@ -55,8 +54,8 @@ export function refuse(table: TableName, kind: 'new' | 'change', data: Record<st
     const where = first?.instancePath.slice(1) || missing(columns, data) || 'data'
     return { code: 'bad_value', error: `${where} ${first?.message ?? 'is not valid'}.` }
   }
-  for (const [name, value] of Object.entries(data)) {
-    const problem = flaw(columns[name]!, value)
+  for (const name of Object.keys(data)) {
+    const problem = flaw(columns[name]!, data[name])
     if (problem) return { code: 'bad_value', error: `${name} ${problem}.` }
   }
   return undefined

@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts'
 /** Accounts, files, the change feed and chat rooms. The synchronised tables follow from their declaration (`rows.ts`). */
 export const initial: Migration = {
   name: '0001-initial',
-  statements: ({ id, integer, text, bytes, strict }) => [
+  statements: ({ id, integer, text, bytes, strict, clustered }) => [
     sql`create table settings (key ${text} primary key, value ${text} not null) ${strict}`,
 
     sql`create table users (
@@ -157,7 +157,7 @@ export const initial: Migration = {
       deleted ${integer} not null,
       changed_at ${integer} not null,
       primary key (user_id, tbl, row_id)
-    ) ${strict}`,
+    ) ${clustered}`,
     sql`create index changes_in_order on changes (user_id, seq, tbl, row_id, born, deleted)`,
 
     sql`create table pushed_operations (
