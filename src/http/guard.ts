@@ -66,6 +66,7 @@ const ANYONE: Admitted = { caller: undefined, csrfDue: false }
 export function makeGuard(watch: Watch): Guard {
   const { instance } = watch.domain
   const publicUrl = async () => (await instance.settings.values()).public_url
+
   async function admit(action: AnyAction, request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
     const { auth, openIn = [], limit: limitName } = action
     if (!openIn.includes('setup') && !(await instance.isSetUp())) throw fault('setup_required')

@@ -170,10 +170,18 @@ function makeWriter(writer: Connection): { write: Database['write']; idle: () =>
   const queue: Unit[] = []
   let running: Promise<void> | undefined
 
+  /** Waits while further units arrive with every turn of the event loop: requests that came together share a commit. */
+  async function gathered(): Promise<void> {
+    let before: number
+    do {
+      before = queue.length
+      await new Promise((resolve) => setImmediate(resolve))
+    } while (queue.length > before && queue.length < GROUP)
+  }
+
   async function drain(): Promise<void> {
-    // Let every request that arrived in this turn of the event loop queue up first.
-    await new Promise((resolve) => setImmediate(resolve))
     while (queue.length > 0) {
+      await gathered()
       const group = queue.splice(0, GROUP)
       try {
         await begin(writer)
