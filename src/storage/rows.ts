@@ -132,9 +132,8 @@ export function rowTable(shape: TableShape): RowTable {
         }
         return row
       })
-      const inserted = await insertQuery(tx, parameters)
       // Ids count up in the order of the rows; in which order they are returned is up to the engine.
-      return inserted.map(({ id }) => id).sort((a, b) => a - b)
+      return (await insertQuery(tx, parameters)).map(({ id }) => id).sort((a, b) => a - b)
     },
     async update(tx, id, values, now) {
       // The columns present decide the statement; sorting them keeps the number of statements small.

@@ -70,12 +70,6 @@ async function perform(
   return { id, version: version + 1, changed: true }
 }
 
-interface Insert {
-  index: number
-  operation: Operation
-  sound: Sound
-}
-
 /** What is known of each `op_id` a push names. */
 async function knownOperations(tx: Writer, user: number, operations: readonly unknown[]) {
   const ops = operations.flatMap((operation) =>
@@ -85,35 +79,55 @@ async function knownOperations(tx: Writer, user: number, operations: readonly un
   return new Map(rows.map((row) => [row.op_id, row]))
 }
 
+/** What the operations of one push came to so far, and which of them are to be remembered. */
+function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: number) {
+  const results: Outcome[] = []
+  const changes: Change[] = []
+  const remembered: PushedOperationRow[] = []
+  return {
+    results,
+    changes,
+    remembered,
+
+    settle(index: number, operation: Operation, effect: Effect | Rejected): void {
+      const outcome = (results[index] = outcomeOf(index, operation, effect))
+      if (effect instanceof Rejected) return
+      if (effect.changed) changes.push({ table: outcome.table!, row: effect.id, deleted: effect.deleted === true })
+      // Only what was done is remembered: a refused operation changed nothing and may be sent again, mended.
+      if (outcome.op_id === undefined) return
+      const payload_hash = payloadHash({ ...operation, op_id: undefined })
+      const row = {
+        user_id: user,
+        op_id: outcome.op_id,
+        payload_hash,
+        result: JSON.stringify(outcome),
+        created_at: now,
+      }
+      known.set(row.op_id, row)
+      remembered.push(row)
+    },
+
+    /** Answers an operation whose `op_id` was used before as it was then; false for a new one. */
+    repeats(index: number, operation: Operation): boolean {
+      const before = known.get(operation.op_id as string)
+      if (!before) return false
+      const isSame = before.payload_hash === payloadHash({ ...operation, op_id: undefined })
+      results[index] = isSame
+        ? { ...(JSON.parse(before.result) as Outcome), index, status: 'duplicate' }
+        : outcomeOf(index, operation, new Rejected('op_id_reuse', 'The op_id was used for another operation.'))
+      return true
+    },
+  }
+}
+
 /**
  * Applies operations in their order, each on its own: a refused one blocks no other. INSERTs into one table that follow
  * each other become one statement. A repeated `op_id` answers the stored result and writes nothing.
  */
 async function applyAll(tx: Writer, user: number, operations: readonly Operation[], now: number) {
-  const known = await knownOperations(tx, user, operations)
+  const ledger = makeLedger(user, await knownOperations(tx, user, operations), now)
   const stamp = new Date(now).toISOString()
-  const results: Outcome[] = []
-  const changes: Change[] = []
-  const remembered: PushedOperationRow[] = []
-  let inserts: Insert[] = []
-
-  function settle(index: number, operation: Operation, effect: Effect | Rejected): void {
-    const outcome = (results[index] = outcomeOf(index, operation, effect))
-    if (effect instanceof Rejected) return
-    if (effect.changed) changes.push({ table: outcome.table!, row: effect.id, deleted: effect.deleted === true })
-    // Only what was done is remembered: a refused operation changed nothing and may be sent again, mended.
-    if (outcome.op_id === undefined) return
-    const payload_hash = payloadHash({ ...operation, op_id: undefined })
-    const row = { user_id: user, op_id: outcome.op_id, payload_hash, result: JSON.stringify(outcome), created_at: now }
-    known.set(row.op_id, row)
-    remembered.push(row)
-  }
-
-  function repeat(index: number, operation: Operation, { payload_hash, result }: PushedOperationRow): Outcome {
-    if (payload_hash !== payloadHash({ ...operation, op_id: undefined }))
-      return outcomeOf(index, operation, new Rejected('op_id_reuse', 'The op_id was used for another operation.'))
-    return { ...(JSON.parse(result) as Outcome), index, status: 'duplicate' }
-  }
+  let inserts: { index: number; operation: Operation; sound: Sound }[] = []
 
   async function insertWaiting(): Promise<void> {
     const group = inserts
@@ -122,35 +136,31 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
     const rows = group.map(({ sound }) => sound.values)
     const ids = await rowTables.get(group[0]!.sound.table)!.insert(tx, user, rows, stamp)
     for (const [at, { index, operation }] of group.entries())
-      settle(index, operation, { id: ids[at]!, version: 1, changed: true })
+      ledger.settle(index, operation, { id: ids[at]!, version: 1, changed: true })
   }
 
   for (const [index, operation] of operations.entries()) {
     const misshapen = misshape(operation)
     if (misshapen) {
-      results[index] = outcomeOf(index, operation ?? {}, misshapen)
+      ledger.settle(index, operation ?? {}, misshapen)
       continue
     }
-    const op = operation.op_id as string | undefined
+    const { op_id: op } = operation
     if (op !== undefined && inserts.some((insert) => insert.operation.op_id === op)) await insertWaiting()
-    const before = op === undefined ? undefined : known.get(op)
-    if (before) {
-      results[index] = repeat(index, operation, before)
-      continue
-    }
+    if (ledger.repeats(index, operation)) continue
     const sound = check(operation)
-    if (sound instanceof Rejected) settle(index, operation, sound)
+    if (sound instanceof Rejected) ledger.settle(index, operation, sound)
     else if (sound.verb === 'INSERT') {
       if (inserts[0] && inserts[0].sound.table !== sound.table) await insertWaiting()
       inserts.push({ index, operation, sound })
     } else {
       await insertWaiting()
-      settle(index, operation, await perform(tx, user, sound, stamp))
+      ledger.settle(index, operation, await perform(tx, user, sound, stamp))
     }
   }
   await insertWaiting()
-  await rememberOperations(tx, remembered)
-  return { results, changes }
+  await rememberOperations(tx, ledger.remembered)
+  return ledger
 }
 
 /** All operations of one push, and where the feed is after them. */
