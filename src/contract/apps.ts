@@ -15,9 +15,12 @@ export const categories = [
   'custom',
 ] as const
 
+/** The name of an app in addresses. */
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
+
 const Category = Type.Union(categories.map((name) => Type.Literal(name)))
 const Slug = Type.String({
-  pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
+  pattern: SLUG.source,
   description: 'Lower-case letters, digits and hyphens; no other app has it.',
 })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Up to 100 printable characters.' })

@@ -11,6 +11,7 @@ import { filesystemHandlers } from './filesystem/filesystem.ts'
 import { makeLimiter } from './limiter.ts'
 import { mount } from './mount.ts'
 import { securityHeaders } from './security-headers.ts'
+import { appFiles } from './service/app-files.ts'
 import { docs } from './service/docs.ts'
 import { health } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
@@ -66,6 +67,7 @@ export async function makeApp({
   trustedProxies,
   metrics: readers,
 }: AppOptions): Promise<FastifyInstance> {
+  const headers = securityHeaders((await domain.instance.settings.values()).public_url)
   const app = Fastify({
     logger: logger ?? false,
     // One line a request, written when it is answered, comes from `logRequests`.
@@ -79,6 +81,10 @@ export async function makeApp({
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // An address that cannot be decoded comes to no route and to no hook.
+    frameworkErrors(_error, request, reply) {
+      answerError(fault('bad_request', { text: 'The address is not valid.' }), request, reply.headers(headers))
+    },
     clientErrorHandler(error, socket) {
       if (!socket.writable) return
       const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
@@ -101,12 +107,16 @@ export async function makeApp({
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
   logRequests(app)
-  securityHeaders(app, (await domain.instance.settings.values()).public_url)
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers(headers)
+    done()
+  })
 
   await mount(app, handlers, { domain, limiter: makeLimiter(clock) })
   health(app, domain)
   metrics(app, readers)
   docs(app, domain.instance.version)
+  appFiles(app, domain)
   setupPage(app, domain)
   return app
 }

@@ -33,16 +33,27 @@ export async function fileAnswer(
   path: string,
   { sha256, size, mtime }: FileFacts,
 ): Promise<Outgoing> {
-  const tag = `"${sha256}"`
   const described = {
     ...safety,
     'content-disposition': disposition(path),
-    'accept-ranges': 'bytes',
     'last-modified': new Date(mtime * 1_000).toUTCString(),
-    etag: tag,
     'x-file-sha256': sha256,
     'x-file-mtime': String(mtime),
   }
+  return contentAnswer({ headers, head, domain }, described, { sha256, size })
+}
+
+/**
+ * Answers with a content under headers that describe it: whole, a range of it, or not at all when the client has it. Fault
+ * `range_not_satisfiable`.
+ */
+export async function contentAnswer(
+  { headers, head, domain }: Pick<Call<unknown>, 'headers' | 'head' | 'domain'>,
+  more: Record<string, string>,
+  { sha256, size }: Pick<FileFacts, 'sha256' | 'size'>,
+): Promise<Outgoing> {
+  const tag = `"${sha256}"`
+  const described = { ...more, 'accept-ranges': 'bytes', etag: tag }
   if (matches(headers['if-none-match'], tag)) return { status: 304, headers: described, body: undefined }
   // A range of another content than the client has parts of would not fit them (If-Range).
   const condition = headers['if-range']

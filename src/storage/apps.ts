@@ -20,6 +20,22 @@ const byIdQuery = prepared<{ id: number }, StoredApp>(({ q, p }) =>
 
 export const appById = (on: Reader, id: number): Promise<StoredApp | undefined> => first(byIdQuery(on, { id }))
 
+const bySlugQuery = prepared<{ slug: string }, StoredApp>(({ q, p }) =>
+  q.selectFrom('apps').selectAll().where('slug', '=', p.slug),
+)
+
+export const appBySlug = (on: Reader, slug: string): Promise<StoredApp | undefined> => first(bySlugQuery(on, { slug }))
+
+/** Every app with the name of the user who made it, null for those of the system; in the order of slugs. */
+export const allApps = (on: Reader): Promise<(StoredApp & { owner: string | null })[]> =>
+  on.q
+    .selectFrom('apps')
+    .leftJoin('users', 'users.id', 'apps.created_by')
+    .selectAll('apps')
+    .select('users.username as owner')
+    .orderBy('apps.slug')
+    .execute()
+
 /** How many custom apps an account has. */
 export async function customAppCount(on: Reader, user: number): Promise<number> {
   const row = await on.q
@@ -30,13 +46,9 @@ export async function customAppCount(on: Reader, user: number): Promise<number> 
   return Number(row?.count ?? 0)
 }
 
-const bySlugQuery = prepared<{ slug: string }, { id: number }>(({ q, p }) =>
-  q.selectFrom('apps').select('id').where('slug', '=', p.slug),
-)
-
 /** Stores an app and returns its id; undefined, and nothing written, when its slug is taken. */
 export async function insertApp(tx: Writer, app: NewApp, now: number): Promise<number | undefined> {
-  if (await first(bySlugQuery(tx, { slug: app.slug }))) return undefined
+  if (await appBySlug(tx, app.slug)) return undefined
   const { id } = await tx.q
     .insertInto('apps')
     .values({ ...app, created_at: now, updated_at: now })
@@ -46,7 +58,7 @@ export async function insertApp(tx: Writer, app: NewApp, now: number): Promise<n
 }
 
 export type AppChanges = Partial<
-  Pick<AppRow, 'name' | 'description' | 'icon_url' | 'app_path' | 'category' | 'supports_context'>
+  Pick<AppRow, 'name' | 'description' | 'icon_url' | 'app_path' | 'category' | 'supports_context' | 'admin_only'>
 >
 
 export const updateApp = (tx: Writer, id: number, changes: AppChanges, now: number) =>

@@ -100,6 +100,9 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
           .where(({ not, exists, selectFrom }) =>
             not(exists(selectFrom('versions').select('id').whereRef('versions.sha256', '=', 'contents.sha256'))),
           )
+          .where(({ not, exists, selectFrom }) =>
+            not(exists(selectFrom('app_files').select('path').whereRef('app_files.sha256', '=', 'contents.sha256'))),
+          )
           .returning(['size'])
           .execute(),
       )

@@ -118,7 +118,7 @@ export async function openLocal({
   }
   const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
 
-  const desktop = makeDesktop({ database, clock, audit, appPolicy: appPolicyOf(settings) })
+  const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const chat = makeChat({ database, clock, announce: sync.announce })
 
   return {

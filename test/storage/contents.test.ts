@@ -3,6 +3,8 @@ import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
+import { insertRelease } from '../../src/storage/app-releases.ts'
+import { insertApp } from '../../src/storage/apps.ts'
 import { TooLarge } from '../../src/storage/blobs/blobs.ts'
 import { openDisk } from '../../src/storage/blobs/disk.ts'
 import { makeHasher } from '../../src/storage/blobs/hasher.ts'
@@ -152,6 +154,25 @@ describe('collecting', () => {
     expect(await hashes()).toEqual([first.sha256, second.sha256].sort())
     for (const [index, each] of [first, second].entries())
       expect((await bytes(each.sha256)).equals(bytesOf(size, index + 1))).toBe(true)
+  })
+
+  test.each(kinds)('leaves a %s content that a release of an app has among its files', async (_, size) => {
+    const { keep, contents, ago, hashes, bytes, database } = await world()
+    const { sha256 } = await keep(bytesOf(size), ago(9 * DAY), false)
+    const app = { slug: 'clock', name: 'Clock', description: '', icon_url: '', app_path: '/', category: 'utility' }
+    const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
+    await database.write(async (tx) => {
+      const id = (await insertApp(tx, { ...app, ...flags }, 1))!
+      for (const version of ['1.0.0', '2.0.0']) {
+        const files = version === '1.0.0' ? [{ path: 'index.html', sha256, size }] : []
+        await insertRelease(tx, { app_id: id, version, sha256: 'x', manifest: '{}', installed_at: 1, files })
+      }
+    })
+    expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
+    expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
+    await database.write((tx) => tx.q.deleteFrom('apps').where('slug', '=', 'clock').execute())
+    expect(await contents.collect(ago(DAY))).toEqual({ contents: 1, bytes: size })
+    expect(await hashes()).toEqual([])
   })
 
   test.each(kinds)('leaves a %s content that is younger than a day, whatever it is told', async (_, size) => {

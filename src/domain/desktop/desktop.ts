@@ -1,14 +1,23 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Contents } from '../../storage/contents.ts'
 import type { Database } from '../../storage/database.ts'
-import type { Audit } from '../instance/instance.ts'
+import type { Audit, Settings } from '../instance/instance.ts'
+import { makeAppRegistry } from './app-registry.ts'
+import { makeAppReleases } from './app-releases.ts'
 import { makeApps, type AppPolicy } from './apps.ts'
 import { makeComponents } from './components.ts'
 import { makeProfiles } from './profiles.ts'
 
+export type { Remark } from './app-manifest.ts'
+export { examinePackage, packageLimits, type AppPackage, type Examined } from './app-package.ts'
+export type { RegisteredApp } from './app-registry.ts'
+export type { Release } from './app-releases.ts'
 export { seedSystemApps } from './system-apps.ts'
 
 interface Parts {
   database: Database
+  contents: Contents
+  settings: Settings
   clock: Clock
   audit: Audit
   /** What an administrator decided about apps; read anew wherever it counts. */
@@ -16,11 +25,14 @@ interface Parts {
 }
 
 /** What users see on their desktop: their own components, profiles of them, and apps. */
-export function makeDesktop({ database, clock, audit, appPolicy }: Parts) {
+export function makeDesktop({ database, contents, settings, clock, audit, appPolicy: policy }: Parts) {
+  const registry = makeAppRegistry({ database, settings, clock, audit, policy })
   return {
     components: makeComponents({ database, clock }),
     profiles: makeProfiles({ database, clock }),
-    apps: makeApps({ database, clock, audit, policy: appPolicy }),
+    apps: makeApps({ database, clock, audit, policy }),
+    registry,
+    releases: makeAppReleases({ database, contents, clock, audit, policy, registry }),
   }
 }
 

@@ -97,6 +97,11 @@ const systemApps: readonly SystemApp[] = [
   },
 ]
 
+const systemSlugs: ReadonlySet<string> = new Set(systemApps.map(({ slug }) => slug))
+
+/** Whether an app of that name comes with the desktop. */
+export const isSystemSlug = (slug: string): boolean => systemSlugs.has(slug)
+
 /** Registers those of the desktop's apps that are missing; safe to repeat, and to run in two processes at once. */
 export async function seedSystemApps(tx: Writer, now: number): Promise<void> {
   for (const { supports_context, admin_only, ...app } of systemApps) {

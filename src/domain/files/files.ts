@@ -14,6 +14,7 @@ import { makeWrite, type Allowance } from './write.ts'
 
 export type { FileEntry } from './batches.ts'
 export type { FileFacts } from './look.ts'
+export { mimeOf } from './mime.ts'
 
 interface Parts {
   database: Database

@@ -28,6 +28,13 @@ export type AuditKind =
   | 'maintenance.off'
   | 'app.created'
   | 'quota.recounted'
+  | 'app.changed'
+  | 'app.enabled'
+  | 'app.disabled'
+  | 'app.installed'
+  | 'app.updated'
+  | 'app.rolled_back'
+  | 'app.removed'
 
 /** Where somebody acts. */
 export interface Place {

@@ -1,4 +1,5 @@
 import { formatSize, parseSize } from '../../base/sizes.ts'
+import { SLUG } from '../../contract/apps.ts'
 import { limits } from '../../contract/limits.ts'
 
 /** The values an option can have, how they are read from text and shown. */
@@ -90,7 +91,6 @@ const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => (
 })
 const live = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({ kind, standard, summary, live: true })
 
-const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const HTTPS_ORIGIN = /^https:\/\/([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
 
 // An address or a range in CIDR notation. Numbers of hops and wildcards are refused: anybody could then name any address.

@@ -88,6 +88,25 @@ export function makeSettings(database: Database, given: Given, clock: Clock) {
       askedAt = -Infinity
     },
 
+    /**
+     * Changes the stored value of a live option from what it was, in one transaction with what goes with it: two who change
+     * it at once both have their way. A value that stays the same is not written.
+     */
+    async revise<N extends OptionName, T>(
+      name: N,
+      unit: (tx: Writer, before: Values[N]) => Promise<{ value: Values[N]; result: T }>,
+    ): Promise<T> {
+      const revised = await database.write(async (tx) => {
+        const text = (await storedSettings(tx)).get(name)
+        const before = (text === undefined ? options[name].standard : JSON.parse(text)) as Values[N]
+        const { value, result } = await unit(tx, before)
+        if (JSON.stringify(value) !== JSON.stringify(before)) await storeSetting(tx, name, JSON.stringify(value))
+        return result
+      })
+      askedAt = -Infinity
+      return revised
+    },
+
     /** Maintenance in force, or undefined. */
     async maintenance(): Promise<Maintenance | undefined> {
       return unlessOver((await current()).maintenance, clock.now())

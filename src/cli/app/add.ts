@@ -1,0 +1,21 @@
+import { command, flag } from '../command.ts'
+import { detailFlags, detailsOf, documentOf, named } from './app.ts'
+
+export const add = command({
+  name: 'app add',
+  summary: 'Register an app for everybody by its address',
+  details:
+    'For an app whose files are on another server: allow its origin first, with svc config set apps.allowed_origins.\n' +
+    'An app that comes as a package is installed with svc app install instead.',
+  needs: 'domain',
+  args: { slug: 'name in addresses: lower-case letters, digits and hyphens' },
+  flags: { name: flag.text('name shown to users (the slug)', 'NAME'), ...detailFlags },
+  examples: [
+    'svc app add wiki --name Wiki --path https://wiki.example.org/ --category productivity',
+    'svc app add status --name "Server status" --path https://status.example.org/ --admin-only on',
+  ],
+  async run({ io, domain: { desktop }, args, flags }) {
+    const app = await desktop.registry.add(args.slug, { name: flags.name ?? args.slug, ...detailsOf(flags) })
+    io.say(`Added ${named(app)}, which loads from ${app.app_path}.`, documentOf(app))
+  },
+})

@@ -1,0 +1,41 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command } from '../command.ts'
+import { count, lookAt, packageArg, remarkLines, type Looked } from './package.ts'
+
+export const check = command({
+  name: 'app check',
+  summary: 'Look at the package of an app and say everything that is wrong with it',
+  details:
+    'A package is a folder with app.json, which names slug, name and version, and may name description, icon, category, entry\n' +
+    '(index.html), supports_context and admin_only. Names that begin with a dot are left out. Changes nothing; exit code 0 when\n' +
+    'all is well, 3 with warnings, 1 when it cannot be installed. svc template write sample-app makes one to begin with.',
+  needs: 'nothing',
+  args: { package: packageArg },
+  flags: {},
+  examples: ['svc app check ./focus', 'svc app check focus.tar.gz --json'],
+  async run({ io, args }) {
+    const looked = await lookAt(args.package)
+    const { app, problems, warnings } = looked
+    const lines = [
+      ...remarkLines(problems).map((line) => `${io.paint.red('problem')}  ${line}`),
+      ...remarkLines(warnings).map((line) => `${io.paint.yellow('warning')}  ${line}`),
+      verdict(looked),
+    ]
+    io.say(lines.join('\n'), {
+      ok: app !== undefined,
+      app: app ? { ...app.manifest, sha256: app.sha256, files: app.files.length, bytes: app.bytes } : null,
+      problems,
+      warnings,
+      left_out: looked.leftOut,
+    })
+    if (!app) return 1
+    return warnings.length > 0 ? 3 : 0
+  },
+})
+
+function verdict({ app, problems, leftOut }: Looked): string {
+  if (!app) return `This cannot be installed: ${count(problems.length, 'problem')}.`
+  const { slug, version } = app.manifest
+  const left = leftOut.length > 0 ? `; ${count(leftOut.length, 'name')} with a dot left out` : ''
+  return `${slug} ${version} can be installed: ${count(app.files.length, 'file')}, ${formatSize(app.bytes)}${left}.`
+}

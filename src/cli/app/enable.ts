@@ -1,0 +1,18 @@
+import { command } from '../command.ts'
+
+export const enable = command({
+  name: 'app enable',
+  summary: 'Let users have a disabled app again',
+  needs: 'domain',
+  args: { slug: 'slug of the app' },
+  flags: {},
+  examples: ['svc app enable finance'],
+  async run({ io, domain: { desktop }, args }) {
+    const changed = await desktop.registry.enable(args.slug)
+    io.say(changed ? `Enabled ${args.slug}.` : `${args.slug} is enabled already.`, {
+      slug: args.slug,
+      state: 'enabled',
+      changed,
+    })
+  },
+})

@@ -1,0 +1,174 @@
+import { constants } from 'node:fs'
+import { open, readdir, stat, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline, type Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
+import { packageLimits, type Remark } from '../../domain/desktop/desktop.ts'
+import { Exit } from '../exit.ts'
+
+// Reads the package of an app, a folder or an archive, into memory: regular files only, and no more than a package may
+// have. What is found to be wrong is collected, so that its author hears all of it at once.
+
+/** What a package holds, by path. */
+export interface PackageFiles {
+  files: Map<string, Uint8Array>
+  problems: Remark[]
+  /** Names that begin with a dot, which no package has. */
+  leftOut: string[]
+}
+
+/** Entries that are looked at, folders and what is left out among them. */
+const MAX_ENTRIES = 20_000
+
+/** Bytes that an archive may unpack to, headers included. */
+const MAX_UNPACKED = packageLimits.bytes + 16 * 1024 ** 2
+
+const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`
+
+/** Reading on makes no sense. */
+class Enough extends Error {}
+
+function collector() {
+  const found: PackageFiles = { files: new Map(), problems: [], leftOut: [] }
+  let [entries, bytes] = [0, 0]
+  const problem = (file: string, message: string) => void found.problems.push({ file, message })
+  return {
+    found,
+    problem,
+    /** Counts an entry, and says whether it is to be read. */
+    admit(path: string): boolean {
+      entries += 1
+      // That there are too many files is seen and said when they are examined.
+      if (found.files.size > packageLimits.files) throw new Enough()
+      if (entries > MAX_ENTRIES) {
+        problem('', `has more than ${MAX_ENTRIES} entries`)
+        throw new Enough()
+      }
+      const hidden = path.split('/').some((name) => /^\.[^.\\]/.test(name))
+      if (hidden) found.leftOut.push(path)
+      return !hidden
+    },
+    async read(path: string, size: number, body: AsyncIterable<Uint8Array>): Promise<void> {
+      if (found.files.has(path)) return problem(path, 'is there twice')
+      if (size > packageLimits.fileBytes) return problem(path, `has more than ${megabytes(packageLimits.fileBytes)}`)
+      const parts: Uint8Array[] = []
+      for await (const part of body) {
+        bytes += part.length
+        if (bytes > packageLimits.bytes) {
+          problem('', `has more than ${megabytes(packageLimits.bytes)}`)
+          throw new Enough()
+        }
+        parts.push(part)
+      }
+      found.files.set(path, Buffer.concat(parts))
+    },
+  }
+}
+
+type Collector = ReturnType<typeof collector>
+
+/** The package at a path. Throws `Exit` when there is nothing that could be one. */
+export async function readPackage(path: string): Promise<PackageFiles> {
+  const at = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new Exit(5, `There is no ${path}.`, 'not_found')
+    throw error
+  })
+  if (!at.isDirectory() && !at.isFile()) throw new Exit(2, `${path} is neither a folder nor an archive.`, 'usage')
+  const collected = collector()
+  try {
+    await (at.isDirectory() ? readFolder(collected, path, '') : readArchive(collected, path))
+  } catch (error) {
+    if (!(error instanceof Enough)) throw error
+  }
+  return collected.found
+}
+
+const kinds: Record<string, string> = {
+  '1': 'is a hard link',
+  '2': 'is a symbolic link',
+  '3': 'is a device',
+  '4': 'is a device',
+  '6': 'is a pipe',
+}
+const onlyFiles = (kind = 'is neither a file nor a folder') => `${kind}: a package has only files and folders`
+
+async function readFolder(collected: Collector, root: string, folder: string): Promise<void> {
+  const entries = await readdir(join(root, folder), { withFileTypes: true })
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (!collected.admit(path)) continue
+    if (entry.isDirectory()) await readFolder(collected, root, path)
+    else if (entry.isFile()) await readFile(collected, root, path)
+    else collected.problem(path, onlyFiles(entry.isSymbolicLink() ? kinds['2'] : undefined))
+  }
+}
+
+async function readFile(collected: Collector, root: string, path: string): Promise<void> {
+  // What was a file a moment ago may be a link or a pipe by now.
+  const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const { size } = await file.stat()
+    await collected.read(path, size, file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The bytes of an archive, unpacked when they are packed with gzip, whatever the file is called. */
+async function archiveBytes(file: FileHandle): Promise<Readable> {
+  const head = Buffer.alloc(2)
+  await file.read(head, 0, 2, 0)
+  const bytes = file.createReadStream({ start: 0, autoClose: false })
+  if (head[0] !== 0x1f || head[1] !== 0x8b) return bytes
+  const unpacked = createGunzip()
+  // A failure of either is one of the stream that is read.
+  pipeline(bytes, unpacked, () => undefined)
+  return unpacked
+}
+
+async function* bounded(collected: Collector, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const part of source) {
+    bytes += part.length
+    if (bytes > MAX_UNPACKED) {
+      collected.problem('', `has more than ${megabytes(packageLimits.bytes)}`)
+      throw new Enough()
+    }
+    yield part
+  }
+}
+
+async function readArchive(collected: Collector, path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    for await (const entry of readTar(bounded(collected, await archiveBytes(file)))) await readEntry(collected, entry)
+  } catch (error) {
+    const cause = error as NodeJS.ErrnoException
+    if (error instanceof BadTar) collected.problem('', `is no sound tar archive: ${error.message}`)
+    else if (cause.code?.startsWith('Z_')) collected.problem('', `is no sound gzip file: ${cause.message}`)
+    else throw error
+  } finally {
+    await file.close()
+  }
+  unwrap(collected.found)
+}
+
+async function readEntry(collected: Collector, { name, type, size, body }: TarEntry): Promise<void> {
+  const path = name.replace(/^(?:\.\/)+/, '').replace(/\/$/, '')
+  // The folder itself, as `tar -C app .` writes it.
+  if (type === '5' && (path === '' || path === '.')) return
+  if (!collected.admit(path)) return
+  if (type === '0') await collected.read(path, size, body)
+  else if (type !== '5') collected.problem(path, onlyFiles(kinds[type]))
+}
+
+/** Archives often have everything in one folder; then that is the package. */
+function unwrap(found: PackageFiles): void {
+  const folder = [...found.files.keys()][0]?.split('/', 1)[0]
+  const all = [...found.files.keys(), ...found.problems.map(({ file }) => file)]
+  if (folder === undefined || found.files.has('app.json') || !found.files.has(`${folder}/app.json`)) return
+  if (!all.every((path) => path.startsWith(`${folder}/`))) return
+  found.files = new Map([...found.files].map(([path, content]) => [path.slice(folder.length + 1), content]))
+  found.problems = found.problems.map((problem) => ({ ...problem, file: problem.file.slice(folder.length + 1) }))
+}

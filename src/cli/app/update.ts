@@ -1,0 +1,23 @@
+import { command, flag } from '../command.ts'
+import { documentOf, named } from './app.ts'
+import { packageArg, soundPackage } from './package.ts'
+
+export const update = command({
+  name: 'app update',
+  summary: 'Put a new release of an installed app in force',
+  details:
+    'It holds at once. The two releases before it are kept for svc app rollback. An older version, or the same with other\n' +
+    'contents, is refused without --force.',
+  needs: 'domain',
+  args: { slug: 'slug of the app', package: packageArg },
+  flags: { force: flag.switch('also an older version, or the same with other contents') },
+  examples: ['svc app update focus ./focus', 'svc app update focus focus-1.1.0.tar.gz'],
+  async run({ io, domain: { desktop }, args, flags }) {
+    const pack = await soundPackage(io, args.package)
+    const { app, before, changed } = await desktop.releases.update(args.slug, pack, flags.force)
+    const words = changed
+      ? `Updated ${named(app)} from version ${before} to ${app.version}.`
+      : `${named(app)} has these files already, in version ${app.version}.`
+    io.say(words, { ...documentOf(app), version_before: before, changed })
+  },
+})

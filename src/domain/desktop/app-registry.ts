@@ -1,0 +1,245 @@
+import type { Clock } from '../../base/clock.ts'
+import { isSound } from '../../base/text.ts'
+import { SLUG, type categories } from '../../contract/apps.ts'
+import { fault } from '../../contract/errors.ts'
+import { currentReleases, type StoredRelease } from '../../storage/app-releases.ts'
+import { allApps, appBySlug, deleteApp, insertApp, updateApp, type StoredApp } from '../../storage/apps.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import type { Audit, Settings } from '../instance/instance.ts'
+import { assertAppPath, assertIconUrl } from './app-addresses.ts'
+import type { AppPolicy } from './apps.ts'
+import { assertName, refuse } from './names.ts'
+import { isSystemSlug } from './system-apps.ts'
+
+/**
+ * Where an app comes from: with the desktop, by its address from an administrator, as a package, or from the user for
+ * whom it is.
+ */
+export type AppSource = 'system' | 'added' | 'installed' | 'custom'
+
+/** An app as an administrator sees it. */
+export interface RegisteredApp {
+  id: number
+  slug: string
+  name: string
+  description: string
+  icon_url: string
+  app_path: string
+  category: string
+  supports_context: boolean
+  admin_only: boolean
+  source: AppSource
+  /** User name of whoever made a custom app. */
+  owner: string | null
+  /** Version and hash of an installed app. */
+  version: string | null
+  sha256: string | null
+  disabled: boolean
+  created_at: number
+  updated_at: number
+}
+
+/** What an administrator says about an app. */
+export interface AppDetails {
+  name: string
+  description: string
+  icon_url: string
+  app_path: string
+  category: (typeof categories)[number]
+  supports_context: boolean
+  admin_only: boolean
+}
+
+/** Characters. */
+const MAX_DESCRIPTION = 2_000
+
+interface Parts {
+  database: Database
+  settings: Settings
+  clock: Clock
+  audit: Audit
+  policy: () => Promise<AppPolicy>
+}
+
+const noSuchApp = (slug: string) => fault('not_found', { text: `There is no app "${slug}": svc app list shows all.` })
+
+/** The app of a slug. Fault `not_found`. */
+export async function appNamed(on: Reader, slug: string): Promise<StoredApp> {
+  const app = await appBySlug(on, slug)
+  if (!app) throw noSuchApp(slug)
+  return app
+}
+
+function sourceOf({ slug, created_by }: StoredApp, release: StoredRelease | undefined): AppSource {
+  if (release) return 'installed'
+  if (created_by !== null) return 'custom'
+  return isSystemSlug(slug) ? 'system' : 'added'
+}
+
+function registered(
+  app: StoredApp & { owner: string | null },
+  release: StoredRelease | undefined,
+  disabled: readonly string[],
+): RegisteredApp {
+  const { created_by, is_system, supports_context, admin_only, ...rest } = app
+  return {
+    ...rest,
+    supports_context: supports_context === 1,
+    admin_only: admin_only === 1,
+    source: sourceOf(app, release),
+    version: release?.version ?? null,
+    sha256: release?.sha256 ?? null,
+    disabled: disabled.includes(app.slug),
+  }
+}
+
+const bit = (value: boolean) => (value ? 1 : 0)
+
+/** What is said of an app, as its row says it. */
+export const rowOf = ({ supports_context, admin_only, ...rest }: AppDetails) => ({
+  ...rest,
+  supports_context: bit(supports_context),
+  admin_only: bit(admin_only),
+})
+
+/** The same for what is given of it. */
+const changesOf = ({ supports_context, admin_only, ...rest }: Partial<AppDetails>) => ({
+  ...rest,
+  ...(supports_context !== undefined && { supports_context: bit(supports_context) }),
+  ...(admin_only !== undefined && { admin_only: bit(admin_only) }),
+})
+
+function assertDescription(text: string): void {
+  if ([...text].length > MAX_DESCRIPTION || !isSound(text))
+    throw refuse('description', `must have at most ${MAX_DESCRIPTION} characters`)
+}
+
+const without = (slugs: readonly string[], slug: string) => slugs.filter((each) => each !== slug)
+
+/** What decides which apps are shown and served at all. */
+function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
+  /** Refuses when something outside the database decides which apps are disabled: storing it would change nothing. */
+  async function assertSwitchable(): Promise<void> {
+    const source = (await settings.list()).find(({ name }) => name === 'disabled_apps')!.source
+    if (source === 'database' || source === 'default') return
+    const where = source === 'config.json' ? source : 'the environment variable SVC_DISABLED_APPS'
+    throw fault('conflict', { text: `Which apps are disabled is set in ${where}, and that wins: change it there.` })
+  }
+
+  async function setDisabled(slug: string, disable: boolean): Promise<boolean> {
+    await assertSwitchable()
+    return settings.revise('disabled_apps', async (tx, before) => {
+      const isDisabled = before.includes(slug)
+      // What is left of an app that was removed can be enabled, so that it is gone.
+      if (disable || !isDisabled) await appNamed(tx, slug)
+      if (isDisabled === disable) return { value: before, result: false }
+      await audit.record(tx, { kind: disable ? 'app.disabled' : 'app.enabled', detail: { slug } })
+      return { value: disable ? [...before, slug].sort() : without(before, slug), result: true }
+    })
+  }
+
+  return {
+    /** Lets users have an app again; says whether anything changed. Faults: `not_found`, `conflict`. */
+    enable: (slug: string): Promise<boolean> => setDisabled(slug, false),
+
+    /** Keeps an app from everybody, at once; says whether anything changed. Faults: `not_found`, `conflict`. */
+    disable: (slug: string): Promise<boolean> => setDisabled(slug, true),
+  }
+}
+
+/** Every app of the service, as administrators look after them. */
+export function makeAppRegistry({ database, settings, clock, audit, policy }: Parts) {
+  async function assertDetails({ name, description, icon_url, app_path }: Partial<AppDetails>): Promise<void> {
+    if (name !== undefined) assertName('name', name)
+    if (description !== undefined) assertDescription(description)
+    if (icon_url !== undefined) assertIconUrl(icon_url)
+    if (app_path !== undefined) assertAppPath(app_path, (await policy()).allowedOrigins)
+  }
+
+  async function list(): Promise<RegisteredApp[]> {
+    const [stored, releases, { disabled }] = await Promise.all([
+      allApps(database.read),
+      currentReleases(database.read),
+      policy(),
+    ])
+    return stored.map((app) => registered(app, releases.get(app.id), disabled))
+  }
+
+  async function find(slug: string): Promise<RegisteredApp> {
+    const app = (await list()).find((each) => each.slug === slug)
+    if (!app) throw noSuchApp(slug)
+    return app
+  }
+
+  return {
+    /** Every app, in the order of slugs. */
+    list,
+
+    /** One app. Fault `not_found`. */
+    find,
+
+    /** Registers an app for everybody by its address. Faults: `bad_request`, `exists`. */
+    async add(slug: string, given: Pick<AppDetails, 'name'> & Partial<AppDetails>): Promise<RegisteredApp> {
+      if (!SLUG.test(slug))
+        throw refuse(
+          'The slug',
+          'must have 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen',
+        )
+      const { name, ...details } = given
+      const standard = { description: '', icon_url: '', app_path: `/apps/${slug}/index.html`, category: 'utility' }
+      await assertDetails(given)
+      await database.write(async (tx) => {
+        const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
+        const row = { slug, name, ...standard, ...flags, ...changesOf(details) }
+        if ((await insertApp(tx, row, clock.now())) === undefined) throw taken(slug)
+        await audit.record(tx, { kind: 'app.created', detail: { slug, app_path: row.app_path, is_system: true } })
+      })
+      return find(slug)
+    },
+
+    /**
+     * Changes what is said of an app. Faults: `bad_request`, `not_found`; `conflict` for what is not to be said: an
+     * installed app speaks for itself, and those of the desktop stay where they are.
+     */
+    async change(slug: string, changes: Partial<AppDetails>): Promise<RegisteredApp> {
+      await assertDetails(changes)
+      await database.write(async (tx) => {
+        const app = await appNamed(tx, slug)
+        const source = sourceOf(app, (await currentReleases(tx)).get(app.id))
+        if (source === 'installed')
+          throw fault('conflict', {
+            text: `"${slug}" is installed: change its app.json, and run svc app update ${slug}.`,
+          })
+        if (source === 'system' && changes.app_path !== undefined)
+          throw fault('conflict', { text: `"${slug}" comes with svc, and its address stays as it is.` })
+        await updateApp(tx, app.id, changesOf(changes), clock.now())
+        await audit.record(tx, { kind: 'app.changed', detail: { slug, fields: Object.keys(changes) } })
+      })
+      return find(slug)
+    },
+
+    ...makeSwitch({ settings, audit }),
+
+    /**
+     * Removes an app with its releases. Rows and files that users made with it are theirs and stay; whether it was disabled
+     * is remembered for its return, unless `purge`. Faults: `not_found`, `conflict` for an app of the desktop.
+     */
+    remove: (slug: string, purge: boolean): Promise<void> =>
+      settings.revise('disabled_apps', async (tx, disabled) => {
+        const app = await appNamed(tx, slug)
+        const release = (await currentReleases(tx)).get(app.id)
+        const source = sourceOf(app, release)
+        if (source === 'system')
+          throw fault('conflict', { text: `"${slug}" comes with svc and cannot be removed: svc app disable ${slug}.` })
+        await deleteApp(tx, app.id)
+        const detail = { slug, source, version: release?.version ?? null, purge }
+        await audit.record(tx, { kind: 'app.removed', detail })
+        return { value: purge ? without(disabled, slug) : disabled, result: undefined }
+      }),
+  }
+}
+
+export type AppRegistry = ReturnType<typeof makeAppRegistry>
+
+/** The refusal of a slug that an app has already. */
+export const taken = (slug: string) => fault('exists', { text: `There is an app "${slug}" already.` })

@@ -1,0 +1,215 @@
+import type { Clock } from '../../base/clock.ts'
+import { compareVersions } from '../../base/semver.ts'
+import { fault } from '../../contract/errors.ts'
+import {
+  deleteReleases,
+  insertRelease,
+  makeCurrent,
+  releaseManifest,
+  releasesOf,
+  releaseSize,
+  servedFile,
+  type StoredRelease,
+} from '../../storage/app-releases.ts'
+import { appBySlug, insertApp, updateApp } from '../../storage/apps.ts'
+import type { Contents, Staged } from '../../storage/contents.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
+import type { AppManifest } from './app-manifest.ts'
+import { packageLimits, type AppPackage } from './app-package.ts'
+import { appNamed, rowOf, taken, type AppDetails, type AppRegistry, type RegisteredApp } from './app-registry.ts'
+import type { AppPolicy } from './apps.ts'
+
+/** As many releases are kept of an app, the one in force among them. */
+const KEPT = 3
+
+/** A release of an app. */
+export interface Release {
+  version: string
+  /** Over the path and content of every file. */
+  sha256: string
+  current: boolean
+  installed_at: number
+  files: number
+  bytes: number
+}
+
+/** What became of an app. */
+export interface Installed {
+  app: RegisteredApp
+  /** The version before; null for an app that is new. */
+  before: string | null
+  /** False when all of it was there already. */
+  changed: boolean
+}
+
+type Received = { path: string; content: Staged }[]
+
+interface Parts {
+  database: Database
+  contents: Contents
+  clock: Clock
+  audit: Audit
+  policy: () => Promise<AppPolicy>
+  registry: AppRegistry
+}
+
+const detailsOf = ({ slug, icon, entry, version: _version, ...said }: AppManifest): AppDetails => ({
+  ...said,
+  icon_url: icon === '' ? '' : `/apps/${slug}/${icon}`,
+  app_path: `/apps/${slug}/${entry}`,
+})
+
+const currentOf = (releases: readonly StoredRelease[]) => releases.find(({ is_current }) => is_current === 1)
+
+/** The releases of an installed app with the one in force. Faults: `not_found`, `conflict`. */
+async function installedApp(tx: Writer, slug: string) {
+  const { id } = await appNamed(tx, slug)
+  const releases = await releasesOf(tx, id)
+  const current = currentOf(releases)
+  if (!current) throw fault('conflict', { text: `"${slug}" was not installed from a package, so it has no releases.` })
+  return { id, releases, current }
+}
+
+/** Whether a package takes the place of what is installed; false when it is just that. Fault `conflict`. */
+function replaces(
+  { manifest: { slug, version }, sha256 }: AppPackage,
+  current: StoredRelease,
+  force: boolean,
+): boolean {
+  if (sha256 === current.sha256) return false
+  const order = compareVersions(version, current.version)
+  if (force || order > 0) return true
+  const reason =
+    order < 0
+      ? `Version ${version} of "${slug}" is older than the installed ${current.version}`
+      : `Version ${version} of "${slug}" is installed already, with other contents`
+  const remedy = order < 0 ? 'go back with svc app rollback, or give --force' : 'raise the version, or give --force'
+  throw fault('conflict', { text: `${reason}: ${remedy}.` })
+}
+
+/** Receives the files of a package: durable, or to be with the transaction that claims them. */
+async function stage(contents: Contents, { files }: AppPackage): Promise<Received> {
+  const staged: Received = []
+  for (const { path, content } of files) {
+    async function* source() {
+      yield await Promise.resolve(content)
+    }
+    staged.push({ path, content: await contents.stage(source(), packageLimits.fileBytes) })
+  }
+  return staged
+}
+
+/** Stores a release of what was received and puts it in force. */
+async function insert(tx: Writer, { contents, clock }: Parts, app: number, pack: AppPackage, files: Received) {
+  const now = clock.now()
+  for (const { content } of files) await contents.claim(tx, content, now)
+  await insertRelease(tx, {
+    app_id: app,
+    version: pack.manifest.version,
+    sha256: pack.sha256,
+    manifest: JSON.stringify(pack.manifest),
+    installed_at: now,
+    files: files.map(({ path, content: { sha256, size } }) => ({ path, sha256, size })),
+  })
+}
+
+/** Apps that are installed as packages: their files, served from the database and the blob store, release by release. */
+export function makeAppReleases(parts: Parts) {
+  const { database, contents, clock, audit, policy, registry } = parts
+  return {
+    /** The releases kept of an app, newest first; none for one that was not installed. Fault `not_found`. */
+    async list(slug: string): Promise<Release[]> {
+      const { id } = await appNamed(database.read, slug)
+      const releases = await releasesOf(database.read, id)
+      return Promise.all(
+        releases.map(async ({ id: release, is_current, ...rest }) => ({
+          ...rest,
+          current: is_current === 1,
+          ...(await releaseSize(database.read, release)),
+        })),
+      )
+    },
+
+    /** Installs an app that is new. Fault `exists`; installing once more what is installed changes nothing. */
+    async install(pack: AppPackage): Promise<Installed> {
+      const files = await stage(contents, pack)
+      const { manifest, sha256 } = pack
+      const { slug, version } = manifest
+      const changed = await database.write(async (tx) => {
+        const existing = await appBySlug(tx, slug)
+        const current = existing && currentOf(await releasesOf(tx, existing.id))
+        if (current?.sha256 === sha256) return false
+        if (current)
+          throw fault('exists', {
+            text: `"${slug}" is installed in version ${current.version}: use svc app update ${slug}.`,
+          })
+        const row = { slug, ...rowOf(detailsOf(manifest)), is_system: 1, created_by: null }
+        const id = await insertApp(tx, row, clock.now())
+        if (id === undefined) throw taken(slug)
+        await insert(tx, parts, id, pack, files)
+        await audit.record(tx, { kind: 'app.installed', detail: { slug, version, sha256 } })
+        return true
+      })
+      return { app: await registry.find(slug), before: changed ? null : version, changed }
+    },
+
+    /**
+     * Puts a new release in force at once; what was rolled back is forgotten, and so are all but the last three. Faults:
+     * `not_found`; `conflict` for an older version, or the same with other contents, unless `force`.
+     */
+    async update(slug: string, pack: AppPackage, force: boolean): Promise<Installed> {
+      const { manifest, sha256 } = pack
+      if (manifest.slug !== slug)
+        throw fault('bad_request', { text: `The package is one of "${manifest.slug}", not of "${slug}".` })
+      const files = await stage(contents, pack)
+      const done = await database.write(async (tx) => {
+        const { id, releases, current } = await installedApp(tx, slug)
+        if (!replaces(pack, current, force)) return { before: current.version, changed: false }
+        const newer = releases.filter((release) => release.id > current.id)
+        const kept = releases.filter((release) => release.id <= current.id)
+        await deleteReleases(
+          tx,
+          [...newer, ...kept.slice(KEPT - 1)].map((release) => release.id),
+        )
+        await insert(tx, parts, id, pack, files)
+        await updateApp(tx, id, rowOf(detailsOf(manifest)), clock.now())
+        const detail = { slug, version: manifest.version, sha256, before: current.version }
+        await audit.record(tx, { kind: 'app.updated', detail })
+        return { before: current.version, changed: true }
+      })
+      return { app: await registry.find(slug), ...done }
+    },
+
+    /** Puts the release before in force again, or that of a version. Faults: `not_found`, `conflict`. */
+    async rollback(slug: string, version?: string): Promise<Installed> {
+      const before = await database.write(async (tx) => {
+        const { id, releases, current } = await installedApp(tx, slug)
+        const target = releases.find((release) =>
+          version === undefined ? release.id < current.id : release.version === version && release.id !== current.id,
+        )
+        if (!target) throw noRelease(slug, version, releases)
+        await makeCurrent(tx, id, target.id)
+        const manifest = JSON.parse(await releaseManifest(tx, target.id)) as AppManifest
+        await updateApp(tx, id, rowOf(detailsOf(manifest)), clock.now())
+        const detail = { slug, version: target.version, sha256: target.sha256, before: current.version }
+        await audit.record(tx, { kind: 'app.rolled_back', detail })
+        return current.version
+      })
+      return { app: await registry.find(slug), before, changed: true }
+    },
+
+    /** A file of the release in force, to be read by its hash; undefined when there is none, or the app is disabled. */
+    async file(slug: string, path: string): Promise<{ sha256: string; size: number } | undefined> {
+      if ((await policy()).disabled.includes(slug)) return undefined
+      return servedFile(database.read, slug, path)
+    },
+  }
+}
+
+function noRelease(slug: string, version: string | undefined, releases: readonly StoredRelease[]) {
+  const others = releases.filter(({ is_current }) => is_current === 0).map((release) => release.version)
+  const kept = others.length > 0 ? `kept are ${others.join(' and ')}` : 'no other is kept'
+  const wanted = version === undefined ? 'no release before the one in force' : `no other release ${version}`
+  return fault('not_found', { text: `"${slug}" has ${wanted}; ${kept}.` })
+}

@@ -1,0 +1,21 @@
+import { examinePackage, type AppPackage } from '../../src/domain/desktop/desktop.ts'
+
+/** The files of an app's package by path; `manifest` is what differs from a plain one, undefined leaves a field out. */
+export function filesOfApp(
+  files: Record<string, string | Uint8Array> = {},
+  manifest: Record<string, unknown> = {},
+): Map<string, Uint8Array> {
+  const described = { slug: 'clock', name: 'Clock', version: '1.0.0', ...manifest }
+  const all = { 'app.json': JSON.stringify(described), 'index.html': '<h1>Clock</h1>', ...files }
+  return new Map(Object.entries(all).map(([path, content]) => [path, Buffer.from(content as string)]))
+}
+
+/** A package that may be installed. */
+export function appPackage(
+  files: Record<string, string | Uint8Array> = {},
+  manifest: Record<string, unknown> = {},
+): AppPackage {
+  const { app, problems } = examinePackage(filesOfApp(files, manifest))
+  if (!app) throw new Error(JSON.stringify(problems))
+  return app
+}
