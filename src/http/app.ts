@@ -13,7 +13,7 @@ import { mount } from './mount.ts'
 import { securityHeaders } from './security-headers.ts'
 import { appFiles } from './service/app-files.ts'
 import { docs } from './service/docs.ts'
-import { health } from './service/health.ts'
+import { health, type Readiness } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
 import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
 import { sessionLoginHandlers } from './session-login/session-login.ts'
@@ -38,6 +38,8 @@ export interface AppOptions {
   trustedProxies: readonly string[]
   /** Who may read /metrics. */
   metrics: string
+  /** Whether the service can do its work: what /readyz answers. */
+  readiness: () => Promise<Readiness>
 }
 
 const handlers = [
@@ -66,6 +68,7 @@ export async function makeApp({
   logger,
   trustedProxies,
   metrics: readers,
+  readiness,
 }: AppOptions): Promise<FastifyInstance> {
   const headers = securityHeaders((await domain.instance.settings.values()).public_url)
   const app = Fastify({
@@ -113,7 +116,7 @@ export async function makeApp({
   })
 
   await mount(app, handlers, { domain, limiter: makeLimiter(clock) })
-  health(app, domain)
+  health(app, clock, readiness)
   metrics(app, readers)
   docs(app, domain.instance.version)
   appFiles(app, domain)

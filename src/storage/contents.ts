@@ -24,6 +24,8 @@ export interface Contents {
   read(sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer>
   /** Removes what nothing points to and nobody touched since `before`, in the database and the blob store. */
   collect(before: number): Promise<{ contents: number; bytes: number }>
+  /** Blobs of the store that no content names and nobody touched since `before`: what an interrupted upload left. */
+  orphans(before: number): Promise<{ blobs: number; bytes: number }>
   check(): Promise<void>
 }
 
@@ -57,6 +59,12 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 }
 
 export function makeContents(database: Database, blobs: BlobStore): Contents {
+  async function* strays(before: number): AsyncGenerator<{ sha256: string; size: number }> {
+    for await (const blob of blobs.list()) {
+      if (blob.touched < before && !(await first(dataQuery(database.read, { sha256: blob.sha256 })))) yield blob
+    }
+  }
+
   return {
     async stage(source, max) {
       const iterator = source[Symbol.asyncIterator]()
@@ -107,11 +115,17 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
           .execute(),
       )
       // Then the store: whatever has no row and is old, also what an interrupted upload or an earlier run left behind.
-      for await (const { sha256, touched } of blobs.list()) {
-        if (touched >= limit || (await first(dataQuery(database.read, { sha256 })))) continue
-        await blobs.remove(sha256, limit)
-      }
+      for await (const { sha256 } of strays(limit)) await blobs.remove(sha256, limit)
       return { contents: gone.length, bytes: gone.reduce((sum, { size }) => sum + size, 0) }
+    },
+
+    async orphans(before) {
+      const found = { blobs: 0, bytes: 0 }
+      for await (const { size } of strays(before)) {
+        found.blobs++
+        found.bytes += size
+      }
+      return found
     },
 
     check: () => blobs.check(),

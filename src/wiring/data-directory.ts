@@ -28,7 +28,9 @@ export const dataDirectoryPath = (flag: string | undefined, env: NodeJS.ProcessE
  * may write to: whoever can write there can become administrator.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw new BadDataDirectory(`${path} cannot be the data directory: ${reasonOf(error)}.`, { cause: error })
+  })
   const { uid, mode } = await stat(path)
   const own = process.getuid?.()
   if (own !== undefined && uid !== own) {
@@ -42,6 +44,20 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   // What SQLite and others create inside is for the owner only.
   process.umask(0o077)
   return { path, database: join(path, 'svc.db'), blobs: join(path, 'blobs'), config: join(path, 'config.json') }
+}
+
+/** Why a folder cannot be made, in words. */
+function reasonOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException
+  const reasons: Record<string, string> = {
+    EEXIST: 'it is not a folder',
+    ENOTDIR: 'something on its way is not a folder',
+    EACCES: 'you may not write there',
+    EPERM: 'you may not write there',
+    EROFS: 'that disk is read-only',
+    ENOSPC: 'that disk is full',
+  }
+  return reasons[code] ?? message
 }
 
 /** The settings of `config.json`; empty when there is none. */

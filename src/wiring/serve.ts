@@ -7,6 +7,7 @@ import { writeDurably } from '../host/durable.ts'
 import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
 import { makeApp } from '../http/app.ts'
 import { makeLogger } from '../http/logger.ts'
+import { readiness } from './doctor.ts'
 import { environment } from './environment.ts'
 import { openLocal, version, type Local } from './local.ts'
 
@@ -101,6 +102,7 @@ async function listen(
     logger: log ? await makeLogger(values.log_level, values.log_format) : false,
     trustedProxies: values.trusted_proxies,
     metrics: values.metrics,
+    readiness: () => readiness(local),
   })
   const endSilent = watchConnections(app.server)
   await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {

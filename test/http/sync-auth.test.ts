@@ -22,6 +22,7 @@ async function makeServer() {
     logger: false,
     trustedProxies: [],
     metrics: 'off',
+    readiness: () => Promise.resolve({ ready: true, checks: {} }),
   })
   onTestFinished(async () => {
     await app.close()

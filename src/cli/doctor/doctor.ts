@@ -1,8 +1,52 @@
 import type { Finding, Health } from '../../wiring/doctor.ts'
 import { command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
 
 const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
+
+/** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
+async function examined(dataDir: string | undefined, mend: boolean) {
+  const [{ openLocal }, { dataDirectoryPath }, { environment }, { examine, notOpened, opened }] = await Promise.all([
+    import('../../wiring/local.ts'),
+    import('../../wiring/data-directory.ts'),
+    import('../../wiring/environment.ts'),
+    import('../../wiring/doctor.ts'),
+  ])
+  const path = dataDirectoryPath(dataDir, environment)
+  const local = await openLocal({ dataDir }).catch((error: unknown) => error as Error)
+  if (local instanceof Error) return { path, fixed: [], findings: [notOpened(local)] }
+  try {
+    const findings = await examine(local)
+    const fixable = mend ? findings.filter(({ fix }) => fix) : []
+    for (const { fix } of fixable) await fix!()
+    const after = fixable.length > 0 ? await examine(local) : findings
+    return { path, fixed: fixable.map(({ id }) => id), findings: [opened(path), ...after] }
+  } finally {
+    await local.close()
+  }
+}
+
+function linesOf({ paint }: Io, findings: readonly Finding[]): string[] {
+  const colour = { ok: paint.green, warning: paint.yellow, failure: paint.red }
+  const [idWidth, healthWidth] = [Math.max(...findings.map(({ id }) => id.length)), 'warning'.length]
+  return findings.flatMap(({ id, health, found, remedy }) => [
+    `${id.padEnd(idWidth)}  ${colour[health](health.padEnd(healthWidth))}  ${found}`,
+    ...(remedy ? [`${' '.repeat(idWidth + healthWidth + 4)}${paint.dim('remedy:')} ${remedy}`] : []),
+  ])
+}
+
+async function list(io: Io): Promise<void> {
+  const { checks } = await import('../../wiring/doctor.ts')
+  io.table(
+    checks.map(({ id, summary }) => ({ id, summary })),
+    [
+      { title: 'CHECK', value: ({ id }) => id },
+      { title: 'SEES THAT', value: ({ summary }) => summary },
+    ],
+    'There are no checks.',
+  )
+}
 
 export const doctor = command({
   name: 'doctor',
@@ -10,37 +54,18 @@ export const doctor = command({
   details: 'Ends with 0 when all is well, 3 with warnings, 1 when something is broken.',
   needs: 'nothing',
   args: {},
-  flags: { fix: flag.switch('mend what can be mended safely') },
-  examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --json'],
+  flags: {
+    fix: flag.switch('mend what can be mended safely'),
+    list: flag.switch('only say which checks there are'),
+  },
+  examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --list', 'svc doctor --json'],
   async run({ io, globals, flags }) {
-    const [{ openLocal }, { examine }] = await Promise.all([
-      import('../../wiring/local.ts'),
-      import('../../wiring/doctor.ts'),
-    ])
-    const local = await openLocal({ dataDir: globals.dataDir })
-    let findings: Finding[]
-    const fixed: string[] = []
-    try {
-      findings = await examine(local)
-      const fixable = flags.fix ? findings.filter((finding) => finding.fix) : []
-      for (const { id, fix } of fixable) {
-        await fix!()
-        fixed.push(id)
-      }
-      if (fixed.length > 0) findings = await examine(local)
-    } finally {
-      await local.close()
-    }
-
-    const paint = { ok: io.paint.green, warning: io.paint.yellow, failure: io.paint.red }
-    const width = Math.max(...findings.map(({ id }) => id.length))
-    const lines = findings.flatMap(({ id, health, found, remedy }) => [
-      `${id.padEnd(width)}  ${paint[health](health.padEnd('warning'.length))}  ${found}`,
-      ...(remedy ? [`${' '.repeat(width + 'warning'.length + 4)}${io.paint.dim('remedy:')} ${remedy}`] : []),
-    ])
+    if (flags.list) return list(io)
+    const { path, fixed, findings } = await examined(globals.dataDir, flags.fix)
+    const lines = linesOf(io, findings)
     if (fixed.length > 0) lines.push(`Mended: ${fixed.join(', ')}.`)
     const document = findings.map(({ id, health, found, remedy }) => ({ id, health, found, remedy: remedy ?? null }))
-    io.say(lines.join('\n'), { data_dir: local.directory.path, fixed, checks: document })
+    io.say(lines.join('\n'), { data_dir: path, fixed, checks: document })
     return findings.reduce<ExitCode>((code, { health }) => (code === 1 ? 1 : worst[health] || code), 0)
   },
 })

@@ -2,10 +2,11 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents.ts'
 import { first, prepared, type Database } from '../../storage/database.ts'
+import { appliedMigrations } from '../../storage/migrations/migrate.ts'
 import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
-import { makeUpkeep } from './upkeep.ts'
+import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
 export { makeAudit, type Audit, type Happening, type Place } from './audit.ts'
@@ -68,6 +69,12 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
       await settings.values()
       await contents.check()
     },
+
+    /** Blobs that nothing points to any more, older than an upload can take. */
+    orphans: (): Promise<{ blobs: number; bytes: number }> => contents.orphans(clock.now() - CONTENT_GRACE),
+
+    /** Names of the migrations the database went through, oldest first. */
+    migrations: () => appliedMigrations(database.read),
 
     /** Facts about the database engine, for diagnosis. */
     describe: () => database.describe(),

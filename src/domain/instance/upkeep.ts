@@ -28,7 +28,7 @@ const PUSH_MEMORY = 30 * DAY
 const USAGE_MEMORY = 400
 
 /** A content nobody points to is kept this long, for uploads that are about to. */
-const CONTENT_GRACE = DAY
+export const CONTENT_GRACE = DAY
 
 export const UPKEEP_EVERY = HOUR
 

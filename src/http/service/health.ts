@@ -1,9 +1,19 @@
 import type { FastifyInstance } from 'fastify'
-import type { Domain } from '../../domain/domain.ts'
+import type { Clock } from '../../base/clock.ts'
+
+/** Whether the service can do its work, with the outcome of each check by its id. */
+export interface Readiness {
+  ready: boolean
+  checks: Record<string, 'ok' | 'warning' | 'failure'>
+}
+
+/** Anybody may ask: within this time, milliseconds, they get the same answer. */
+const FRESH = 1_000
 
 /** `/healthz`: the process is up. `/readyz`: it can do its work, and is not about to stop. */
-export function health(app: FastifyInstance, domain: Domain): void {
+export function health(app: FastifyInstance, clock: Clock, readiness: () => Promise<Readiness>): void {
   let closing = false
+  let last: { at: number; found: Promise<Readiness> } | undefined
   app.addHook('preClose', (done) => {
     closing = true
     done()
@@ -11,9 +21,11 @@ export function health(app: FastifyInstance, domain: Domain): void {
   app.get('/healthz', () => ({ ok: true, status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     if (closing) return reply.code(503).send({ ok: false, status: 'stopping' })
+    const now = clock.now()
+    if (!last || Math.abs(now - last.at) > FRESH) last = { at: now, found: readiness() }
     try {
-      await domain.instance.check()
-      return { ok: true, status: 'ready' }
+      const { ready, checks } = await last.found
+      return await reply.code(ready ? 200 : 503).send({ ok: ready, status: ready ? 'ready' : 'not ready', checks })
     } catch (error) {
       request.log.error({ err: error as Error }, 'not ready')
       return reply.code(503).send({ ok: false, status: 'not ready' })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../database.ts'
+import type { Database, Reader } from '../database.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
@@ -7,6 +7,19 @@ import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
 const migrations: readonly Migration[] = [initial, sessionApi, administration]
+
+const PREFIX = 'migration:'
+
+/** Names of the migrations a database went through, oldest first. */
+export async function appliedMigrations(on: Reader): Promise<string[]> {
+  const rows = await on.q
+    .selectFrom('instance')
+    .select('key')
+    .where('key', 'like', `${PREFIX}%`)
+    .orderBy('key')
+    .execute()
+  return rows.map(({ key }) => key.slice(PREFIX.length))
+}
 
 /**
  * Brings the schema up to date and returns what was applied. Two processes starting at once are safe: the second finds
@@ -18,22 +31,21 @@ export async function migrate(database: Database): Promise<string[]> {
     await sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`.execute(
       tx.q,
     )
-    const rows = await tx.q.selectFrom('instance').selectAll().where('key', 'like', 'migration:%').execute()
-    const known = new Set(migrations.map(({ name }) => `migration:${name}`))
-    const foreign = rows.find(({ key }) => !known.has(key))
+    const applied = await appliedMigrations(tx)
+    const known = new Set(migrations.map(({ name }) => name))
+    const foreign = applied.find((name) => !known.has(name))
     if (foreign) {
       throw new Error(
-        `The database was made by a newer version of svc (${foreign.key.slice('migration:'.length)}); update svc, or restore a backup made before the update.`,
+        `The database was made by a newer version of svc (${foreign}); update svc, or restore a backup made before the update.`,
       )
     }
-    const applied = new Set(rows.map(({ key }) => key))
-    const missing = migrations.filter(({ name }) => !applied.has(`migration:${name}`))
+    const missing = migrations.filter(({ name }) => !applied.includes(name))
     for (const migration of missing) {
       for (const statement of migration.statements(words)) await statement.execute(tx.q)
       const value = new Date().toISOString()
       await tx.q
         .insertInto('instance')
-        .values({ key: `migration:${migration.name}`, value })
+        .values({ key: PREFIX + migration.name, value })
         .execute()
     }
     return missing.map(({ name }) => name)

@@ -1,0 +1,60 @@
+import { formatSize } from '../../base/sizes.ts'
+import { failure, fine, warning, type Check } from './finding.ts'
+
+// The service itself: its database, its contents, whether anybody can sign in.
+
+const database: Check = {
+  id: 'database',
+  summary: 'the database keeps what it acknowledges',
+  async look({ domain }) {
+    const { engine, version, journal_mode, synchronous, foreign_keys } = await domain.instance.describe()
+    // The engine refuses to open with anything weaker; this says with what it runs.
+    const settings = `journal_mode=${journal_mode}, synchronous=${synchronous}, foreign_keys=${foreign_keys}`
+    return fine(`${engine} ${version}, ${settings}`)
+  },
+}
+
+const migrations: Check = {
+  id: 'migrations',
+  summary: 'the schema is that of this version',
+  async look({ domain }) {
+    // They are applied when the data directory is opened; a database from the future is not opened at all.
+    const applied = await domain.instance.migrations()
+    return fine(`up to date with ${applied.at(-1)}`)
+  },
+}
+
+const storage: Check = {
+  id: 'storage',
+  summary: 'database and contents answer',
+  async look({ domain }) {
+    try {
+      await domain.instance.check()
+      return fine('database and contents answer')
+    } catch (error) {
+      return failure((error as Error).message, 'check that the disk is there and writable')
+    }
+  },
+}
+
+const orphanedBlobs: Check = {
+  id: 'orphaned-blobs',
+  summary: 'every blob belongs to a file',
+  async look({ domain }) {
+    const { blobs, bytes } = await domain.instance.orphans()
+    if (blobs === 0) return fine('every blob belongs to a file')
+    const found = `${blobs} blobs (${formatSize(bytes)}) that no file points to`
+    return { ...warning(found, 'svc storage gc'), fix: async () => void (await domain.instance.upkeep()) }
+  },
+}
+
+const administrator: Check = {
+  id: 'administrator',
+  summary: 'somebody can administer the service',
+  look: async ({ domain }) =>
+    (await domain.instance.isSetUp())
+      ? fine('there is an administrator')
+      : warning('there is none, so nobody can sign in', 'svc user add NAME --role admin'),
+}
+
+export const serviceChecks: readonly Check[] = [database, migrations, storage, orphanedBlobs, administrator]
