@@ -75,6 +75,30 @@ export const nouns: Record<string, Noun> = {
       rollback: () => import('./app/rollback.ts').then((m) => m.rollback),
     },
   },
+  room: {
+    group: 'Administration',
+    summary: 'Chat rooms of everybody',
+    aliases: ['rooms'],
+    verbs: {
+      list: () => import('./room/list.ts').then((m) => m.list),
+      show: () => import('./room/show.ts').then((m) => m.show),
+      remove: () => import('./room/remove.ts').then((m) => m.remove),
+    },
+  },
+  component: {
+    group: 'Administration',
+    summary: 'Desktop components of users',
+    aliases: ['components'],
+    verbs: {
+      list: () => import('./component/list.ts').then((m) => m.list),
+      reset: () => import('./component/reset.ts').then((m) => m.reset),
+    },
+  },
+  audit: {
+    group: 'Administration',
+    summary: 'Who did what: logins, devices, accounts, administration',
+    verbs: { '': () => import('./audit/audit.ts').then((m) => m.audit) },
+  },
   config: {
     group: 'Administration',
     summary: 'Settings and where they come from',

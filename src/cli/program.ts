@@ -11,6 +11,9 @@ export interface Chosen {
   globals: Globals & { color: boolean }
 }
 
+/** What a flag is without being given goes without saying: its summary tells where it matters. */
+const HELP = { showGlobalOptions: true, optionDescription: ({ description }: Option) => description }
+
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function argument(name: string, spec: ArgSpec): [form: string, summary: string] {
@@ -115,13 +118,13 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   let chosen: Omit<Chosen, 'globals'> | undefined
   const program = addGlobals(new Command('svc')).exitOverride()
   program.configureOutput({ outputError: () => undefined })
-  program.configureHelp({ showGlobalOptions: true })
+  program.configureHelp(HELP)
   await addNoun(program, ...entry, (one) => (chosen = one), second)
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command
       .exitOverride()
       .configureOutput({ outputError: () => undefined })
-      .configureHelp({ showGlobalOptions: true })
+      .configureHelp(HELP)
   }
   try {
     await program.parseAsync([...argv], { from: 'user' })

@@ -6,27 +6,57 @@ export type StoredAuditEntry = AuditEntry & { id: number }
 
 /** Which entries are asked for. */
 export interface AuditFilter {
-  kind?: string
-  /** Id of the user who acted. */
-  user?: number
-  /** Only entries older than the one with this id. */
-  before?: number
+  kinds?: readonly string[]
+  /** Name of a user who acted, or to whom it happened. */
+  user?: string
+  /** Not before this moment, epoch ms. */
+  since?: number
+  /** Before this moment, epoch ms. */
+  until?: number
   limit: number
 }
 
 export const insertAuditEntry = (tx: Writer, entry: AuditEntry) => tx.q.insertInto('audit').values(entry).execute()
 
+const NEWEST_FIRST = (a: StoredAuditEntry, b: StoredAuditEntry): number => b.at - a.at || b.id - a.id
+
 /** Entries of the log, newest first. */
-export const auditEntries = (on: Reader, { kind, user, before, limit }: AuditFilter): Promise<StoredAuditEntry[]> =>
+export async function auditEntries(on: Reader, filter: AuditFilter): Promise<StoredAuditEntry[]> {
+  // One question for each kind and each side of a user, so that an index answers it in order however long the log is.
+  const kinds = filter.kinds ?? [undefined]
+  const sides = filter.user === undefined ? [undefined] : (['actor', 'target'] as const)
+  const answers = await Promise.all(kinds.flatMap((kind) => sides.map((side) => newest(on, filter, kind, side))))
+  const entries = new Map(answers.flat().map((entry) => [entry.id, entry]))
+  return [...entries.values()].sort(NEWEST_FIRST).slice(0, filter.limit)
+}
+
+const newest = (
+  on: Reader,
+  { user, since, until, limit }: AuditFilter,
+  kind: string | undefined,
+  side: 'actor' | 'target' | undefined,
+): Promise<StoredAuditEntry[]> =>
   on.q
     .selectFrom('audit')
     .selectAll()
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
-    .$if(user !== undefined, (query) => query.where('actor_id', '=', user!))
-    .$if(before !== undefined, (query) => query.where('id', '<', before!))
+    .$if(side !== undefined, (query) => query.where(side!, '=', user!))
+    .$if(since !== undefined, (query) => query.where('at', '>=', since!))
+    .$if(until !== undefined, (query) => query.where('at', '<', until!))
+    .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
+
+/** The next entries after the one with this id, whatever they are, oldest first. */
+export const auditEntriesAfter = (on: Reader, id: number, limit: number): Promise<StoredAuditEntry[]> =>
+  on.q.selectFrom('audit').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()
+
+/** The id of the newest entry, 0 when there is none. */
+export async function newestAuditId(on: Reader): Promise<number> {
+  const row = await on.q.selectFrom('audit').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  return row?.id ?? 0
+}
 
 /** Removes entries from before a moment. Returns how many there were. */
 export async function forgetAudit(tx: Writer, before: number): Promise<number> {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from './database.ts'
 import type { ComponentProfileRow, ComponentRow } from './tables.ts'
 
@@ -64,6 +65,48 @@ export async function newestVersion(on: Reader, user: number, component: string)
     .where('component_id', '=', component)
     .executeTakeFirst()
   return Number(row?.version ?? 0)
+}
+
+export interface ComponentOverview {
+  username: string
+  component_id: string
+  /** Of the newest version. */
+  component_type: ComponentRow['component_type']
+  /** The newest version there is. */
+  newest: number
+  /** The version in force; null when none is. */
+  active: number | null
+  versions: number
+  updated_at: number
+}
+
+/** Every component of everybody, or of one account, by user name and component. */
+export async function componentOverviews(on: Reader, user?: number): Promise<ComponentOverview[]> {
+  const summed = on.q
+    .selectFrom('components')
+    .select(({ fn }) => [
+      'user_id',
+      'component_id',
+      fn.max('version').as('newest'),
+      sql<number | null>`max(case when is_active = 1 then version end)`.as('active'),
+      fn.countAll().as('versions'),
+    ])
+    .$if(user !== undefined, (query) => query.where('user_id', '=', user!))
+    .groupBy(['user_id', 'component_id'])
+  const rows = await on.q
+    .selectFrom(summed.as('s'))
+    .innerJoin('users as u', 'u.id', 's.user_id')
+    .innerJoin('components as c', (join) =>
+      join
+        .onRef('c.user_id', '=', 's.user_id')
+        .onRef('c.component_id', '=', 's.component_id')
+        .onRef('c.version', '=', 's.newest'),
+    )
+    .select(['u.username', 's.component_id', 'c.component_type', 's.newest', 's.active', 's.versions', 'c.updated_at'])
+    .orderBy('u.username')
+    .orderBy('s.component_id')
+    .execute()
+  return rows.map((row) => ({ ...row, versions: Number(row.versions) }))
 }
 
 /** How many components an account has, active or not. */

@@ -119,7 +119,7 @@ export async function openLocal({
   const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
 
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
-  const chat = makeChat({ database, clock, announce: sync.announce })
+  const chat = makeChat({ database, clock, audit, announce: sync.announce })
 
   return {
     domain: { accounts, chat, desktop, files, instance, sync },

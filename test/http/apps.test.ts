@@ -516,7 +516,7 @@ test('an app that is made stands in the audit log with its address, one that is 
   await user.call(create_custom, { name: 'Clock', slug: 'clock' }, { headers })
   await user.call(create_custom, { name: 'Clock', slug: 'clock' }, { headers })
   await user.call(create, { name: 'Rain', slug: 'rain' }, { headers })
-  const entries = await one.local.domain.instance.audit.list({ kind: 'app.created', limit: 10 })
+  const entries = await one.local.domain.instance.audit.list({ kinds: ['app.created'], limit: 10 })
   expect(entries.map(({ actor, ip, user_agent, detail }) => [actor, ip, user_agent, JSON.parse(detail!)])).toEqual([
     [user.username, '127.0.0.1', 'browser', { slug: 'clock', app_path: '/apps/clock/index.html', is_system: false }],
     [root.username, '127.0.0.1', 'browser', { slug: 'weather', app_path: '/apps/weather/index.html', is_system: true }],

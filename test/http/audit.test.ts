@@ -25,7 +25,7 @@ test('logins, sessions and second factors leave entries that say who, where and 
 
   const browser = openBrowser(server)
   await browser.post('/api/login.php', { username, password: PASSWORD }, { 'user-agent': 'x'.repeat(300) })
-  const [entry] = await server.local.domain.instance.audit.list({ kind: 'login.ok', user: id, limit: 1 })
+  const [entry] = await server.local.domain.instance.audit.list({ kinds: ['login.ok'], user: username, limit: 1 })
   expect(entry).toMatchObject({
     at: server.clock.now(),
     actor_id: id,

@@ -1,9 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import { stampsOf } from '../../storage/chat-rooms.ts'
 import type { Database } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
 import { makeNews } from '../news.ts'
 import { makeMessageChanges } from './change-message.ts'
 import { makeMembership } from './membership.ts'
+import { makeOversight } from './oversight.ts'
 import { makePoll } from './poll.ts'
 import { makePresence } from './presence.ts'
 import { makeRead } from './read.ts'
@@ -11,15 +13,18 @@ import { makeRooms } from './rooms.ts'
 import { makeSend } from './send.ts'
 import type { Tell } from './tell.ts'
 
+export type { RoomOverview } from './oversight.ts'
+
 interface Parts {
   database: Database
   clock: Clock
+  audit: Audit
   /** Tells waiting requests that an account's feed moved. */
   announce: (user: number) => void
 }
 
 /** Rooms of people and what they say in them. */
-export function makeChat({ database, clock, announce }: Parts) {
+export function makeChat({ database, clock, audit, announce }: Parts) {
   const news = makeNews((rooms) => stampsOf(database.read, rooms))
   const tell: Tell = (room, feeds) => {
     news.announce(room)
@@ -27,12 +32,13 @@ export function makeChat({ database, clock, announce }: Parts) {
   }
   return {
     ...makeRooms({ database }),
-    ...makeMembership({ database, clock, tell }),
+    ...makeMembership({ database, clock, audit, tell }),
     ...makeRead({ database }),
     ...makeSend({ database, clock, tell }),
     ...makeMessageChanges({ database, clock, tell }),
     ...makePoll({ database, clock, news }),
     ...makePresence({ database, clock, tell }),
+    oversight: makeOversight({ database, clock, audit, tell }),
     /** Lets waiting requests go. */
     close: news.close,
   }

@@ -16,6 +16,7 @@ import {
   type Entered,
 } from '../../storage/chat-rooms.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
 import type { Author } from './author.ts'
 import { noSuchUser, notMember, onlyChannels, onlyCreator } from './refusals.ts'
 import { roomFor } from './rooms.ts'
@@ -33,6 +34,7 @@ interface NewRoom {
 interface Parts {
   database: Database
   clock: Clock
+  audit: Audit
   tell: Tell
 }
 
@@ -62,7 +64,7 @@ async function takeOut(tx: Writer, room: number, user: number, now: number): Pro
 }
 
 /** Opening and closing rooms, and who is in them. Faults: `forbidden`, `not_found` for users who are not there, `bad_request`. */
-export const makeMembership = ({ database, clock, tell }: Parts) => ({
+export const makeMembership = ({ database, clock, audit, tell }: Parts) => ({
   /** Opens a room with its creator in it. A `dm` has exactly two people, and an existing one is answered again. */
   async createRoom({ id: creator }: Author, { name: text, type, participants }: NewRoom): Promise<Shown> {
     const name = readRoomName(text)
@@ -143,6 +145,8 @@ export const makeMembership = ({ database, clock, tell }: Parts) => ({
       assertCreator(author, found)
       const moved = await recordRoom(tx, { room, deleted: true }, now)
       await deleteRoom(tx, room)
+      if (found.created_by !== author.id)
+        await audit.record(tx, { kind: 'room.removed', by: author.id, detail: { id: room, name: found.name } })
       return moved
     })
     tell(room, moved)

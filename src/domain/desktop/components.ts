@@ -8,14 +8,17 @@ import {
   activeComponent,
   activeComponents,
   componentCount,
+  componentOverviews,
   deactivate,
   insertVersion,
   newestVersion,
   versionsOfComponent,
   type ComponentContent,
+  type ComponentOverview,
   type StoredComponent,
 } from '../../storage/components.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
 import { assertName, refuse } from './names.ts'
 import { stamp } from './stamp.ts'
 
@@ -33,6 +36,7 @@ export type NewComponent = Params<typeof desktopComponents.actions.save>
 interface Parts {
   database: Database
   clock: Clock
+  audit: Audit
 }
 
 function assertCode(type: NewComponent['component_type'], code: string): void {
@@ -78,8 +82,8 @@ export async function addVersion(tx: Writer, user: number, component: ComponentC
   return version
 }
 
-/** Styles, hooks and widgets of users: every function speaks of the components of one account alone. */
-export function makeComponents({ database, clock }: Parts) {
+/** Styles, hooks and widgets of users: what users call speaks of the components of one account alone. */
+export function makeComponents({ database, clock, audit }: Parts) {
   return {
     /** Active versions by component. */
     async list(user: number) {
@@ -125,6 +129,20 @@ export function makeComponents({ database, clock }: Parts) {
       database.write(async (tx) => {
         if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
         return deactivate(tx, user, component)
+      }),
+
+    /** Every component of everybody, or of one account, for whoever administers the service. */
+    overview: (user?: number): Promise<ComponentOverview[]> => componentOverviews(database.read, user),
+
+    /**
+     * Leaves no component of an account active, so that its desktop starts as a new one does; says how many were. Versions
+     * and profiles stay. For whoever administers the service.
+     */
+    resetAll: (user: number): Promise<number> =>
+      database.write(async (tx) => {
+        const count = await deactivate(tx, user)
+        if (count > 0) await audit.record(tx, { kind: 'components.reset', about: user, detail: { deactivated: count } })
+        return count
       }),
   }
 }

@@ -28,7 +28,7 @@ interface Parts {
 export function makeDesktop({ database, contents, settings, clock, audit, appPolicy: policy }: Parts) {
   const registry = makeAppRegistry({ database, settings, clock, audit, policy })
   return {
-    components: makeComponents({ database, clock }),
+    components: makeComponents({ database, clock, audit }),
     profiles: makeProfiles({ database, clock }),
     apps: makeApps({ database, clock, audit, policy }),
     registry,

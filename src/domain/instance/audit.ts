@@ -1,40 +1,15 @@
 import { DAY, type Clock } from '../../base/clock.ts'
 import { accountById } from '../../storage/accounts.ts'
-import { auditEntries, insertAuditEntry, type AuditFilter, type StoredAuditEntry } from '../../storage/audit.ts'
+import {
+  auditEntries,
+  auditEntriesAfter,
+  insertAuditEntry,
+  newestAuditId,
+  type AuditFilter,
+  type StoredAuditEntry,
+} from '../../storage/audit.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-
-export type AuditKind =
-  | 'login.ok'
-  | 'login.failed'
-  | 'login.locked'
-  | '2fa.enabled'
-  | '2fa.disabled'
-  | '2fa.codes_regenerated'
-  | '2fa.backup_code_used'
-  | '2fa.failed'
-  | '2fa.locked'
-  | 'token.issued'
-  | 'token.revoked'
-  | 'session.ended'
-  | 'user.created'
-  | 'user.changed'
-  | 'user.password'
-  | 'user.disabled'
-  | 'user.enabled'
-  | 'user.unlocked'
-  | 'user.removed'
-  | 'setup.done'
-  | 'maintenance.on'
-  | 'maintenance.off'
-  | 'app.created'
-  | 'quota.recounted'
-  | 'app.changed'
-  | 'app.enabled'
-  | 'app.disabled'
-  | 'app.installed'
-  | 'app.updated'
-  | 'app.rolled_back'
-  | 'app.removed'
+import type { AuditKind } from './audit-kinds.ts'
 
 /** Where somebody acts. */
 export interface Place {
@@ -53,11 +28,17 @@ export interface Happening {
   detail?: Record<string, unknown>
 }
 
+export type StoredEntry = StoredAuditEntry
+
 export interface Audit {
   /** Writes an entry in the transaction of the change it tells of, so that neither is there without the other. */
   record(tx: Writer, happening: Happening): Promise<void>
   /** Entries, newest first. */
   list(filter: AuditFilter): Promise<StoredAuditEntry[]>
+  /** The id of the newest entry, 0 when there is none. */
+  newest(): Promise<number>
+  /** The next entries written after the one with this id, whatever they are, oldest first. */
+  after(id: number, limit: number): Promise<StoredAuditEntry[]>
 }
 
 /** How long entries are kept, ms. */
@@ -92,5 +73,7 @@ export function makeAudit({
       })
     },
     list: (filter) => auditEntries(database.read, filter),
+    newest: () => newestAuditId(database.read),
+    after: (id, limit) => auditEntriesAfter(database.read, id, limit),
   }
 }

@@ -40,6 +40,11 @@ export const administration: Migration = {
     ) ${strict}`,
     sql`create index app_files_by_content on app_files (sha256)`,
 
+    // The audit log by what happened, who did it and to whom, each in the order of time.
+    sql`create index audit_by_kind on audit (kind, at)`,
+    sql`create index audit_by_name on audit (actor, at)`,
+    sql`create index audit_by_target on audit (target, at)`,
+
     // While one of these stands, no content is collected: a backup is copying them.
     sql`create table collector_holds (
       id ${text} primary key,

@@ -131,7 +131,7 @@ describe('counting anew', () => {
       { user_id: user, used_bytes: 100, seq: 1 },
       { user_id: bob, used_bytes: 50, seq: 1 },
     ])
-    expect(await domain.instance.audit.list({ kind: 'quota.recounted', limit: 10 })).toMatchObject([
+    expect(await domain.instance.audit.list({ kinds: ['quota.recounted'], limit: 10 })).toMatchObject([
       { target: 'ada', detail: '{"counted":7,"actual":100}' },
     ])
     const settled = await commitsSeenBy(database)

@@ -1,0 +1,136 @@
+import { auditKinds } from '../../domain/instance/audit-kinds.ts'
+import type { Audit, StoredEntry } from '../../domain/instance/instance.ts'
+import { command, flag } from '../command.ts'
+import { usage, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { parseWhen } from '../when.ts'
+import { detailText, documentOf, lineOf, secondOf } from './entry.ts'
+
+const LIMIT = 50
+/** How often `--follow` looks for more, ms. */
+const LOOK_EVERY = 1_000
+/** Entries taken at a time while following. */
+const PIECE = 1_000
+
+const width = Math.max(...Object.keys(auditKinds).map((kind) => kind.length))
+const kindTable = Object.entries(auditKinds)
+  .map(([kind, meaning]) => `  ${kind.padEnd(width)}  ${meaning}`)
+  .join('\n')
+
+export const audit = command({
+  name: 'audit',
+  summary: 'Who did what: logins, devices, accounts, administration',
+  details:
+    'The newest entries, the last one at the end. --user finds what somebody did and what was done to them; commands of administrators ' +
+    `act as cli:<user id of the system>. Entries are kept for a year. With --json --follow there is one entry a line.\n\nKinds:\n${kindTable}`,
+  needs: 'domain',
+  args: {},
+  flags: {
+    follow: flag.switch('go on as entries are written, until interrupted', { short: 'f' }),
+    user: flag.text('only what this user did, or what was done to them', 'NAME'),
+    kind: flag.many('only this kind, or with login.* all that begin so; may be repeated', 'KIND'),
+    since: flag.text('only from then on: 24h, 15:00 or 2026-11-21T15:00', 'WHEN'),
+    until: flag.text('only from before then', 'WHEN'),
+    limit: flag.integer(`how many entries at most (${LIMIT})`, 'N', 1, 1_000_000),
+  },
+  examples: [
+    'svc audit',
+    'svc audit --user ada --since 7d',
+    "svc audit --follow --kind 'login.*'",
+    'svc audit --since 24h --json',
+  ],
+  async run({ io, domain: { instance }, flags }) {
+    const { systemClock } = await import('../../base/clock.ts')
+    if (flags.follow && flags.until !== undefined) throw usage('--follow has no end: leave out --until.')
+    const now = systemClock.now()
+    const filter = {
+      ...(flags.kind.length > 0 && { kinds: kindsOf(flags.kind) }),
+      ...(flags.user !== undefined && { user: flags.user.toLowerCase() }),
+      ...(flags.since !== undefined && { since: momentOf('since', flags.since, now) }),
+      ...(flags.until !== undefined && { until: momentOf('until', flags.until, now) }),
+    }
+    if (flags.follow) return follow(io, instance.audit, filter, flags.limit ?? 10)
+    const entries = (await instance.audit.list({ ...filter, limit: flags.limit ?? LIMIT })).reverse()
+    io.table(
+      entries,
+      [
+        { title: 'TIME', value: secondOf },
+        { title: 'KIND', value: ({ kind }) => kind },
+        { title: 'WHO', value: ({ actor }) => actor },
+        { title: 'WHOM', value: ({ target }) => target ?? '' },
+        { title: 'ADDRESS', value: ({ ip }) => ip ?? '' },
+        { title: 'DETAILS', value: detailText },
+      ],
+      'There are no such entries.',
+      entries.map(documentOf),
+    )
+    return undefined
+  },
+})
+
+/** The kinds that these patterns mean. Exit 2 for one that means none. */
+function kindsOf(patterns: readonly string[]): string[] {
+  const kinds = patterns.flatMap((pattern) => {
+    const found = Object.keys(auditKinds).filter((kind) =>
+      pattern.endsWith('*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern,
+    )
+    if (found.length === 0)
+      throw usage(`There are no entries of the kind "${pattern}": svc audit --help shows all kinds.`)
+    return found
+  })
+  return [...new Set(kinds)]
+}
+
+function momentOf(name: string, text: string, now: number): number {
+  const moment = parseWhen(text, now, 'back')
+  if (moment === undefined)
+    throw usage(
+      `--${name} must be a duration such as 24h, a time such as 15:00, or a date such as 2026-11-21T15:00, not "${text}".`,
+    )
+  return moment
+}
+
+type Filter = Omit<Parameters<Audit['list']>[0], 'limit'>
+
+/** Shows the last entries, and every one that is written from then on. */
+async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise<ExitCode> {
+  const show = (entry: StoredEntry) => io.event(lineOf(entry), documentOf(entry))
+  const interrupted = interruption()
+  let after = await log.newest()
+  for (const entry of (await log.list({ ...filter, limit: last })).reverse()) if (entry.id <= after) show(entry)
+  while (!(await interrupted.within(LOOK_EVERY))) {
+    for (;;) {
+      const entries = await log.after(after, PIECE)
+      entries.filter((entry) => isWanted(entry, filter)).forEach(show)
+      after = entries.at(-1)?.id ?? after
+      if (entries.length < PIECE) break
+    }
+  }
+  return 130
+}
+
+const isWanted = ({ kind, actor, target }: StoredEntry, { kinds, user }: Filter): boolean =>
+  (kinds === undefined || kinds.includes(kind)) && (user === undefined || actor === user || target === user)
+
+/** Whether somebody interrupts the command within some milliseconds. */
+function interruption(): { within: (ms: number) => Promise<boolean> } {
+  let stopped = false
+  let wake: () => void = () => undefined
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      stopped = true
+      wake()
+    })
+  }
+  return {
+    within: (ms) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(stopped), ms)
+        wake = () => {
+          clearTimeout(timer)
+          resolve(true)
+        }
+        if (stopped) wake()
+      }),
+  }
+}

@@ -1,0 +1,34 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { documentOf } from './room.ts'
+
+export const list = command({
+  name: 'room list',
+  summary: 'Every chat room: who is in it and how much it holds, never what is said',
+  needs: 'domain',
+  args: {},
+  flags: {},
+  examples: ['svc room list', 'svc room list --json'],
+  async run({ io, domain: { chat } }) {
+    const rooms = await chat.oversight.list()
+    io.table(
+      rooms,
+      [
+        { title: 'ID', value: ({ id }) => id, align: 'right' },
+        { title: 'ROOM', value: ({ name }) => name },
+        { title: 'TYPE', value: ({ type }) => type },
+        { title: 'MEMBERS', value: ({ members }) => members, align: 'right' },
+        { title: 'MESSAGES', value: ({ messages }) => messages, align: 'right' },
+        { title: 'FILES', value: ({ files }) => files, align: 'right' },
+        { title: 'SIZE', value: ({ bytes }) => formatSize(bytes), align: 'right' },
+        {
+          title: 'LAST MESSAGE',
+          value: ({ last_message_at }) => (last_message_at === null ? 'none' : moment(last_message_at)),
+        },
+      ],
+      'There are no rooms yet.',
+      rooms.map(documentOf),
+    )
+  },
+})

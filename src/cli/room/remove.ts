@@ -1,0 +1,24 @@
+import { cancelled, command, flag } from '../command.ts'
+import { contentOf, documentOf, findRoom, nameOf } from './room.ts'
+
+export const remove = command({
+  name: 'room remove',
+  summary: 'Remove a chat room with its messages and files, for good',
+  details:
+    'It vanishes for all its members at once, and the bytes of its files are given back to those who stored them.',
+  needs: 'domain',
+  args: { room: 'name or ID of the room' },
+  flags: { dryRun: flag.switch('show what would be removed, and change nothing'), yes: flag.yes },
+  examples: ['svc room remove 3', 'svc room remove Engines --dry-run', 'svc room remove Engines --yes'],
+  async run({ io, domain: { chat }, args, flags }) {
+    const room = await findRoom(chat, args.room)
+    if (flags.dryRun) {
+      io.say(`Would remove ${nameOf(room)} with ${contentOf(room)}.`, { ...documentOf(room), removed: false })
+      return
+    }
+    const question = `Remove ${nameOf(room)} with ${contentOf(room)}, for good?`
+    if (!flags.yes && !(await io.confirm(question))) throw cancelled()
+    const removed = await chat.oversight.remove(room.id)
+    io.say(`Removed ${nameOf(removed)} with ${contentOf(removed)}.`, { ...documentOf(removed), removed: true })
+  },
+})

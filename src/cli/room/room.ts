@@ -1,0 +1,43 @@
+import { iso } from '../../base/clock.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import type { Chat, RoomOverview } from '../../domain/chat/chat.ts'
+import { Exit } from '../exit.ts'
+
+// How the commands of `room` find a room and show it: one document for machines, the same words for people.
+
+/** What `--json` says about a room. */
+export const documentOf = ({ id, name, type, ...room }: RoomOverview) => ({
+  room_id: id,
+  name,
+  type,
+  created_by: room.created_by,
+  created_at: iso(room.created_at),
+  members: room.members,
+  messages: room.messages,
+  last_message_at: room.last_message_at === null ? null : iso(room.last_message_at),
+  files: room.files,
+  bytes: room.bytes,
+})
+
+/** The room with this ID, or the only one of this name. Exit 5 when there is none, 6 when a name is that of several. */
+export async function findRoom(chat: Chat, text: string): Promise<RoomOverview> {
+  const rooms = await chat.oversight.list()
+  const byId = /^\d{1,15}$/.test(text) ? rooms.find(({ id }) => id === Number(text)) : undefined
+  if (byId) return byId
+  const named = rooms.filter(({ name }) => name === text)
+  if (named.length > 1) {
+    const ids = named.map(({ id }) => id).join(', ')
+    throw new Exit(6, `${named.length} rooms are called "${text}": give the ID of one of them (${ids}).`, 'ambiguous')
+  }
+  if (!named[0]) throw new Exit(5, `There is no room "${text}": svc room list shows them all.`, 'not_found')
+  return named[0]
+}
+
+const many = (count: number, one: string): string => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+
+export const nameOf = ({ id, name }: RoomOverview): string => `${printable(name)} (ID ${id})`
+
+/** What a room holds, in a few words. */
+export const contentOf = ({ members, messages, files, bytes }: RoomOverview): string =>
+  `${many(members, 'member')}, ${many(messages, 'message')} and ${many(files, 'file')} (${formatSize(bytes)})`
