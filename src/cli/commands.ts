@@ -109,6 +109,22 @@ export const nouns: Record<string, Noun> = {
       unset: () => import('./config/unset.ts').then((m) => m.unset),
     },
   },
+  backup: {
+    group: 'Administration',
+    summary: 'Backups: make, check, restore, and look into them',
+    aliases: ['backups'],
+    verbs: {
+      create: () => import('./backup/create.ts').then((m) => m.create),
+      list: () => import('./backup/list.ts').then((m) => m.list),
+      show: () => import('./backup/show.ts').then((m) => m.show),
+      verify: () => import('./backup/verify.ts').then((m) => m.verify),
+      restore: () => import('./backup/restore.ts').then((m) => m.restore),
+      prune: () => import('./backup/prune.ts').then((m) => m.prune),
+      ls: () => import('./backup/ls.ts').then((m) => m.ls),
+      cat: () => import('./backup/cat.ts').then((m) => m.cat),
+      extract: () => import('./backup/extract.ts').then((m) => m.extract),
+    },
+  },
   doctor: {
     group: 'Administration',
     summary: 'Check the installation and say how to mend it',

@@ -36,26 +36,36 @@ export async function readNewPassword(io: Io, choice: PasswordChoice, whose: str
   return { password: await given(io, choice, whose), generated: false }
 }
 
+/** A secret of one line from standard input or a file; undefined when neither is named. `what` is its name for errors. */
+export async function givenSecret(
+  io: Io,
+  { stdin, file }: { stdin: boolean; file: string | undefined },
+  what: string,
+): Promise<string | undefined> {
+  if (stdin) return oneLine(await io.stdin(), 'standard input', what)
+  return file === undefined ? undefined : oneLine(await readText(file, what), file, what)
+}
+
 async function given(io: Io, { passwordStdin, passwordFile }: PasswordChoice, whose: string): Promise<string> {
-  if (passwordStdin) return oneLine(await io.stdin(), 'standard input')
-  if (passwordFile !== undefined) return oneLine(await readText(passwordFile), passwordFile)
+  const found = await givenSecret(io, { stdin: passwordStdin, file: passwordFile }, 'password')
+  if (found !== undefined) return found
   const password = await io.askSecret(`New password for ${whose}:`, FLAGS)
   const again = await io.askSecret('Once more:', FLAGS)
   if (password !== again) throw usage('The two passwords differ.')
   return password
 }
 
-async function readText(file: string): Promise<string> {
+async function readText(file: string, what: string): Promise<string> {
   try {
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
   } catch (error) {
-    throw usage(`The password cannot be read from ${file}: ${(error as Error).message}.`)
+    throw usage(`The ${what} cannot be read from ${file}: ${(error as Error).message}.`)
   }
 }
 
-function oneLine(text: string, source: string): string {
-  if (text === '') throw usage(`There is no password in ${source}.`)
-  if (/[\r\n]/.test(text)) throw usage(`There is more than one line in ${source}: it must hold the password alone.`)
+function oneLine(text: string, source: string, what: string): string {
+  if (text === '') throw usage(`There is no ${what} in ${source}.`)
+  if (/[\r\n]/.test(text)) throw usage(`There is more than one line in ${source}: it must hold the ${what} alone.`)
   return text
 }
 

@@ -1,4 +1,5 @@
 import type { Accounts } from './accounts/accounts.ts'
+import type { Backups } from './backups/backups.ts'
 import type { Chat } from './chat/chat.ts'
 import type { Desktop } from './desktop/desktop.ts'
 import type { Files } from './files/files.ts'
@@ -8,6 +9,7 @@ import type { Sync } from './sync/sync.ts'
 /** What svc does, without HTTP, terminal or environment: one face per feature. */
 export interface Domain {
   accounts: Accounts
+  backups: Backups
   chat: Chat
   desktop: Desktop
   files: Files

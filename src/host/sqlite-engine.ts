@@ -41,6 +41,25 @@ export function openEngine(file: string, patience: number): SqliteHandle {
   }
 }
 
+/**
+ * Opens a database file that belongs to nobody else: a copy, or one from a stranger, of which nothing runs that stands in
+ * its schema. Commits are not durable; whoever writes flushes the file when it is complete. `:memory:` is one without a file.
+ */
+export function openCopyFile(file: string, { readonly = false } = {}): SqliteHandle {
+  const handle = new (load())(file, { readonly, fileMustExist: file !== ':memory:' })
+  try {
+    handle.pragma('trusted_schema = OFF')
+    handle.pragma('cell_size_check = ON')
+    handle.pragma('mmap_size = 0')
+    handle.pragma('temp_store = MEMORY')
+    if (!readonly) handle.pragma('synchronous = OFF')
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
 /** Refuses an engine or settings under which an acknowledged write could be lost. */
 export function assertDurable(handle: SqliteHandle): void {
   const version = handle.prepare('select sqlite_version() as version').pluck().get() as string

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { DAY } from '../base/clock.ts'
 import { TooLarge, type BlobStore } from './blobs/blobs.ts'
+import { collectorIsHeld } from './collector-holds.ts'
 import { first, prepared, type Database, type Writer } from './database.ts'
 
 /** Received and, when large, durable in the blob store; small ones become durable with the transaction that claims them. */
@@ -22,7 +23,10 @@ export interface Contents {
   claim(tx: Writer, staged: Staged, now: number): Promise<void>
   /** The bytes from `start` to `end` (inclusive) or all of them. */
   read(sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer>
-  /** Removes what nothing points to and nobody touched since `before`, in the database and the blob store. */
+  /**
+   * Removes what nothing points to and nobody touched since `before`, in the database and the blob store. Nothing while
+   * somebody holds the collector.
+   */
   collect(before: number): Promise<{ contents: number; bytes: number }>
   /** Blobs of the store that no content names and nobody touched since `before`: what an interrupted upload left. */
   orphans(before: number): Promise<{ blobs: number; bytes: number }>
@@ -97,9 +101,10 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
 
     async collect(before) {
       const limit = Math.min(before, Date.now() - LEAST_GRACE)
-      // One statement decides and removes: no upload can point to a row between the two.
-      const gone = await database.write((tx) =>
-        tx.q
+      const gone = await database.write(async (tx) => {
+        if (await collectorIsHeld(tx)) return undefined
+        // One statement decides and removes: no upload can point to a row between the two.
+        return tx.q
           .deleteFrom('contents')
           .where('touched_at', '<', limit)
           .where(({ not, exists, selectFrom }) =>
@@ -112,8 +117,9 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
             not(exists(selectFrom('app_files').select('path').whereRef('app_files.sha256', '=', 'contents.sha256'))),
           )
           .returning(['size'])
-          .execute(),
-      )
+          .execute()
+      })
+      if (!gone) return { contents: 0, bytes: 0 }
       // Then the store: whatever has no row and is old, also what an interrupted upload or an earlier run left behind.
       for await (const { sha256 } of strays(limit)) await blobs.remove(sha256, limit)
       return { contents: gone.length, bytes: gone.reduce((sum, { size }) => sum + size, 0) }

@@ -30,6 +30,11 @@ export interface Words {
   clustered: RawBuilder<unknown>
 }
 
+export interface CopyOptions {
+  without: readonly (keyof Tables)[]
+  progress?: (done: number, total: number) => void
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -42,6 +47,15 @@ export interface Database {
   write<T>(unit: (tx: Writer) => Promise<T>): Promise<T>
   /** Runs `unit` over one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
+  /**
+   * Writes one consistent state into a new SQLite file, whatever the engine: the form in which a database stands in a
+   * backup. What was acknowledged before the call is in it, nothing of a transaction is in it in part, and whoever writes
+   * meanwhile neither waits nor makes it start anew. The tables of `without` are there and empty, and no byte of their
+   * rows is left. The schema is that of the migrations applied and of the synchronised tables, nothing else. A row that did
+   * not change stands in the same page as in the copy before: SQLite copies pages; another engine writes the rows of one
+   * snapshot table by table in the order of their keys. The file is not flushed. `progress` is told the bytes done and due.
+   */
+  copyTo(file: string, options: CopyOptions): Promise<void>
   /** Facts for `doctor`: engine, version, settings that durability depends on. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>

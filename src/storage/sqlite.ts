@@ -10,11 +10,18 @@ import {
   type QueryResult,
 } from 'kysely'
 import { Busy, recognise } from '../base/trouble.ts'
-import { assertDurable, openEngine, type SqliteHandle, type SqliteStatement } from '../host/sqlite-engine.ts'
-import type { Database, Writer } from './database.ts'
+import {
+  assertDurable,
+  openCopyFile,
+  openEngine,
+  type SqliteHandle,
+  type SqliteStatement,
+} from '../host/sqlite-engine.ts'
+import type { CopyOptions, Database, Words, Writer } from './database.ts'
 import type { Tables } from './tables.ts'
 
-// The one file of this floor that knows SQLite. Everything above speaks Kysely and the words of `Database`.
+// The one file of this floor that knows SQLite, beside `sqlite-copy.ts` for copies of a database. Everything above speaks
+// Kysely and the words of `Database`.
 
 /** How long a writer waits for the lock of another process before it gives up. */
 const LOCK_PATIENCE_MS = 10_000
@@ -24,6 +31,19 @@ const CACHED_STATEMENTS = 512
 /** Units that share one commit: enough to divide the cost of an fsync, few enough to keep the event loop turning. */
 const GROUP = 64
 const IDLE_READERS = 4
+/** Pages that a copy takes at once, some 16 MiB. */
+const COPY_STEP = 4_096
+
+/** The words of SQLite. */
+export const sqliteWords: Words = {
+  id: sql`integer primary key autoincrement`,
+  integer: sql`integer`,
+  real: sql`real`,
+  text: sql`text`,
+  bytes: sql`blob`,
+  strict: sql`strict`,
+  clustered: sql`strict, without rowid`,
+}
 
 function open(file: string): SqliteHandle {
   const handle = openEngine(file, LOCK_TURN_MS)
@@ -34,8 +54,36 @@ function open(file: string): SqliteHandle {
   return handle
 }
 
+/** Copies pages from under a read transaction: what others write meanwhile neither shows nor makes it begin again. */
+async function copy(source: string, file: string, { without, progress }: CopyOptions): Promise<void> {
+  const reading = openEngine(source, LOCK_TURN_MS)
+  try {
+    const pageSize = reading.pragma('page_size', { simple: true }) as number
+    reading.exec('begin')
+    reading.prepare('select count(*) from sqlite_master').get()
+    await reading.backup(file, {
+      progress({ totalPages, remainingPages }) {
+        progress?.((totalPages - remainingPages) * pageSize, totalPages * pageSize)
+        return COPY_STEP
+      },
+    })
+    reading.exec('commit')
+  } finally {
+    reading.close()
+  }
+  const made = openCopyFile(file)
+  try {
+    // One file without a companion, and nothing of what is left out in its free pages.
+    made.pragma('journal_mode = DELETE')
+    made.pragma('secure_delete = ON')
+    for (const table of without) made.exec(`delete from ${table}`)
+  } finally {
+    made.close()
+  }
+}
+
 /** One handle with its compiled statements, as Kysely wants to see it. */
-class Connection implements DatabaseConnection, Writer {
+export class Connection implements DatabaseConnection, Writer {
   readonly handle: SqliteHandle
   readonly q: Kysely<Tables>
   readonly #statements = new Map<string, SqliteStatement>()
@@ -217,15 +265,7 @@ export function openSqlite(file: string): Database {
   return {
     read: reader,
     write,
-    words: {
-      id: sql`integer primary key autoincrement`,
-      integer: sql`integer`,
-      real: sql`real`,
-      text: sql`text`,
-      bytes: sql`blob`,
-      strict: sql`strict`,
-      clustered: sql`strict, without rowid`,
-    },
+    words: sqliteWords,
     async snapshot(unit) {
       const connection = spare.pop() ?? new Connection(open(file))
       try {
@@ -237,6 +277,8 @@ export function openSqlite(file: string): Database {
         else connection.close()
       }
     },
+    copyTo: (target, options) =>
+      copy(file, target, options).catch((error: unknown) => Promise.reject(recognise(error) as Error)),
     describe: () =>
       Promise.resolve({
         engine: 'SQLite',

@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { deriveKeys, makeAccounts } from '../domain/accounts/accounts.ts'
+import { makeBackups } from '../domain/backups/backups.ts'
 import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
@@ -26,6 +28,7 @@ import {
   type DataDirectory,
 } from './data-directory.ts'
 import { environment } from './environment.ts'
+import { installationFiles } from './installation-files.ts'
 
 declare const __SVC_VERSION__: string | undefined
 
@@ -121,8 +124,20 @@ export async function openLocal({
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const chat = makeChat({ database, clock, audit, announce: sync.announce })
 
+  const backups = makeBackups({
+    database,
+    blobs,
+    clock,
+    audit,
+    settings,
+    identity,
+    version,
+    installation: () => installationFiles(directory),
+    scratch: join(directory.path, 'tmp'),
+  })
+
   return {
-    domain: { accounts, chat, desktop, files, instance, sync },
+    domain: { accounts, backups, chat, desktop, files, instance, sync },
     config: { ...given, dataDir: directory.path },
     directory,
     async close() {

@@ -15,6 +15,7 @@ import { makeWrite, type Allowance } from './write.ts'
 export type { FileEntry } from './batches.ts'
 export type { FileFacts } from './look.ts'
 export { mimeOf } from './mime.ts'
+export { nameKey, segmentsOf } from './paths.ts'
 
 interface Parts {
   database: Database

@@ -33,6 +33,12 @@ export const auditKinds = {
   'quota.recounted': 'what is counted for an account put right',
   'room.removed': 'a chat room removed by an administrator',
   'components.reset': 'the desktop components of an account turned off',
+  'backup.created': 'a backup made',
+  'backup.failed': 'a backup that could not be made',
+  'backup.removed': 'old backups removed',
+  'backup.restored': 'a backup restored, which is how this data directory began',
+  'backup.proven': 'a backup restored as a drill, and found complete',
+  'backup.schedule': 'another schedule of backups',
 } as const
 
 export type AuditKind = keyof typeof auditKinds

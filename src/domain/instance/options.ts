@@ -1,3 +1,4 @@
+import { Cron } from 'croner'
 import { formatSize, parseSize } from '../../base/sizes.ts'
 import { SLUG } from '../../contract/apps.ts'
 import { limits } from '../../contract/limits.ts'
@@ -83,6 +84,25 @@ const list = (pattern: RegExp, meaning: string): Kind<string[]> => ({
   show: (items) => items.join(','),
 })
 
+// A relative path would mean another folder in every process.
+const FOLDER = /^(\/|[A-Za-z]:[\\/])\P{Cc}*$/u
+
+/** Times of day and week as cron writes them: minute, hour, day of month, month, day of week. */
+const cron: Kind<string> = {
+  name: 'CRON|off',
+  parse(value) {
+    const pattern = value.trim().replace(/\s+/g, ' ')
+    if (pattern === 'off' || pattern === '') return ''
+    try {
+      if (!new Cron(pattern, { mode: '5-part', paused: true }).nextRun()) throw new Error('it never comes')
+      return pattern
+    } catch {
+      throw new Error(`must be five fields as in "30 3 * * *" (every night at 3:30), or off, not "${value}"`)
+    }
+  },
+  show: (value) => value || 'off',
+}
+
 const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({
   kind,
   standard,
@@ -139,6 +159,12 @@ export const options = {
     'Origins beside this server from which apps may be loaded',
   ),
   'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed remembers deleted rows'),
+  'backup.to': live(text(FOLDER, 'an absolute path'), '', 'Folder of the backups'),
+  'backup.schedule': live(cron, '', 'When the server makes a backup by itself, as cron writes it'),
+  'backup.keep_last': live(integer(0, 10_000), 3, 'Newest backups that stay when old ones are removed'),
+  'backup.keep_daily': live(integer(0, 10_000), 7, 'Days of which the newest backup stays'),
+  'backup.keep_weekly': live(integer(0, 10_000), 4, 'Weeks of which the newest backup stays'),
+  'backup.keep_monthly': live(integer(0, 10_000), 12, 'Months of which the newest backup stays'),
   'retention.versions_days': live(integer(1, 36_500), 30, 'Days that deleted and overwritten files can be restored'),
 } as const
 

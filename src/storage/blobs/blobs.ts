@@ -15,6 +15,8 @@ export interface BlobStore {
   put(source: AsyncIterable<Uint8Array>, max: number): Promise<{ sha256: string; size: number }>
   /** The bytes from `start` to `end` (inclusive) or all of them. The stream fails when there is no such content. */
   read(sha256: string, range?: { start: number; end: number }): Readable
+  /** Writes a content into a new file, not flushed, as fast as the store can. False when there is no such content. */
+  save(sha256: string, file: string): Promise<boolean>
   has(sha256: string): Promise<boolean>
   /** Removes a content untouched since `before` (epoch milliseconds); false when it is younger or not there. */
   remove(sha256: string, before: number): Promise<boolean>

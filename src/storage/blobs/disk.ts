@@ -1,5 +1,5 @@
-import { createReadStream, type Stats } from 'node:fs'
-import { link, mkdir, open, opendir, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
+import { constants, createReadStream, type Stats } from 'node:fs'
+import { copyFile, link, mkdir, open, opendir, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
@@ -108,6 +108,17 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
     },
 
     read: (sha256, range) => createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }),
+
+    async save(sha256, file) {
+      const path = pathOf(sha256)
+      try {
+        await copyFile(path, file, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+        return true
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT' && !(await factsOf(path))) return false
+        throw recognise(error)
+      }
+    },
 
     has: (sha256) =>
       stat(pathOf(sha256)).then(

@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
-import type { Database, Reader } from '../database.ts'
+import type { Database, Reader, Words } from '../database.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
-const migrations: readonly Migration[] = [initial, sessionApi, administration]
+export const migrations: readonly Migration[] = [initial, sessionApi, administration]
+
+/** The table that says which migrations were applied. */
+export const instanceTable = (words: Words) =>
+  sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`
 
 const PREFIX = 'migration:'
 
@@ -28,9 +32,7 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
 export async function migrate(database: Database): Promise<string[]> {
   const { words } = database
   return database.write(async (tx) => {
-    await sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`.execute(
-      tx.q,
-    )
+    await instanceTable(words).execute(tx.q)
     const applied = await appliedMigrations(tx)
     const known = new Set(migrations.map(({ name }) => name))
     const foreign = applied.find((name) => !known.has(name))

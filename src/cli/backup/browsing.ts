@@ -1,0 +1,45 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Doing } from '../../domain/backups/backups.ts'
+import { flag, type Globals } from '../command.ts'
+import type { Io } from '../io.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { working } from './working.ts'
+
+export const browsingFlags = { ...seekingFlags, temp: flag.text('folder for the database meanwhile', 'DIR') }
+
+interface Flags {
+  from: string | undefined
+  passphraseFile: string | undefined
+  passphraseStdin: boolean
+  temp: string | undefined
+}
+
+/** Opens a backup for looking into it, and lets go of it whatever happens. */
+export async function browsing<T>(
+  { io, globals, flags }: { io: Io; globals: Globals; flags: Flags },
+  backup: string,
+  work: (browser: Browser, doing: Doing) => Promise<T>,
+): Promise<T> {
+  const [{ backupNamed, backupSource }, { browseBackup }] = await Promise.all([
+    import('../../wiring/backup-places.ts'),
+    import('../../domain/backups/backups.ts'),
+  ])
+  const source = await backupSource(backup, seekingOf(globals, flags), passphrasesOf(io, flags))
+  const scratch = await mkdtemp(join(flags.temp ?? tmpdir(), 'svc-backup-'))
+  try {
+    const manifest = await source.manifest(await backupNamed(source, backup))
+    return await working('Opening', async (doing) => {
+      const browser = await browseBackup(source, manifest, scratch, doing)
+      try {
+        return await work(browser, doing)
+      } finally {
+        await browser.close()
+      }
+    })
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+    await source.close()
+  }
+}

@@ -1,0 +1,28 @@
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import { browsing, browsingFlags } from './browsing.ts'
+
+export const cat = command({
+  name: 'backup cat',
+  summary: 'One file of a backup, to standard output',
+  details: 'Ends with 0 only when every byte was right. BACKUP is an id, its beginning, latest, or an archive.',
+  needs: 'nothing',
+  args: { backup: 'backup' },
+  flags: {
+    user: flag.text('the account', 'NAME'),
+    path: flag.text('the file', 'PATH'),
+    ...browsingFlags,
+  },
+  examples: [
+    'svc backup cat latest --user ada --path /notes.txt',
+    'svc backup cat 20261121 --user ada --path /a.csv | sort',
+  ],
+  async run({ io, globals, args, flags: { user, path, ...flags } }) {
+    if (user === undefined || path === undefined) throw usage('Say which file: --user NAME --path PATH.')
+    await browsing({ io, globals, flags }, args.backup, async (browser) => {
+      const [file] = await browser.below(user, path)
+      if (file!.type !== 'file') throw new Exit(2, `${path} is a folder: svc backup extract brings it back.`, 'usage')
+      for await (const part of browser.read(file!)) await io.raw(part)
+    })
+  },
+})

@@ -1,0 +1,126 @@
+import { lstat, mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import type { Browser, Doing, Entry } from '../../domain/backups/backups.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage, type ExitCode } from '../exit.ts'
+import { browsing, browsingFlags } from './browsing.ts'
+import { many } from './manifest.ts'
+
+/** Left-out files that people are shown; `--json` has all. */
+const SHOWN = 20
+
+export const extract = command({
+  name: 'backup extract',
+  summary: 'Bring files of one account back from a backup into a folder',
+  details: `Writes below --to only, follows no links there, and replaces nothing without --force. What cannot be written is
+left out and named, and the exit code is 3. BACKUP is an id, its beginning, latest, or an archive.`,
+  needs: 'nothing',
+  args: { backup: 'backup' },
+  flags: {
+    user: flag.text('the account', 'NAME'),
+    path: flag.text('file or folder of the account (/)', 'PATH'),
+    to: flag.text('folder to write to', 'DIR'),
+    force: flag.switch('replace files that are there', { short: 'f' }),
+    ...browsingFlags,
+  },
+  examples: [
+    'svc backup extract latest --user ada --to ada-restored',
+    'svc backup extract svc.tar --user ada --path /photos --to . --force',
+  ],
+  async run({ io, globals, args, flags: { user, path, to, force, ...flags } }) {
+    if (user === undefined || to === undefined) throw usage('Say whose files and where to: --user NAME --to DIR.')
+    return browsing({ io, globals, flags }, args.backup, async (browser, doing): Promise<ExitCode> => {
+      const entries = await browser.below(user, path ?? '/')
+      const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, doing)
+      for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
+      if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
+      const words = `Brought ${many(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
+      io.say(words, { to: resolve(to), files, bytes, skipped })
+      return skipped.length > 0 ? 3 : 0
+    })
+  },
+})
+
+interface Outcome {
+  files: number
+  bytes: number
+  skipped: { path: string; why: string }[]
+}
+
+/** A name that stays where it is put, on this system. */
+const isPlain = (name: string): boolean =>
+  name !== '' &&
+  name !== '.' &&
+  name !== '..' &&
+  !name.includes('/') &&
+  !name.includes('\0') &&
+  (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
+
+const reasonOf = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'EEXIST'
+    ? 'it is there already (--force replaces it)'
+    : (error as Error).message
+
+/** Makes a folder, or makes sure that what stands there is one and not a link to one. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (!(await lstat(path)).isDirectory()) throw new Error('something else than a folder is there', { cause: error })
+  }
+}
+
+/** Writes entries, folders before what they hold; the first is the top and keeps only its last name, the root none. */
+async function writeAll(
+  browser: Browser,
+  [top, ...below]: Entry[],
+  target: string,
+  force: boolean,
+  { progress, signal }: Doing,
+): Promise<Outcome> {
+  const { streamDurably } = await import('../../host/durable.ts')
+  const outcome: Outcome = { files: 0, bytes: 0, skipped: [] }
+  await mkdir(target, { recursive: true })
+  const start = top!.path === '/' ? 0 : top!.path.lastIndexOf('/')
+  // Where each folder went; what is below one that could not be made is left out with it.
+  const folders = new Map<string, string>([[top!.path.slice(0, start), target]])
+  progress?.total([top!, ...below].reduce((sum, { type, size }) => sum + (type === 'file' ? size : 0), 0))
+
+  async function write(entry: Entry): Promise<void> {
+    const slash = entry.path.lastIndexOf('/')
+    const folder = folders.get(entry.path.slice(0, slash))
+    const name = entry.path.slice(slash + 1)
+    if (folder === undefined) throw new Error('its folder is left out')
+    if (!isPlain(name)) throw new Error('it cannot have this name here')
+    const path = join(folder, name)
+    if (entry.type === 'directory') {
+      await makeFolder(path)
+      folders.set(entry.path, path)
+      return
+    }
+    await streamDurably(path, watched(browser.read(entry)), { replace: force, mode: 0o600, mtime: entry.mtime })
+    outcome.files += 1
+    outcome.bytes += entry.size
+  }
+
+  async function* watched(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const part of content) {
+      signal?.throwIfAborted()
+      progress?.add(part.length)
+      yield part
+    }
+  }
+
+  for (const entry of top!.path === '/' ? below : [top!, ...below]) {
+    try {
+      await write(entry)
+    } catch (error) {
+      if (error instanceof Exit) throw error
+      outcome.skipped.push({ path: entry.path, why: reasonOf(error) })
+    }
+  }
+  return outcome
+}

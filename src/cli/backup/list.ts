@@ -1,0 +1,36 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { documentOf } from './manifest.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+
+export const list = command({
+  name: 'backup list',
+  summary: 'The backups there are, oldest first',
+  details: 'NEW is what a backup added to its folder: most of a backup is shared with those before it.',
+  needs: 'nothing',
+  args: {},
+  flags: seekingFlags,
+  examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
+  async run({ io, globals, flags }) {
+    const { backupSource } = await import('../../wiring/backup-places.ts')
+    const source = await backupSource(undefined, seekingOf(globals, flags), passphrasesOf(io, flags))
+    const manifests = []
+    for (const id of await source.ids()) manifests.push(await source.manifest(id))
+    await source.close()
+    io.table(
+      manifests,
+      [
+        { title: 'ID', value: ({ id }) => id },
+        { title: 'MADE', value: ({ created_at }) => moment(Date.parse(created_at)) },
+        { title: 'ACCOUNTS', value: ({ totals }) => totals.accounts, align: 'right' },
+        { title: 'FILES', value: ({ totals }) => totals.files.toLocaleString('en'), align: 'right' },
+        { title: 'SIZE', value: ({ totals }) => formatSize(totals.bytes), align: 'right' },
+        { title: 'NEW', value: ({ added }) => formatSize(added.bytes), align: 'right' },
+        { title: 'VERSION', value: ({ version }) => version },
+      ],
+      `There is no backup in ${source.place} yet.`,
+      manifests.map(documentOf),
+    )
+  },
+})

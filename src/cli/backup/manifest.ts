@@ -1,0 +1,22 @@
+import { formatSize } from '../../base/sizes.ts'
+import type { Manifest } from '../../domain/backups/backups.ts'
+
+// How the commands of `backup` show one: one document for machines, the same words for people.
+
+/** What `--json` says about a backup. */
+export const documentOf = ({ id, created_at, version, totals, added, missing }: Manifest) => ({
+  id,
+  created_at,
+  version,
+  ...totals,
+  added_objects: added.objects,
+  added_bytes: added.bytes,
+  missing: missing.length,
+})
+
+export const many = (count: number, one: string, more = `${one}s`): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+
+/** `10,412 files of 37 accounts, 1.2 GB`. */
+export const contentText = ({ totals }: Manifest): string =>
+  `${many(totals.files, 'file')} of ${many(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`

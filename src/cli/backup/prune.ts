@@ -1,0 +1,69 @@
+import { formatSize } from '../../base/sizes.ts'
+import { cancelled, command, flag } from '../command.ts'
+import { many } from './manifest.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+
+const count = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
+
+export const prune = command({
+  name: 'backup prune',
+  summary: 'Remove old backups, and what no backup needs any more',
+  details: `Kept are the last backups, and the newest of each of the last days, weeks and months that have one; the newest of all
+always. Each flag stands in for the setting of its name (backup.keep_daily and so on). No backup can be made meanwhile.`,
+  needs: 'nothing',
+  args: {},
+  flags: {
+    keepLast: count('newest backups to keep (3)'),
+    keepDaily: count('days to keep one of (7)'),
+    keepWeekly: count('weeks to keep one of (4)'),
+    keepMonthly: count('months to keep one of (12)'),
+    dryRun: flag.switch('show what would go, and change nothing'),
+    yes: flag.yes,
+    ...seekingFlags,
+  },
+  examples: ['svc backup prune --dry-run', 'svc backup prune --keep-daily 14 --keep-monthly 6 --yes'],
+  async run({ io, globals, flags }) {
+    const [{ backupFolder, withInstallation }, { openPruning }, { standardKeep }] = await Promise.all([
+      import('../../wiring/backup-places.ts'),
+      import('../../wiring/prune.ts'),
+      import('../../domain/backups/backups.ts'),
+    ])
+    const seeking = seekingOf(globals, flags)
+    const folder = await backupFolder(seeking, passphrasesOf(io, flags))
+    await withInstallation(seeking, async (local) => {
+      const standard = (await local?.domain.backups.keep()) ?? standardKeep
+      const pruning = await openPruning(folder, {
+        last: flags.keepLast ?? standard.last,
+        daily: flags.keepDaily ?? standard.daily,
+        weekly: flags.keepWeekly ?? standard.weekly,
+        monthly: flags.keepMonthly ?? standard.monthly,
+      })
+      try {
+        const { verdicts, objects, bytes } = pruning
+        const gone = verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
+        const document = { kept: verdicts.filter(({ reasons }) => reasons.length > 0), removed: gone, objects, bytes }
+        const size = `${many(gone.length, 'backup')} and ${many(objects, 'object')} with ${formatSize(bytes)}`
+        const lines = verdicts.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
+        if (flags.dryRun) {
+          io.say([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
+          return
+        }
+        if (gone.length === 0 && objects === 0) {
+          io.say('There is nothing to remove.', { ...document, dry_run: false })
+          return
+        }
+        if (!flags.yes) {
+          if (io.interactive) io.note(lines.join('\n'))
+          if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
+        }
+        await pruning.carryOut()
+        // The log of an installation tells of its own backups only.
+        if (local?.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
+          await local.domain.backups.pruned(gone, folder.folder)
+        io.say(`Removed ${size}; ${many(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
+      } finally {
+        await pruning.release()
+      }
+    })
+  },
+})

@@ -1,0 +1,56 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { documentOf, many } from './manifest.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+
+export const show = command({
+  name: 'backup show',
+  summary: 'One backup: what it holds and where it comes from',
+  details: 'BACKUP is an id, its beginning, latest, or an archive.',
+  needs: 'nothing',
+  args: { backup: 'backup' },
+  flags: seekingFlags,
+  examples: ['svc backup show latest', 'svc backup show 20261121-03', 'svc backup show svc.tar --json'],
+  async run({ io, globals, args, flags }) {
+    const { backupNamed, backupSource } = await import('../../wiring/backup-places.ts')
+    const source = await backupSource(args.backup, seekingOf(globals, flags), passphrasesOf(io, flags))
+    const manifest = await source.manifest(await backupNamed(source, args.backup))
+    await source.close()
+    const { id, created_at, version, server_id, epoch, database, blobs, files, totals, added, missing, rows } = manifest
+    const large = blobs.count === 0 ? '' : `, ${many(blobs.count, 'large content')} with ${formatSize(blobs.bytes)}`
+    const lines: [string, string][] = [
+      ['Made', `${moment(Date.parse(created_at))} by svc ${version}`],
+      ['Place', `${source.place}${source.encrypted ? ', encrypted' : ''}`],
+      ['Server', server_id],
+      ['Epoch', epoch],
+      ['Accounts', totals.accounts.toLocaleString('en')],
+      ['Files', `${totals.files.toLocaleString('en')} with ${formatSize(totals.file_bytes)}`],
+      [
+        'Rows',
+        Object.values(rows)
+          .reduce((sum, count) => sum + count, 0)
+          .toLocaleString('en'),
+      ],
+      ['Stored', `database ${formatSize(database.size)}${large}, ${formatSize(totals.bytes)} together`],
+      ['New', `${formatSize(added.bytes)} in ${many(added.objects, 'object')}`],
+      ['Also', files.map(({ path }) => path).join(', ')],
+      ...(missing.length > 0 ? [['Missing', many(missing.length, 'content')] as [string, string]] : []),
+    ]
+    const words = [io.paint.bold(id), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)]
+    io.say(words.join('\n'), {
+      ...documentOf(manifest),
+      place: source.place,
+      encrypted: source.encrypted,
+      server_id,
+      epoch,
+      database_bytes: database.size,
+      blob_count: blobs.count,
+      blob_bytes: blobs.bytes,
+      installation_files: files.map(({ path }) => path),
+      missing_contents: missing,
+      rows,
+      migrations: manifest.migrations,
+    })
+  },
+})

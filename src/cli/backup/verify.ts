@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { formatSize } from '../../base/sizes.ts'
+import { command, flag } from '../command.ts'
+import { many } from './manifest.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { working } from './working.ts'
+
+/** Problems that people are shown; `--json` has all. */
+const SHOWN = 20
+
+export const verify = command({
+  name: 'backup verify',
+  summary: 'Read backups from end to end and compare every byte with what it must be',
+  details: `Checks the hash of every object, and each database by its own checks, the schema of svc and its manifest.
+Ends with 1 when something is broken. BACKUP is an id, its beginning, latest, or an archive; all of them by default.`,
+  needs: 'nothing',
+  args: { backup: { summary: 'backup', optional: true } },
+  flags: { ...seekingFlags, temp: flag.text('folder for one database at a time', 'DIR') },
+  examples: [
+    'svc backup verify',
+    'svc backup verify latest',
+    'svc backup verify svc.tar.age --passphrase-file secret.txt',
+  ],
+  async run({ io, globals, args, flags }) {
+    const [{ backupNamed, backupSource }, { verify: check }] = await Promise.all([
+      import('../../wiring/backup-places.ts'),
+      import('../../domain/backups/backups.ts'),
+    ])
+    const source = await backupSource(args.backup, seekingOf(globals, flags), passphrasesOf(io, flags))
+    const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
+    const scratch = await mkdtemp(join(flags.temp ?? tmpdir(), 'svc-verify-'))
+    try {
+      const { problems, objects, bytes } = await working('Verifying', (doing) => check(source, ids, scratch, doing))
+      const read = `${many(ids.length, 'backup')}, ${many(objects, 'object')}, ${formatSize(bytes)}`
+      const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
+      if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
+      const verdict =
+        problems.length === 0
+          ? `Verified ${read}: all sound.`
+          : `Broken: ${many(problems.length, 'problem')} in ${read}.`
+      io.say([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
+      return problems.length === 0 ? 0 : 1
+    } finally {
+      await rm(scratch, { recursive: true, force: true })
+      await source.close()
+    }
+  },
+})

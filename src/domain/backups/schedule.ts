@@ -1,0 +1,42 @@
+import { Cron } from 'croner'
+import type { Clock } from '../../base/clock.ts'
+import { putRecord, recordOf } from '../../storage/backup-records.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Settings } from '../instance/instance.ts'
+
+interface Parts {
+  database: Database
+  clock: Clock
+  settings: Settings
+}
+
+/** The first moment after another at which a schedule comes, epoch ms, in the zone of this machine; undefined without one. */
+function nextRun(schedule: string, after: number): number | undefined {
+  if (schedule === '') return undefined
+  return new Cron(schedule, { mode: '5-part', paused: true }).nextRun(new Date(after))?.getTime()
+}
+
+/** When backups are made without anybody asking for them. */
+export const makeSchedule = ({ database, clock, settings }: Parts) => ({
+  /** The next backup, epoch ms; undefined when there is no schedule. */
+  async next(): Promise<number | undefined> {
+    return nextRun((await settings.values())['backup.schedule'], clock.now())
+  },
+
+  /**
+   * Whether a backup is due, and it falls to the caller to make it: of several servers on one database only one is told
+   * so. One that came while no server ran is made up for, once.
+   */
+  async claim(): Promise<boolean> {
+    const schedule = (await settings.values())['backup.schedule']
+    if (schedule === '') return false
+    return database.write(async (tx) => {
+      const now = clock.now()
+      const last = await recordOf<{ at: number }>(tx, 'attempt')
+      const due = last && nextRun(schedule, last.at)
+      if (last && (due === undefined || due > now)) return false
+      await putRecord(tx, 'attempt', { at: now })
+      return last !== undefined
+    })
+  },
+})

@@ -1,0 +1,149 @@
+import { censusOf, type Census } from '../../storage/backups/census.ts'
+import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
+import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
+import type { BackupSource } from '../../storage/backups/source.ts'
+import { migrationNames, openCopy } from '../../storage/sqlite-copy.ts'
+import type { Doing } from './doing.ts'
+
+export interface Problem {
+  /** The backups it is about. */
+  backups: string[]
+  what: string
+}
+
+export interface Verification {
+  problems: Problem[]
+  /** Objects read, each once however many backups share it. */
+  objects: number
+  bytes: number
+}
+
+/** Objects read at the same time: enough to keep reading while others are hashed. */
+const WIDTH = 4
+
+const same = (a: Piece[], b: Piece[]): boolean =>
+  a.length === b.length && a.every(({ sha256, size }, at) => sha256 === b[at]!.sha256 && size === b[at]!.size)
+
+/** Where the database and its manifest do not say the same; a manifest can lie. */
+function contradictions(manifest: Manifest, stored: readonly Piece[], census: Census): string[] {
+  const found: string[] = []
+  const compare = (what: string, isSame: boolean): void => {
+    if (!isSame) found.push(`the manifest says something else than the database: ${what}`)
+  }
+  compare('server_id', census.server_id === manifest.server_id)
+  compare('epoch', census.epoch === manifest.epoch)
+  compare('migrations', census.migrations.join() === manifest.migrations.join())
+  const tables = new Set([...Object.keys(census.rows), ...Object.keys(manifest.rows)])
+  for (const table of tables) compare(`rows of ${table}`, census.rows[table] === manifest.rows[table])
+  const { accounts, files, file_bytes } = manifest.totals
+  compare('accounts', census.accounts === accounts)
+  compare('files', census.files === files && census.file_bytes === file_bytes)
+  const missing = new Set(manifest.missing)
+  compare(
+    'contents',
+    same(
+      census.blobs.filter(({ sha256 }) => !missing.has(sha256)),
+      [...stored],
+    ),
+  )
+  return found
+}
+
+/**
+ * What is wrong with the database of a backup in a file, empty when it is sound and what the manifest says. Nothing may be
+ * asked of the file before.
+ */
+export async function databaseProblems(manifest: Manifest, blobs: readonly Piece[], file: string): Promise<string[]> {
+  const newer = manifest.migrations.find((name, at) => name !== migrationNames[at])
+  if (newer !== undefined) return [`a newer version of svc made it (${newer}): update svc`]
+  const copy = openCopy(file)
+  try {
+    const problems = await copy.problems(manifest.migrations)
+    return problems.length > 0 ? problems : contradictions(manifest, blobs, await censusOf(copy.at))
+  } finally {
+    copy.close()
+  }
+}
+
+interface Opened {
+  id: string
+  manifest: Manifest
+  blobs: Piece[]
+}
+
+/** Runs `work` over all items, some at a time. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = [...items].reverse()
+  const worker = async (): Promise<void> => {
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) await work(next)
+  }
+  await Promise.all(Array.from({ length: WIDTH }, worker))
+}
+
+/** Runs a part and turns what is damaged into a problem of these backups; anything else is thrown. */
+async function noting(problems: Problem[], backups: string[], part: () => Promise<void>): Promise<boolean> {
+  try {
+    await part()
+    return true
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error
+    problems.push({ backups, what: error.message })
+    return false
+  }
+}
+
+/**
+ * Reads everything that these backups are made of and compares it with what it must be: every object with its hash, every
+ * database with its own checks, our schema and the manifest. `scratch` is a folder for one database at a time.
+ */
+export async function verify(
+  source: BackupSource,
+  ids: readonly string[],
+  scratch: string,
+  { progress, signal }: Doing = {},
+): Promise<Verification> {
+  const problems: Problem[] = []
+  const opened: Opened[] = []
+  for (const id of ids) {
+    await noting(problems, [id], async () => {
+      const manifest = await source.manifest(id)
+      opened.push({ id, manifest, blobs: await source.blobs(manifest) })
+    })
+  }
+
+  const objects = new Map<string, { piece: Piece; users: string[] }>()
+  for (const { id, manifest, blobs } of opened) {
+    for (const piece of objectsOf(manifest, blobs)) {
+      const known = objects.get(piece.sha256)
+      if (known) known.users.push(id)
+      else objects.set(piece.sha256, { piece, users: [id] })
+    }
+  }
+  const bytes = [...objects.values()].reduce((sum, { piece }) => sum + piece.size, 0)
+  progress?.total(bytes + opened.reduce((sum, { manifest }) => sum + manifest.database.size, 0))
+
+  const damaged = new Set<string>()
+  await each([...objects.values()], async ({ piece, users }) => {
+    const isSound = await noting(problems, users, async () => {
+      for await (const part of source.read(piece)) {
+        signal?.throwIfAborted()
+        progress?.add(part.length)
+      }
+    })
+    if (!isSound) damaged.add(piece.sha256)
+  })
+
+  for (const { id, manifest, blobs } of opened) {
+    signal?.throwIfAborted()
+    if (manifest.database.pieces.some((sha256) => damaged.has(sha256))) continue
+    const { file, clear } = ownScratch(scratch)
+    try {
+      await assembleDatabase(source, manifest, file, progress?.add)
+      const found = await databaseProblems(manifest, blobs, file)
+      problems.push(...found.map((what) => ({ backups: [id], what })))
+    } finally {
+      await clear()
+    }
+  }
+  return { problems, objects: objects.size, bytes }
+}

@@ -1,0 +1,246 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../base/tar-writer.ts'
+import { randomHex } from '../../base/random.ts'
+import { recognise } from '../../base/trouble.ts'
+import { streamDurably } from '../../host/durable.ts'
+import type { BlobStore } from '../blobs/blobs.ts'
+import { gather, openBytes, verified } from './file-bytes.ts'
+import {
+  DamagedBackup,
+  databasePieces,
+  DATABASE_PIECE,
+  isBackupId,
+  MAX_MANIFEST,
+  objectsOf,
+  parseManifest,
+  readLists,
+  type Manifest,
+  type Piece,
+} from './manifest.ts'
+import { AGE_PAYLOAD, headerOf, newHeader, openFile } from './passphrase.ts'
+import { HEADER_FILE, headerText, parseHeader } from './repository.ts'
+import type { BackupSink, BackupSource, Draft } from './source.ts'
+import { seal, type Bytes } from './stream-cipher.ts'
+
+// One backup in one file: a tar archive of a repository that holds it alone, in a fixed order and with headers of one form.
+// The reader takes exactly the bytes that the writer would have written, and nothing that could be read in two ways.
+
+const manifestName = (id: string): string => `snapshots/${id}.json`
+const objectName = (sha256: string): string => `objects/${sha256.slice(0, 2)}/${sha256}`
+const MANIFEST_NAME = /^snapshots\/(.{20})\.json$/
+/** Longest `svc-backup.json`, bytes. */
+const MAX_HEADER = 1_024
+
+const secondsOf = (created_at: string): number => Math.floor(Date.parse(created_at) / 1_000)
+
+/** Bytes that an entry takes, with its header and what fills its last block. */
+const lengthOf = (entry: TarHeader): number => tarHeader(entry).length + entry.size + tarPadding(entry.size).length
+
+interface Entry extends TarHeader {
+  content(): AsyncIterable<Uint8Array>
+}
+
+async function* tarOf(entries: Iterable<Entry>, stored: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+  for (const entry of entries) {
+    yield tarHeader(entry)
+    let left = entry.size
+    for await (const part of entry.content()) {
+      left -= part.length
+      if (left < 0) break
+      stored(part.length)
+      yield part
+    }
+    if (left !== 0) throw new DamagedBackup(`${entry.name} has another length than the database says.`)
+    yield tarPadding(entry.size)
+  }
+  yield tarEnd()
+}
+
+const once = (data: Uint8Array): AsyncIterable<Uint8Array> =>
+  (async function* () {
+    await Promise.resolve()
+    yield data
+  })()
+
+/** Where the bytes of every object of a draft come from. */
+function contentsOf(draft: Draft, store: BlobStore): (sha256: string) => AsyncIterable<Uint8Array> {
+  const pieces = new Map(
+    databasePieces(draft.manifest.database).map(({ sha256, size }, index) => [sha256, { index, size }]),
+  )
+  return (sha256) => {
+    const small = draft.small.get(sha256)
+    if (small) return once(small)
+    const piece = pieces.get(sha256)
+    if (!piece) return store.read(sha256)
+    const start = piece.index * DATABASE_PIECE
+    return createReadStream(draft.database, { start, end: start + piece.size - 1, highWaterMark: DATABASE_PIECE })
+  }
+}
+
+function* entriesOf(manifest: Manifest, draft: Draft, store: BlobStore): Generator<Entry> {
+  const mtime = secondsOf(manifest.created_at)
+  const header = { format: 1, repository: randomHex(16), server_id: manifest.server_id, encrypted: false } as const
+  const fixed = [
+    [HEADER_FILE, headerText(header)],
+    [manifestName(manifest.id), `${JSON.stringify(manifest)}\n`],
+  ] as const
+  for (const [name, text] of fixed) {
+    const data = Buffer.from(text)
+    yield { name, size: data.length, mtime, content: () => once(data) }
+  }
+  const contentOf = contentsOf(draft, store)
+  for (const { sha256, size } of objectsOf(manifest, draft.blobs))
+    yield { name: objectName(sha256), size, mtime, content: () => contentOf(sha256) }
+}
+
+async function* encrypted(passphrase: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const { header, secret } = await newHeader(passphrase)
+  yield header
+  yield* seal({ secret, purpose: AGE_PAYLOAD }, content)
+}
+
+/**
+ * An archive to be written; with a passphrase, an age file around it. A file of that name is never replaced: the error is
+ * EEXIST. It gets its name when it is complete.
+ */
+export const newArchive = (file: string, passphrase: string | undefined, store: BlobStore): BackupSink => ({
+  place: file,
+  encrypted: passphrase !== undefined,
+  async takeBlobs(blobs) {
+    const missing = new Set<string>()
+    for (const { sha256 } of blobs) if (!(await store.has(sha256))) missing.add(sha256)
+    return missing
+  },
+  async finish(draft, stored) {
+    const { objects, bytes } = draft.manifest.totals
+    const manifest: Manifest = { ...draft.manifest, added: { objects, bytes } }
+    const tar = tarOf(entriesOf(manifest, draft, store), stored)
+    try {
+      const content = passphrase === undefined ? tar : encrypted(passphrase, tar)
+      await streamDurably(file, content, { replace: false, mode: 0o600 })
+    } catch (error) {
+      throw recognise(error)
+    }
+    return manifest
+  },
+  close: () => Promise.resolve(),
+})
+
+const notOurs = (file: string, why: string): DamagedBackup =>
+  new DamagedBackup(`${file} is not an archive as svc writes it: ${why}.`)
+
+/** Reads entries at known places of an archive. */
+function makeReader(file: string, tar: Bytes) {
+  const bytesAt = (start: number, length: number): Promise<Buffer> => {
+    if (start + length > tar.size) throw notOurs(file, 'it is cut off')
+    return gather(tar.read(start, start + length))
+  }
+  const assertAt = async (start: number, wanted: Uint8Array, what: string): Promise<void> => {
+    if (!(await bytesAt(start, wanted.length)).equals(wanted)) throw notOurs(file, what)
+  }
+
+  return {
+    bytesAt,
+    assertAt,
+    /** What is said of the entry that begins at a place; only the form of its name and size are known. */
+    async headAt(start: number, isExpected: (name: string) => boolean): Promise<TarHeader> {
+      const block = await bytesAt(start, TAR_BLOCK)
+      const text = (from: number, length: number) => block.toString('latin1', from, from + length).split('\0')[0]!
+      const [name, size, mtime] = [text(0, 100), Number.parseInt(text(124, 12), 8), Number.parseInt(text(136, 12), 8)]
+      const isSound = isExpected(name) && Number.isSafeInteger(size) && Number.isSafeInteger(mtime)
+      if (!isSound || !block.equals(tarHeader({ name, size, mtime })))
+        throw notOurs(file, 'an entry is not the expected one')
+      return { name, size, mtime }
+    },
+    /** The content of an entry whose header is known; header and filling are compared byte for byte. */
+    async *content(start: number, entry: TarHeader): AsyncGenerator<Uint8Array> {
+      const header = tarHeader(entry)
+      await assertAt(start, header, `${entry.name} is not where it must be`)
+      const from = start + header.length
+      if (from + entry.size > tar.size) throw notOurs(file, 'it is cut off')
+      yield* tar.read(from, from + entry.size)
+      await assertAt(from + entry.size, tarPadding(entry.size), `something stands behind ${entry.name}`)
+    },
+  }
+}
+
+interface Contents {
+  manifest: Manifest
+  blobs: Piece[]
+  /** Where the entry of an object begins. */
+  places: Map<string, number>
+}
+
+async function readContents(file: string, tar: Bytes): Promise<Contents & { reader: ReturnType<typeof makeReader> }> {
+  const reader = makeReader(file, tar)
+  const first = await reader.headAt(0, (name) => name === HEADER_FILE)
+  if (first.size > MAX_HEADER) throw notOurs(file, 'its first entry is too long')
+  parseHeader((await gather(reader.content(0, first))).toString('utf8'), file)
+
+  let at = lengthOf(first)
+  const second = await reader.headAt(at, (name) => isBackupId(MANIFEST_NAME.exec(name)?.[1] ?? ''))
+  if (second.size > MAX_MANIFEST) throw notOurs(file, 'its manifest is too long')
+  const id = MANIFEST_NAME.exec(second.name)![1]!
+  const manifest = parseManifest((await gather(reader.content(at, second))).toString('utf8'), id)
+  const mtime = secondsOf(manifest.created_at)
+  at += lengthOf(second)
+
+  // The lists come first behind the manifest, and name all that follows.
+  let next = at
+  const blobs = await readLists(manifest, async (list) => {
+    const entry = { name: objectName(list.sha256), size: list.size, mtime }
+    const content = await gather(verified(list, reader.content(next, entry)))
+    next += lengthOf(entry)
+    return content
+  })
+  const places = new Map<string, number>()
+  for (const { sha256, size } of objectsOf(manifest, blobs)) {
+    places.set(sha256, at)
+    at += lengthOf({ name: objectName(sha256), size, mtime })
+  }
+  if (tar.size !== at + tarEnd().length) throw notOurs(file, tar.size < at ? 'it is cut off' : 'its length is wrong')
+  await reader.assertAt(at, tarEnd(), 'its end is missing')
+  return { manifest, blobs, places, reader }
+}
+
+/** Whether there is a file, which may be an archive, of that name. */
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+
+/**
+ * Opens an archive. Its beginning and its length are checked at once, every entry when it is read. `passphrase` is asked
+ * for when it is encrypted. Throws `DamagedBackup` and `WrongPassphrase`.
+ */
+export async function openArchive(path: string, passphrase: () => Promise<string>): Promise<BackupSource> {
+  const file = await openBytes(path)
+  try {
+    const header = await headerOf(file)
+    const tar = header ? await openFile(file, header, await passphrase()) : file
+    const { manifest, blobs, places, reader } = await readContents(path, tar)
+    const mtime = secondsOf(manifest.created_at)
+    return {
+      place: path,
+      encrypted: header !== undefined,
+      ids: () => Promise.resolve([manifest.id]),
+      manifest: (id) =>
+        id === manifest.id
+          ? Promise.resolve(manifest)
+          : Promise.reject(new DamagedBackup(`${path} does not hold ${id}.`)),
+      blobs: () => Promise.resolve(blobs),
+      async *read(piece) {
+        const at = places.get(piece.sha256)
+        if (at === undefined) throw new DamagedBackup(`${path} does not hold the object ${piece.sha256}.`)
+        const entry = { name: objectName(piece.sha256), size: piece.size, mtime }
+        yield* verified(piece, reader.content(at, entry))
+      },
+      close: () => file.close(),
+    }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}

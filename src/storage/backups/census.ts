@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import type { Reader } from '../database.ts'
+import { appliedMigrations } from '../migrations/migrate.ts'
+import type { Piece } from './manifest.ts'
+
+/** What a state of the database holds, by numbers and names that can be compared with those of another moment. */
+export interface Census {
+  /** Rows of every table. */
+  rows: Record<string, number>
+  accounts: number
+  /** Live files of accounts and rooms, and their bytes. */
+  files: number
+  file_bytes: number
+  /** Contents in the blob store, by hash. */
+  blobs: Piece[]
+  server_id: string
+  epoch: string
+  migrations: string[]
+}
+
+const fact = async (on: Reader, key: string): Promise<string> =>
+  (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst())?.value ?? ''
+
+/** Counts what is there. */
+export async function censusOf(on: Reader): Promise<Census> {
+  const rows: Record<string, number> = {}
+  const tables = await on.q.introspection.getTables()
+  for (const { name } of tables) {
+    if (name.startsWith('sqlite_')) continue
+    const counted = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(on.q)
+    rows[name] = Number(counted.rows[0]!.count)
+  }
+  const live = await on.q
+    .selectFrom('nodes')
+    .select(({ fn }) => [fn.countAll().as('files'), fn.sum<number | string | null>('size').as('bytes')])
+    .where('type', '=', 'file')
+    .where('trash_id', 'is', null)
+    .executeTakeFirstOrThrow()
+  return {
+    rows,
+    accounts: rows['users'] ?? 0,
+    files: Number(live.files),
+    file_bytes: Number(live.bytes ?? 0),
+    blobs: await on.q
+      .selectFrom('contents')
+      .select(['sha256', 'size'])
+      .where('data', 'is', null)
+      .orderBy('sha256')
+      .execute(),
+    server_id: await fact(on, 'server_id'),
+    epoch: await fact(on, 'epoch'),
+    migrations: await appliedMigrations(on),
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { DamagedBackup, type Piece } from './manifest.ts'
+import type { Bytes } from './stream-cipher.ts'
+
+const PORTION = 1 << 20
+
+export interface OpenFile extends Bytes {
+  close(): Promise<void>
+}
+
+/**
+ * Opens a file that somebody else may have put there: only a regular file is read, never a link, a device or a pipe.
+ * Throws `DamagedBackup` for those, and the system's error when it is not there.
+ */
+export async function openBytes(path: string): Promise<OpenFile> {
+  // Neither is known on Windows, where there is nothing of the kind.
+  const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+  const file = await open(path, constants.O_RDONLY | careful).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
+    throw error
+  })
+  try {
+    const facts = await file.stat()
+    if (!facts.isFile()) throw new DamagedBackup(`${path} is not a file.`)
+    return {
+      size: facts.size,
+      async *read(start, end) {
+        for (let at = start; at < end;) {
+          const buffer = Buffer.allocUnsafe(Math.min(PORTION, end - at))
+          const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+          if (bytesRead === 0) throw new DamagedBackup(`${path} is cut off.`)
+          at += bytesRead
+          yield buffer.subarray(0, bytesRead)
+        }
+      },
+      close: () => file.close(),
+    }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** Reads bytes of a known length into memory. */
+export async function gather(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = []
+  for await (const part of source) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+/** Passes bytes on and throws `DamagedBackup` at the end when they are not what they were known as; never passes on more. */
+export async function* verified(
+  { sha256, size }: Piece,
+  source: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256')
+  let left = size
+  for await (const part of source) {
+    left -= part.length
+    if (left < 0) break
+    hash.update(part)
+    yield part
+  }
+  if (left !== 0 || hash.digest('hex') !== sha256) throw new DamagedBackup(`The object ${sha256} is damaged.`)
+}

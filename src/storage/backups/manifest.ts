@@ -1,0 +1,221 @@
+// What a backup is: one manifest that names everything by hash, and a pool of objects that the backups of a repository
+// share. The pool holds the database in pieces, the large contents of files, the list of these, and small files such as keys.
+
+/** Bytes known by hash and length. */
+export interface Piece {
+  /** Lower-case hex. */
+  sha256: string
+  size: number
+}
+
+export interface Manifest {
+  format: 1
+  /** `20261121-031500-a1b2`: the moment in UTC, and something random. */
+  id: string
+  /** ISO 8601 UTC. */
+  created_at: string
+  /** Version of svc that made it. */
+  version: string
+  server_id: string
+  epoch: string
+  /** Migrations applied to the database, oldest first. */
+  migrations: string[]
+  /** The database as `Database.copyTo` writes it, in pieces of `DATABASE_PIECE` bytes of which only the last may be shorter. */
+  database: { size: number; pieces: string[] }
+  /** `config.json` and what is in `keys`. */
+  files: (Piece & { path: string })[]
+  /** The contents in the blob store: how many, their bytes, and the lists that name them. */
+  blobs: { count: number; bytes: number; lists: Piece[] }
+  /** Contents whose bytes were gone already when the backup was made. */
+  missing: string[]
+  /** Rows of every table. */
+  rows: Record<string, number>
+  totals: { accounts: number; files: number; file_bytes: number; objects: number; bytes: number }
+  /** What this backup added to the pool. */
+  added: { objects: number; bytes: number }
+}
+
+/** A manifest, a list or an object is not what it must be: nothing of the backup can be relied on. */
+export class DamagedBackup extends Error {
+  override name = 'DamagedBackup'
+}
+
+export const DATABASE_PIECE = 256 << 10
+
+/** Entries of a list of blobs: one such list is read at a time, and an unchanged one is stored once. */
+const LIST_ENTRIES = 4_096
+const MAX_BLOBS = 5_000_000
+const MAX_PIECES = 1 << 21
+/** Longest manifest that is read, bytes: enough for a database of 500 GB. */
+export const MAX_MANIFEST = 64 << 20
+/** Longest list or file beside the database and the blobs, bytes. */
+const MAX_SMALL = 4 << 20
+
+const ID = /^\d{8}-\d{6}-[0-9a-f]{4}$/
+const HASH = /^[0-9a-f]{64}$/
+const HEX = /^[0-9a-f]{32}$/
+const WORD = /^[\x20-\x7e]{1,100}$/
+const NAME = /^[a-z0-9_-]{1,100}$/
+const PATH = /^(config\.json|keys\/[a-z0-9][a-z0-9.-]{0,80})$/
+
+export const isBackupId = (text: string): boolean => ID.test(text)
+
+/** Which of the installation's own files a backup may hold. */
+export const isInstallationFile = (path: string): boolean => PATH.test(path)
+
+function check(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new DamagedBackup(`The manifest is not valid: ${what}.`)
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+const isText = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value)
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  check(typeof value === 'object' && value !== null && !Array.isArray(value), what)
+  return value as Record<string, unknown>
+}
+
+function list<T>(value: unknown, what: string, max: number, read: (item: unknown) => T): T[] {
+  check(Array.isArray(value) && value.length <= max, what)
+  return value.map(read)
+}
+
+function counts<const K extends string>(value: unknown, what: string, keys: readonly K[]): Record<K, number> {
+  const from = record(value, what)
+  for (const key of keys) check(isCount(from[key]), `${what}.${key}`)
+  return Object.fromEntries(keys.map((key) => [key, from[key]])) as Record<K, number>
+}
+
+function piece(value: unknown, what: string): Piece {
+  const { sha256, size } = record(value, what)
+  check(isText(sha256, HASH), what)
+  check(isCount(size) && size <= MAX_SMALL, what)
+  return { sha256, size }
+}
+
+function filesOf(value: unknown): Manifest['files'] {
+  const files = list(value, 'files', 1_000, (item) => {
+    const { path } = record(item, 'files')
+    check(isText(path, PATH), 'files')
+    return { path, ...piece(item, 'files') }
+  })
+  check(new Set(files.map(({ path }) => path)).size === files.length, 'files')
+  return files
+}
+
+function databaseOf(value: unknown): Manifest['database'] {
+  const { size, pieces } = record(value, 'database')
+  check(isCount(size) && size > 0, 'database.size')
+  const hashes = list(pieces, 'database.pieces', MAX_PIECES, (item) => {
+    check(isText(item, HASH), 'database.pieces')
+    return item
+  })
+  check(hashes.length === Math.ceil(size / DATABASE_PIECE), 'database.pieces')
+  return { size, pieces: hashes }
+}
+
+function blobsOf(value: unknown): Manifest['blobs'] {
+  const { count, bytes } = counts(value, 'blobs', ['count', 'bytes'])
+  check(count <= MAX_BLOBS, 'blobs.count')
+  const lists = list(record(value, 'blobs')['lists'], 'blobs.lists', MAX_BLOBS, (item) => piece(item, 'blobs.lists'))
+  return { count, bytes, lists }
+}
+
+/** Reads a manifest and trusts nothing in it. Throws `DamagedBackup`. */
+export function parseManifest(text: string, expectedId: string): Manifest {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    throw new DamagedBackup('The manifest is not JSON.')
+  }
+  const from = record(parsed, 'no object')
+  check(from['format'] === 1, 'it has another format; a newer svc may read it')
+  const { id, created_at, version, server_id, epoch } = from
+  check(isText(id, ID) && id === expectedId, 'id')
+  check(typeof created_at === 'string' && !Number.isNaN(Date.parse(created_at)), 'created_at')
+  check(isText(version, WORD), 'version')
+  check(isText(server_id, HEX), 'server_id')
+  check(isText(epoch, HEX), 'epoch')
+  const rows = record(from['rows'], 'rows')
+  for (const [name, count] of Object.entries(rows)) check(NAME.test(name) && isCount(count), 'rows')
+  return {
+    format: 1,
+    id,
+    created_at: new Date(created_at).toISOString(),
+    version,
+    server_id,
+    epoch,
+    migrations: list(from['migrations'], 'migrations', 1_000, (item) => {
+      check(isText(item, NAME), 'migrations')
+      return item
+    }),
+    database: databaseOf(from['database']),
+    files: filesOf(from['files']),
+    blobs: blobsOf(from['blobs']),
+    missing: list(from['missing'], 'missing', MAX_BLOBS, (item) => {
+      check(isText(item, HASH), 'missing')
+      return item
+    }),
+    rows: rows as Record<string, number>,
+    totals: counts(from['totals'], 'totals', ['accounts', 'files', 'file_bytes', 'objects', 'bytes']),
+    added: counts(from['added'], 'added', ['objects', 'bytes']),
+  }
+}
+
+/** The pieces of a database of these hashes, in order. */
+export const databasePieces = ({ size, pieces }: Manifest['database']): Piece[] =>
+  pieces.map((sha256, index) => ({ sha256, size: Math.min(DATABASE_PIECE, size - index * DATABASE_PIECE) }))
+
+/**
+ * The lists that name blobs, which must be ordered by hash. Where one ends follows from the hashes alone, so that a blob
+ * more or less changes one list and not those behind it.
+ */
+export function* listsOf(blobs: readonly Piece[]): Generator<string> {
+  const digits = Math.max(0, Math.ceil(Math.log(blobs.length / LIST_ENTRIES) / Math.log(16)))
+  let lines: string[] = []
+  let shelf: string | undefined
+  for (const { sha256, size } of blobs) {
+    const own = sha256.slice(0, digits)
+    if (own !== shelf && lines.length > 0) {
+      yield lines.join('')
+      lines = []
+    }
+    shelf = own
+    lines.push(`${sha256} ${size}\n`)
+  }
+  if (lines.length > 0) yield lines.join('')
+}
+
+/** Reads lists of blobs, one behind the other. Throws `DamagedBackup` where they are not ordered or not what the manifest says. */
+export async function readLists(manifest: Manifest, read: (list: Piece) => Promise<Buffer>): Promise<Piece[]> {
+  const { count, bytes, lists } = manifest.blobs
+  const blobs: Piece[] = []
+  let sum = 0
+  for (const one of lists) {
+    for (const line of (await read(one)).toString('latin1').split('\n').slice(0, -1)) {
+      const [, sha256 = '', digits = ''] = /^([0-9a-f]{64}) (\d{1,15})$/.exec(line) ?? []
+      if (sha256 === '' || sha256 <= (blobs.at(-1)?.sha256 ?? ''))
+        throw new DamagedBackup('A list of contents is not valid.')
+      if (blobs.length === count) throw new DamagedBackup('The lists name more contents than the manifest.')
+      blobs.push({ sha256, size: Number(digits) })
+      sum += Number(digits)
+    }
+  }
+  if (blobs.length !== count || sum !== bytes)
+    throw new DamagedBackup('The lists name other contents than the manifest.')
+  return blobs
+}
+
+/** Every object of a backup once, in the order in which an archive holds them. */
+export function objectsOf(manifest: Manifest, blobs: readonly Piece[]): Piece[] {
+  const objects = new Map<string, Piece>()
+  const all = [manifest.blobs.lists, manifest.files, databasePieces(manifest.database), blobs]
+  for (const group of all)
+    for (const { sha256, size } of group) {
+      const known = objects.get(sha256)
+      if (known && known.size !== size) throw new DamagedBackup('The manifest names one object with two sizes.')
+      objects.set(sha256, known ?? { sha256, size })
+    }
+  return [...objects.values()]
+}

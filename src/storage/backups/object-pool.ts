@@ -1,0 +1,205 @@
+import { createHmac, hkdfSync } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import pLimit from 'p-limit'
+import { randomHex } from '../../base/random.ts'
+import { recognise } from '../../base/trouble.ts'
+import { syncFolder } from '../../host/durable.ts'
+import { openBytes, verified } from './file-bytes.ts'
+import { DamagedBackup, type Piece } from './manifest.ts'
+import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
+
+/** How objects are named and sealed in an encrypted repository. */
+export interface PoolKeys {
+  data: StreamKey
+  manifest: StreamKey
+  names: Uint8Array
+}
+
+/** The keys that follow from the one key of a repository (HKDF-SHA-256, RFC 5869). */
+export const poolKeys = (key: Uint8Array): PoolKeys => ({
+  data: { secret: key, purpose: 'svc backup object' },
+  manifest: { secret: key, purpose: 'svc backup manifest' },
+  names: new Uint8Array(hkdfSync('sha256', key, '', 'svc backup names', 32)),
+})
+
+/** Where the plain bytes of an object come from. */
+export interface Origin {
+  /** Writes them into a new file; false when they are gone. */
+  save(file: string): Promise<boolean>
+  exists(): Promise<boolean>
+  read(): AsyncIterable<Uint8Array>
+}
+
+/** The objects of a repository: `objects/ab/<name>`, each complete and flushed before it gets its name. */
+export interface ObjectPool {
+  /** Stores an object unless it is there in full length. */
+  add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'missing'>
+  /** Makes the names of all objects durable. */
+  settle(): Promise<void>
+  read(piece: Piece): AsyncIterable<Uint8Array>
+  nameOf(sha256: string): string
+  /** Every object by the name of its file, with its length on the disk. */
+  stored(): Promise<Map<string, number>>
+  remove(names: readonly string[]): Promise<void>
+  /** Removes what interrupted runs left, except those of the locks that stand. */
+  sweep(standing: readonly string[]): Promise<void>
+}
+
+const NAME = /^[0-9a-f]{64}$/
+const SHELF = /^[0-9a-f]{2}$/
+/** Files looked at or removed at the same time. */
+const WIDTH = 32
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Flushes a complete file, of the length it must have. */
+async function flush(path: string, size: number): Promise<boolean> {
+  const file = await open(path, 'r+')
+  try {
+    if ((await file.stat()).size !== size) return false
+    await file.sync()
+    return true
+  } finally {
+    await file.close()
+  }
+}
+
+/** Where objects stand, under which names and in which length. */
+function layoutOf(folder: string, keys: PoolKeys | undefined) {
+  const objects = join(folder, 'objects')
+  return {
+    objects,
+    temporary: join(folder, 'tmp'),
+    nameOf: (sha256: string): string => (keys ? createHmac('sha256', keys.names).update(sha256).digest('hex') : sha256),
+    pathOf: (name: string): string => join(objects, name.slice(0, 2), name),
+    lengthOf: (size: number): number => (keys ? sealedSize(size) : size),
+  }
+}
+
+type Layout = ReturnType<typeof layoutOf>
+
+async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
+  const found = new Map<string, number>()
+  const limit = pLimit(WIDTH)
+  const look = async (shelf: string): Promise<void> => {
+    for (const name of await namesIn(join(objects, shelf))) {
+      if (!NAME.test(name) || !name.startsWith(shelf)) continue
+      found.set(name, (await stat(join(objects, shelf, name))).size)
+    }
+  }
+  const shelves = (await namesIn(objects)).filter((name) => SHELF.test(name))
+  await Promise.all(shelves.map((shelf) => limit(look, shelf)))
+  return found
+}
+
+async function* readFrom(
+  { nameOf, pathOf, lengthOf }: Layout,
+  keys: PoolKeys | undefined,
+  piece: Piece,
+): AsyncGenerator<Uint8Array> {
+  const file = await openBytes(pathOf(nameOf(piece.sha256))).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') throw new DamagedBackup(`The object ${piece.sha256} is missing.`)
+    throw error
+  })
+  try {
+    if (file.size !== lengthOf(piece.size)) throw new DamagedBackup(`The object ${piece.sha256} has the wrong length.`)
+    const plain = keys ? await openSealed(keys.data, file) : file
+    yield* verified(piece, plain.read(0, plain.size))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Writes an object, sealed where it has to be, into a new file and flushes it; false when its bytes are gone. */
+async function write(
+  { lengthOf }: Layout,
+  keys: PoolKeys | undefined,
+  piece: Piece,
+  origin: Origin,
+  into: string,
+): Promise<boolean> {
+  if (!keys) return (await origin.save(into)) && flush(into, piece.size)
+  if (!(await origin.exists())) return false
+  const file = await open(into, 'wx', 0o600)
+  try {
+    for await (const part of seal(keys.data, origin.read())) await file.writeFile(part)
+  } finally {
+    await file.close()
+  }
+  return flush(into, lengthOf(piece.size))
+}
+
+/** `lock` names what is still being written. */
+export function openPool(folder: string, keys: PoolKeys | undefined, lock = randomHex(8)): ObjectPool {
+  const layout = layoutOf(folder, keys)
+  const { objects, temporary, nameOf, pathOf, lengthOf } = layout
+  const shelves = new Set<string>()
+  let known: Promise<Map<string, number>> | undefined
+  let files = 0
+
+  return {
+    nameOf,
+    stored: () => storedIn(layout),
+    read: (piece) => readFrom(layout, keys, piece),
+    async add(piece, origin) {
+      known ??= storedIn(layout)
+      const name = nameOf(piece.sha256)
+      const there = await known
+      if (there.get(name) === lengthOf(piece.size)) return 'present'
+      const into = join(temporary, `${lock}-${++files}`)
+      try {
+        if (!(await write(layout, keys, piece, origin, into))) return 'missing'
+        const shelf = join(objects, name.slice(0, 2))
+        if (!shelves.has(shelf)) await mkdir(shelf, { recursive: true, mode: 0o700 })
+        shelves.add(shelf)
+        await rename(into, pathOf(name))
+        there.set(name, lengthOf(piece.size))
+        return 'added'
+      } catch (error) {
+        throw recognise(error)
+      } finally {
+        await rm(into, { force: true })
+      }
+    },
+    async settle() {
+      for (const shelf of await namesIn(objects)) await syncFolder(join(objects, shelf))
+      await syncFolder(objects)
+    },
+    async remove(names) {
+      const limit = pLimit(WIDTH)
+      await Promise.all(names.map((name) => limit(() => rm(pathOf(name), { force: true }))))
+    },
+    async sweep(standing) {
+      for (const name of await namesIn(temporary)) {
+        if (standing.some((lockId) => name.startsWith(`${lockId}-`))) continue
+        await rm(join(temporary, name), { force: true, recursive: true })
+      }
+    },
+  }
+}
+
+/** Bytes at hand. */
+export const bytesAtHand = (data: Uint8Array): Origin => ({
+  async save(path) {
+    const file = await open(path, 'wx', 0o600)
+    try {
+      await file.writeFile(data)
+      return true
+    } finally {
+      await file.close()
+    }
+  },
+  exists: () => Promise.resolve(true),
+  read: () => Readable.from([data]),
+})

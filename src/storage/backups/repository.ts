@@ -1,0 +1,281 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import pLimit from 'p-limit'
+import { randomHex } from '../../base/random.ts'
+import { recognise } from '../../base/trouble.ts'
+import { streamDurably, syncFolder, writeDurably } from '../../host/durable.ts'
+import type { BlobStore } from '../blobs/blobs.ts'
+import { gather, openBytes } from './file-bytes.ts'
+import { lockRepository, standingLocks, type RepositoryLock } from './lock.ts'
+import {
+  DamagedBackup,
+  databasePieces,
+  DATABASE_PIECE,
+  isBackupId,
+  MAX_MANIFEST,
+  parseManifest,
+  readLists,
+  type Manifest,
+  type Piece,
+} from './manifest.ts'
+import { bytesAtHand, openPool, poolKeys, type ObjectPool, type Origin, type PoolKeys } from './object-pool.ts'
+import type { BackupSink, BackupSource } from './source.ts'
+import { openSealed, seal } from './stream-cipher.ts'
+
+// A repository is a folder in which the backups of one server share their objects:
+//
+//   svc-backup.json     what it is, in the clear
+//   key.age             the key of an encrypted one, sealed with its passphrase; the `age` program opens it too
+//   snapshots/<id>.json the manifest of a backup (`.sealed` when encrypted), written last
+//   objects/ab/<name>   an object, named by its SHA-256, or by a keyed hash of that when encrypted
+//   locks, tmp          whoever works there, and what is being written
+
+/** The folder is no repository, or not one that can be used for this. */
+export class BadRepository extends Error {
+  override name = 'BadRepository'
+  readonly exitCode: number
+  constructor(message: string, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** What stands in `svc-backup.json`. */
+export interface RepositoryHeader {
+  format: 1
+  repository: string
+  server_id: string
+  encrypted: boolean
+}
+
+export const HEADER_FILE = 'svc-backup.json'
+const KEY_FILE = 'key.age'
+const OURS = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
+/** Objects copied at the same time: their flushes overlap. */
+const WIDTH = 8
+const HEX = /^[0-9a-f]{32}$/
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+
+/** Reads a header and trusts nothing in it. */
+export function parseHeader(text: string, place: string): RepositoryHeader {
+  try {
+    const { format, repository, server_id, encrypted } = JSON.parse(text) as Partial<RepositoryHeader>
+    const isOne = HEX.test(repository ?? '') && HEX.test(server_id ?? '') && typeof encrypted === 'boolean'
+    if (isOne && format === 1) return { format, repository: repository!, server_id: server_id!, encrypted }
+    if (isOne) throw new BadRepository(`${place} was made by a newer version of svc: update svc.`)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  throw new DamagedBackup(`${join(place, HEADER_FILE)} is damaged.`)
+}
+
+export const headerText = (header: RepositoryHeader): string => `${JSON.stringify(header, null, 2)}\n`
+
+/** The header of the repository in a folder; undefined when there is none. */
+export async function repositoryAt(folder: string): Promise<RepositoryHeader | undefined> {
+  try {
+    return parseHeader(await readFile(join(folder, HEADER_FILE), 'utf8'), folder)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
+    throw error
+  }
+}
+
+/** The sealed key of an encrypted repository. */
+export const sealedKeyOf = (folder: string): Promise<Uint8Array> =>
+  readFile(join(folder, KEY_FILE)).catch((cause: unknown) => {
+    throw new DamagedBackup(`${join(folder, KEY_FILE)} cannot be read: ${(cause as Error).message}.`, { cause })
+  })
+
+/**
+ * Makes a repository in a new or empty folder; what an interrupted attempt left there does not matter. `sealedKey` makes
+ * it an encrypted one. Throws `BadRepository` for a folder with anything else in it.
+ */
+export async function createRepository(
+  folder: string,
+  server_id: string,
+  sealedKey: Uint8Array | undefined,
+): Promise<RepositoryHeader> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const foreign = (await readdir(folder)).find((name) => !OURS.has(name))
+  if (foreign !== undefined)
+    throw new BadRepository(
+      `${folder} holds something else (${foreign}): give an empty folder, or one that is not there yet.`,
+      6,
+    )
+  const lock = await lockRepository(join(folder, 'locks'), 'exclusive', 'the first backup')
+  try {
+    const made = await repositoryAt(folder)
+    if (made) return made
+    const header: RepositoryHeader = { format: 1, repository: randomHex(16), server_id, encrypted: !!sealedKey }
+    if (sealedKey) await writeDurably(join(folder, KEY_FILE), sealedKey)
+    for (const name of ['snapshots', 'objects', 'tmp'])
+      await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
+    await streamDurably(join(folder, HEADER_FILE), bytesAtHand(Buffer.from(headerText(header))).read(), {
+      replace: false,
+      mode: 0o600,
+    })
+    await syncFolder(dirname(folder))
+    return header
+  } catch (error) {
+    throw recognise(error)
+  } finally {
+    await lock.release()
+  }
+}
+
+const manifestFile = (folder: string, id: string, keys: PoolKeys | undefined): string =>
+  join(folder, 'snapshots', `${id}${keys ? '.sealed' : '.json'}`)
+
+async function idsIn(folder: string): Promise<string[]> {
+  const names = await readdir(join(folder, 'snapshots'))
+  const ids = names.flatMap((name) => /^(.*)\.(?:json|sealed)$/.exec(name)?.[1] ?? [])
+  return ids.filter(isBackupId).sort()
+}
+
+async function readManifest(folder: string, id: string, keys: PoolKeys | undefined): Promise<Manifest> {
+  const file = await openBytes(manifestFile(folder, id, keys)).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') throw new DamagedBackup(`The manifest of ${id} is missing.`)
+    throw error
+  })
+  try {
+    if (file.size > MAX_MANIFEST) throw new DamagedBackup(`The manifest of ${id} is too long.`)
+    const plain = keys ? await openSealed(keys.manifest, file) : file
+    return parseManifest((await gather(plain.read(0, plain.size))).toString('utf8'), id)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The backups in a repository, for reading. `key` is that of an encrypted one. */
+export function readRepository(folder: string, header: RepositoryHeader, key: Uint8Array | undefined): BackupSource {
+  const keys = header.encrypted ? poolKeys(key!) : undefined
+  const pool = openPool(folder, keys)
+  return {
+    place: folder,
+    encrypted: header.encrypted,
+    ids: () => idsIn(folder),
+    manifest: (id) => readManifest(folder, id, keys),
+    blobs: (manifest) => readLists(manifest, (list) => gather(pool.read(list))),
+    read: (piece) => pool.read(piece),
+    close: () => Promise.resolve(),
+  }
+}
+
+/** Runs all, some at a time, and waits for all, also when one fails: nobody may still write when the lock goes. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const limit = pLimit(WIDTH)
+  let failure: Error | undefined
+  const guarded = async (item: T): Promise<void> => {
+    if (failure) return
+    await work(item).catch((error: unknown) => void (failure ??= error as Error))
+  }
+  await Promise.all(items.map((item) => limit(guarded, item)))
+  if (failure) throw failure
+}
+
+/** Contents of the blob store as objects. */
+const fromStore = (store: BlobStore, sha256: string): Origin => ({
+  save: (file) => store.save(sha256, file),
+  exists: () => store.has(sha256),
+  read: () => store.read(sha256),
+})
+
+const partOf = (file: string, start: number, size: number): AsyncIterable<Uint8Array> =>
+  createReadStream(file, { start, end: start + size - 1, highWaterMark: DATABASE_PIECE })
+
+/** A part of a file as an object. */
+const fromFile = (file: string, start: number, size: number): Origin => ({
+  save: async (into) => bytesAtHand(await gather(partOf(file, start, size))).save(into),
+  exists: () => Promise.resolve(true),
+  read: () => partOf(file, start, size),
+})
+
+async function storeManifest(folder: string, manifest: Manifest, keys: PoolKeys | undefined): Promise<void> {
+  const text = Buffer.from(`${JSON.stringify(manifest)}\n`)
+  const content = keys ? await gather(seal(keys.manifest, bytesAtHand(text).read())) : text
+  await writeDurably(manifestFile(folder, manifest.id, keys), content)
+}
+
+/** A repository for one more backup. Others may add to it at the same time; whoever removes waits. */
+export async function addToRepository(
+  folder: string,
+  header: RepositoryHeader,
+  key: Uint8Array | undefined,
+  store: BlobStore,
+): Promise<BackupSink> {
+  const locks = join(folder, 'locks')
+  const lock = await lockRepository(locks, 'shared', 'svc backup create')
+  const keys = header.encrypted ? poolKeys(key!) : undefined
+  const pool = openPool(folder, keys, lock.id)
+  const added = { objects: 0, bytes: 0 }
+
+  async function add(piece: Piece, origin: Origin, stored: (bytes: number) => void): Promise<boolean> {
+    const outcome = await pool.add(piece, origin)
+    if (outcome === 'added') {
+      added.objects += 1
+      added.bytes += piece.size
+    }
+    stored(piece.size)
+    return outcome !== 'missing'
+  }
+
+  await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
+  await pool.sweep((await standingLocks(locks, 0)).map(({ id }) => id))
+
+  return {
+    place: folder,
+    encrypted: header.encrypted,
+    async takeBlobs(blobs, stored) {
+      const missing = new Set<string>()
+      await each(blobs, async (blob) => {
+        if (!(await add(blob, fromStore(store, blob.sha256), stored))) missing.add(blob.sha256)
+      })
+      return missing
+    },
+    async finish({ manifest, small, database }, stored) {
+      const files = [...manifest.files, ...manifest.blobs.lists]
+      await each(files, async (piece) => void (await add(piece, bytesAtHand(small.get(piece.sha256)!), stored)))
+      const pieces = new Map(databasePieces(manifest.database).map((piece, index) => [piece.sha256, { piece, index }]))
+      await each([...pieces.values()], async ({ piece, index }) => {
+        await add(piece, fromFile(database, index * DATABASE_PIECE, piece.size), stored)
+      })
+      await pool.settle()
+      await lock.assertHeld()
+      const complete = { ...manifest, added }
+      await storeManifest(folder, complete, keys)
+      return complete
+    },
+    close: () => lock.release(),
+  }
+}
+
+/** A repository while nobody else is in it. */
+export interface OwnRepository {
+  pool: ObjectPool
+  /** Removes backups; their objects stay until they are removed too. */
+  forget(ids: readonly string[]): Promise<void>
+  release(): Promise<void>
+}
+
+/** Takes a repository for removing backups. Throws `RepositoryBusy` while a backup is made. */
+export async function ownRepository(
+  folder: string,
+  header: RepositoryHeader,
+  key: Uint8Array | undefined,
+): Promise<OwnRepository> {
+  const lock: RepositoryLock = await lockRepository(join(folder, 'locks'), 'exclusive', 'svc backup prune')
+  const keys = header.encrypted ? poolKeys(key!) : undefined
+  const pool = openPool(folder, keys, lock.id)
+  return {
+    pool,
+    async forget(ids) {
+      await lock.assertHeld()
+      for (const id of ids) await rm(manifestFile(folder, id, keys), { force: true })
+      await syncFolder(join(folder, 'snapshots'))
+    },
+    release: () => lock.release(),
+  }
+}

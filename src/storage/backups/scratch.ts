@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { randomHex } from '../../base/random.ts'
+import { recognise } from '../../base/trouble.ts'
+import { databasePieces, DATABASE_PIECE, type Manifest } from './manifest.ts'
+import type { BackupSource } from './source.ts'
+
+/** A file for the copy of a database, while it is worked with. */
+export interface Scratch {
+  file: string
+  clear(): Promise<void>
+}
+
+const PREFIX = 'backup-'
+
+/**
+ * A place in a folder for a copy; `holder` names whoever uses it, and copies of holders that are none any more are removed:
+ * they were killed.
+ */
+export async function makeScratch(folder: string, holder: string, standing: readonly string[]): Promise<Scratch> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const name of await readdir(folder)) {
+    const owner = /^backup-([0-9a-f]+)\./.exec(name)?.[1]
+    if (owner !== undefined && !standing.includes(owner)) await rm(join(folder, name), { force: true })
+  }
+  return scratchAt(join(folder, `${PREFIX}${holder}.db`))
+}
+
+/** A place for a copy in a folder that nobody else uses. */
+export const ownScratch = (folder: string): Scratch => scratchAt(join(folder, `${PREFIX}${randomHex(8)}.db`))
+
+const scratchAt = (file: string): Scratch => ({
+  file,
+  async clear() {
+    for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
+  },
+})
+
+/** The hashes of the pieces of a file. */
+export async function piecesOf(file: string): Promise<Manifest['database']> {
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    const pieces: string[] = []
+    const buffer = Buffer.allocUnsafe(DATABASE_PIECE)
+    for (let at = 0; at < size; at += DATABASE_PIECE) {
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(DATABASE_PIECE, size - at), at)
+      pieces.push(createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex'))
+    }
+    return { size, pieces }
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Puts the database of a backup together in a new file, flushed when it resolves. Throws `DamagedBackup`. */
+export async function assembleDatabase(
+  source: BackupSource,
+  { database }: Manifest,
+  file: string,
+  done: (bytes: number) => void = () => undefined,
+): Promise<void> {
+  const handle = await open(file, 'wx', 0o600)
+  try {
+    for (const piece of databasePieces(database))
+      for await (const part of source.read(piece)) {
+        await handle.writeFile(part)
+        done(part.length)
+      }
+    await handle.sync()
+  } catch (error) {
+    throw recognise(error)
+  } finally {
+    await handle.close()
+  }
+}

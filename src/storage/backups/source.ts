@@ -1,0 +1,45 @@
+import type { Manifest, Piece } from './manifest.ts'
+
+/**
+ * Backups to read from: the folder of a repository, or one archive. Whatever comes from here was checked against its hash
+ * or its seal; everything throws `DamagedBackup` where that fails.
+ */
+export interface BackupSource {
+  /** The folder or file, for people. */
+  readonly place: string
+  readonly encrypted: boolean
+  /** Every backup, oldest first. */
+  ids(): Promise<string[]>
+  manifest(id: string): Promise<Manifest>
+  /** The contents in the blob store at the time of a backup, by hash. */
+  blobs(manifest: Manifest): Promise<Piece[]>
+  /** The bytes of an object; when it ends without an error, every one of them was right. */
+  read(piece: Piece): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+}
+
+/** What a backup is made of before it is stored: everything but the contents of the blob store. */
+export interface Draft {
+  /** Complete but for `added`. */
+  manifest: Omit<Manifest, 'added'>
+  blobs: readonly Piece[]
+  /** Lists and files of the installation, by hash. */
+  small: ReadonlyMap<string, Uint8Array>
+  /** The copy of the database. */
+  database: string
+}
+
+/** Where a new backup goes. */
+export interface BackupSink {
+  readonly place: string
+  readonly encrypted: boolean
+  /**
+   * Sees to it that these contents are stored or can be. Returns those that can not, because the blob store has lost them.
+   * `stored` is told the bytes that are done.
+   */
+  takeBlobs(blobs: readonly Piece[], stored: (bytes: number) => void): Promise<Set<string>>
+  /** Stores the rest, and last the manifest: from then on, durably, the backup is there. */
+  finish(draft: Draft, stored: (bytes: number) => void): Promise<Manifest>
+  /** Lets go of it, whether it was finished or not; what an unfinished backup has stored serves the next one. */
+  close(): Promise<void>
+}

@@ -1,0 +1,54 @@
+import { MINUTE } from '../base/clock.ts'
+import { randomHex } from '../base/random.ts'
+import type { Database, Reader } from './database.ts'
+
+/** How long a hold keeps the collector away when nobody renews it, ms: its holder may have been killed. */
+const HOLD = 10 * MINUTE
+
+/** While it stands, no content is collected, in any process on the same database. */
+export interface CollectorHold {
+  id: string
+  /** Makes it last as long again as at the beginning. */
+  renew(): Promise<void>
+  release(): Promise<void>
+}
+
+/** Keeps the collector away until released; for whoever copies contents. Holds that are over are swept. */
+export async function holdCollector(database: Database): Promise<CollectorHold> {
+  const id = randomHex(8)
+  const renew = () =>
+    database.write(async (tx) => {
+      const expires_at = Date.now() + HOLD
+      await tx.q.deleteFrom('collector_holds').where('expires_at', '<=', Date.now()).execute()
+      await tx.q
+        .insertInto('collector_holds')
+        .values({ id, expires_at })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet({ expires_at }))
+        .execute()
+    })
+  await renew()
+  return {
+    id,
+    renew,
+    async release() {
+      await database.write((tx) => tx.q.deleteFrom('collector_holds').where('id', '=', id).execute())
+    },
+  }
+}
+
+/** Whether somebody keeps the collector away at this moment, by the clock of this machine. */
+export async function collectorIsHeld(on: Reader): Promise<boolean> {
+  const row = await on.q
+    .selectFrom('collector_holds')
+    .select('id')
+    .where('expires_at', '>', Date.now())
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The holds that stand. */
+export async function standingHolds(on: Reader): Promise<string[]> {
+  const rows = await on.q.selectFrom('collector_holds').select('id').where('expires_at', '>', Date.now()).execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,41 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeDurably } from '../host/durable.ts'
+import { isInstallationFile } from '../storage/backups/manifest.ts'
+import type { DataDirectory } from './data-directory.ts'
+
+// The files of a data directory beside database and blobs: `config.json`, and what is in `keys`.
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+const orNothing =
+  <T>(nothing: T) =>
+  (error: unknown): T => {
+    if (!isMissing(error)) throw error
+    return nothing
+  }
+
+/** Those files with their contents. */
+export async function installationFiles({ path }: DataDirectory): Promise<{ path: string; data: Uint8Array }[]> {
+  const keys = await readdir(join(path, 'keys')).catch(orNothing<string[]>([]))
+  const names = ['config.json', ...keys.sort().map((name) => `keys/${name}`)].filter(isInstallationFile)
+  const files = await Promise.all(
+    names.map(async (name) => ({ path: name, data: await readFile(join(path, name)).catch(orNothing(undefined)) })),
+  )
+  return files.flatMap(({ path: name, data }) => (data ? [{ path: name, data }] : []))
+}
+
+const keyFile = (repository: string): string => `backup-${repository}.key`
+
+/** The key of an encrypted repository as this installation keeps it, so that nobody needs to be asked; undefined when it does not. */
+export async function keptKey(dataDir: string, repository: string): Promise<Uint8Array | undefined> {
+  const text = await readFile(join(dataDir, 'keys', keyFile(repository)), 'utf8').catch(orNothing(undefined))
+  const key = text === undefined ? undefined : Buffer.from(text.trim(), 'hex')
+  return key?.length === 32 ? key : undefined
+}
+
+/** Keeps the key of a repository. */
+export async function keepKey(dataDir: string, repository: string, key: Uint8Array): Promise<void> {
+  await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
+  await writeDurably(join(dataDir, 'keys', keyFile(repository)), `${Buffer.from(key).toString('hex')}\n`)
+}

@@ -1,0 +1,211 @@
+import { access, constants, mkdir, readdir, realpath, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
+import { systemClock } from '../base/clock.ts'
+import { randomHex } from '../base/random.ts'
+import { formatSize } from '../base/sizes.ts'
+import { DiskFull } from '../base/trouble.ts'
+import { rebuild, type Doing } from '../domain/backups/backups.ts'
+import { makeAudit } from '../domain/instance/instance.ts'
+import { shapes } from '../domain/sync/sync.ts'
+import { syncFolder, writeDurably } from '../host/durable.ts'
+import type { Manifest } from '../storage/backups/manifest.ts'
+import { BadRepository } from '../storage/backups/repository.ts'
+import type { BackupSource } from '../storage/backups/source.ts'
+import { openDisk } from '../storage/blobs/disk.ts'
+import { makeHasher } from '../storage/blobs/hasher.ts'
+import { migrate } from '../storage/migrations/migrate.ts'
+import { beginEpoch } from '../storage/restored.ts'
+import { ensureTables } from '../storage/rows.ts'
+import { openSqlite } from '../storage/sqlite.ts'
+
+export interface Restored {
+  manifest: Manifest
+  target: string
+  /** Devices that have to sign in anew. */
+  devices: number
+  epoch: string
+}
+
+/** Room that is left beside what a backup needs, bytes: the database grows while it is brought up to date. */
+const SPARE = 64 << 20
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+
+const refusal = (text: string, exitCode: number): BadRepository => new BadRepository(text, exitCode)
+
+/** Where a restore is put together, and how it becomes the data directory. */
+interface Site {
+  work: string
+  publish(): Promise<void>
+}
+
+const MARK = '.restore-'
+
+/** Whether a folder was left by a restore whose process is gone. */
+function isAbandoned(name: string): boolean {
+  const pid = Number(/\.restore-(\d+)-[0-9a-f]+$/.exec(name)?.[1])
+  if (!Number.isSafeInteger(pid)) return false
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return codeOf(error) === 'ESRCH'
+  }
+}
+
+async function clearAbandoned(folder: string, prefix: string): Promise<boolean> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && isAbandoned(name))
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true })
+  return left.length > 0
+}
+
+const notVacant = (target: string): BadRepository =>
+  refusal(`${target} holds something already: restore to a new or empty folder.`, 6)
+
+/** Refuses a target with anything in it; what a restore that was killed left there is removed. */
+async function clearTarget(target: string): Promise<void> {
+  const names = () => readdir(target).then((all) => all.filter((name) => name !== 'lost+found'))
+  const before = await names()
+  if (before.length === 0) return
+  const isInterrupted = !before.includes('svc.db') && before.some(isAbandoned)
+  const parts = ['blobs', 'keys', 'config.json']
+  if (!isInterrupted || before.some((name) => !isAbandoned(name) && !parts.includes(name))) throw notVacant(target)
+  for (const name of before.filter((one) => parts.includes(one)))
+    await rm(join(target, name), { recursive: true, force: true })
+  await clearAbandoned(target, MARK)
+}
+
+/** Whether a folder can be replaced by one beside it: not when it is a disk of its own, or its parent may not be written to. */
+async function isReplaceable(target: string, parent: string): Promise<boolean> {
+  if ((await stat(target)).dev !== (await stat(parent)).dev) return false
+  return access(parent, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Prepares the place beside the target, or inside it where it cannot be replaced as a whole. */
+async function openSite(path: string): Promise<Site & { target: string }> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return undefined
+  })
+  if (found && !found.isDirectory()) throw refusal(`${path} is not a folder: restore to a new or empty one.`, 6)
+  const target = found ? await realpath(path) : path
+  const parent = dirname(target)
+  if (found) await clearTarget(target)
+  else await mkdir(parent, { recursive: true, mode: 0o700 })
+  const mark = `${MARK}${process.pid}-${randomHex(4)}`
+
+  if (found && !(await isReplaceable(target, parent))) {
+    const work = join(target, mark)
+    await mkdir(work, { mode: 0o700 })
+    return {
+      target,
+      work,
+      async publish() {
+        // The database last: a folder without one is no data directory yet, and is cleared by the next attempt.
+        const order = ['blobs', 'keys', 'config.json', 'svc.db']
+        const made = await readdir(work)
+        for (const name of order.filter((one) => made.includes(one))) await rename(join(work, name), join(target, name))
+        await rm(work, { recursive: true, force: true })
+        await syncFolder(target)
+      },
+    }
+  }
+  await clearAbandoned(parent, `.${basename(target)}${MARK}`)
+  const work = join(parent, `.${basename(target)}${mark}`)
+  await mkdir(work, { mode: 0o700 })
+  return {
+    target,
+    work,
+    async publish() {
+      await syncFolder(work)
+      // Windows does not rename onto a folder, not even an empty one.
+      if (process.platform === 'win32' && found) await rmdir(target)
+      await rename(work, target).catch((error: unknown) => {
+        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? notVacant(target) : error
+      })
+      await syncFolder(parent)
+    },
+  }
+}
+
+async function assertRoom(folder: string, { totals }: Manifest): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  const [needed, free] = [totals.bytes + SPARE, bavail * bsize]
+  if (free < needed)
+    throw new DiskFull(
+      `This needs ${formatSize(needed)}, and ${folder} has ${formatSize(free)} left: choose another disk.`,
+    )
+}
+
+/** Brings a restored database up to this version and gives it a life of its own. */
+async function settle(
+  file: string,
+  manifest: Manifest,
+  keepDevices: boolean,
+): Promise<{ devices: number; epoch: string }> {
+  const database = openSqlite(file)
+  try {
+    await migrate(database)
+    await ensureTables(database, shapes)
+    const operator = `cli:${process.getuid?.() ?? userInfo().username}`
+    const audit = makeAudit({ database, clock: systemClock, operator })
+    return await database.write(async (tx) => {
+      const begun = await beginEpoch(tx, { keepDevices })
+      const detail = {
+        id: manifest.id,
+        from_epoch: manifest.epoch,
+        kept_devices: keepDevices,
+        devices_ended: begun.devices,
+      }
+      await audit.record(tx, { kind: 'backup.restored', detail })
+      return begun
+    })
+  } finally {
+    await database.close()
+  }
+}
+
+interface Wish {
+  target: string
+  keepDevices: boolean
+}
+
+/**
+ * Restores a backup to a new data directory. Nothing stands there before everything was checked; whatever goes wrong or
+ * interrupts it, the target is then as it was, and the same command completes it.
+ */
+export async function restore(
+  source: BackupSource,
+  id: string,
+  { target: path, keepDevices }: Wish,
+  doing: Doing = {},
+): Promise<Restored> {
+  const manifest = await source.manifest(id)
+  process.umask(0o077)
+  const { target, work, publish } = await openSite(resolve(path))
+  try {
+    await assertRoom(work, manifest)
+    const hasher = makeHasher()
+    const blobs = await openDisk(join(work, 'blobs'), hasher)
+    const database = join(work, 'svc.db')
+    try {
+      const write = async (name: string, data: Uint8Array): Promise<void> => {
+        await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 })
+        await writeDurably(join(work, name), data)
+      }
+      await rebuild(source, manifest, { database, blobs, write }, doing)
+    } finally {
+      await blobs.close()
+    }
+    const begun = await settle(database, manifest, keepDevices)
+    await publish()
+    return { manifest, target, ...begun }
+  } catch (error) {
+    await rm(work, { recursive: true, force: true })
+    throw error
+  }
+}
