@@ -14,6 +14,7 @@ import { ping } from './ping.ts'
 import { push } from './push.ts'
 import { tableOf } from './report.ts'
 import { smallDownloads, smallUploads } from './small-files.ts'
+import { userList } from './user-list.ts'
 import { openWorkspace } from './workspace.ts'
 
 // Long-lived servers run in processes of their own; this one makes the load and is the peer.
@@ -33,6 +34,7 @@ const figures: readonly Figure[] = [
   chatSend,
   chatPoll,
   help,
+  userList,
   noopWork,
   noopSync,
 ]

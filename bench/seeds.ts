@@ -100,3 +100,40 @@ function record(database: SqliteHandle, user: number, table: string, rows: strin
     .prepare('update counters set seq = (select max(seq) from changes where user_id = ?) where user_id = ?')
     .run(user, user)
 }
+
+/** Makes accounts with an empty file tree, two devices and a session each; every fourth has a second factor. */
+export function seedUsers(database: SqliteHandle, count: number): void {
+  const statement = (table: string, columns: string) =>
+    database.prepare(`insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '?')})`)
+  const user = statement(
+    'users',
+    'username, display_name, avatar_color, role, password_hash, quota_bytes, last_login_at, created_at, updated_at',
+  )
+  const counter = statement('counters', 'user_id, used_bytes')
+  const root = statement('nodes', 'user_id, name, name_key, type, mtime, created_at, updated_at')
+  const device = statement('device_tokens', 'user_id, device_id, device_name, token_hash, created_at, last_used_at')
+  const session = statement('sessions', 'user_id, token_hash, created_at, last_used_at, ip, user_agent')
+  const factor = statement('second_factors', 'user_id, secret, enabled_at')
+  database.transaction(() => {
+    for (const number of numbers(count)) {
+      const name = `person-${String(number).padStart(6, '0')}`
+      const quota = number % 3 === 0 ? 10 * 1024 ** 3 : null
+      const { lastInsertRowid: id } = user.run(
+        name,
+        `Person ${number}`,
+        '#336699',
+        'user',
+        '-',
+        quota,
+        TIME,
+        TIME,
+        TIME,
+      )
+      counter.run(id, number * 1_000)
+      root.run(id, '', '', 'directory', TIME / 1_000, TIME, TIME)
+      for (const kind of ['Laptop', 'Phone']) device.run(id, kind, kind, `${kind} ${number}`, TIME, TIME + number)
+      session.run(id, `session ${number}`, TIME, TIME + number, '192.0.2.7', 'Browser')
+      if (number % 4 === 0) factor.run(id, '-', TIME)
+    }
+  })()
+}

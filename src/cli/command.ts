@@ -23,6 +23,10 @@ export interface FlagSpec<T> {
   type?: T
 }
 
+/** The name of a flag or an argument as it is typed: `displayName` is `display-name`, `without2fa` is `without-2fa`. */
+export const dashed = (name: string): string =>
+  name.replace(/[A-Z]|(?<=[a-z])\d/g, (character) => `-${character.toLowerCase()}`)
+
 type Extra = { short?: string }
 
 /** Builders of flags. In `flags` the name is written in camel case: `displayName` is `--display-name` on the command line. */

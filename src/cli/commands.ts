@@ -26,7 +26,25 @@ export const nouns: Record<string, Noun> = {
       disable: () => import('./user/disable.ts').then((m) => m.disable),
       unlock: () => import('./user/unlock.ts').then((m) => m.unlock),
       remove: () => import('./user/remove.ts').then((m) => m.remove),
+      sessions: () => import('./user/sessions.ts').then((m) => m.sessions),
     },
+  },
+  '2fa': {
+    group: 'Administration',
+    summary: 'Second factors of accounts',
+    verbs: {
+      status: () => import('./2fa/status.ts').then((m) => m.status),
+      enable: () => import('./2fa/enable.ts').then((m) => m.enable),
+      codes: () => import('./2fa/codes.ts').then((m) => m.codes),
+      bypass: () => import('./2fa/bypass.ts').then((m) => m.bypass),
+      reset: () => import('./2fa/reset.ts').then((m) => m.reset),
+    },
+  },
+  token: {
+    group: 'Administration',
+    summary: 'Device tokens for automation',
+    aliases: ['tokens'],
+    verbs: { mint: () => import('./token/mint.ts').then((m) => m.mint) },
   },
   device: {
     group: 'Administration',

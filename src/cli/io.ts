@@ -63,39 +63,16 @@ async function answered<T>(prompt: () => Promise<T>): Promise<T> {
   }
 }
 
-function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: ChalkInstance): Promise<string> {
-  return import('cli-table3').then(({ default: Table }) => {
-    const table = new Table({
-      head: columns.map(({ title }) => paint.bold(title)),
-      colAligns: columns.map(({ align }) => align ?? 'left'),
-      style: { head: [], border: [], compact: true, 'padding-left': 0, 'padding-right': 2 },
-      chars: Object.fromEntries(
-        [
-          'top',
-          'top-mid',
-          'top-left',
-          'top-right',
-          'bottom',
-          'bottom-mid',
-          'bottom-left',
-          'bottom-right',
-          'left',
-          'left-mid',
-          'mid',
-          'mid-mid',
-          'right',
-          'right-mid',
-          'middle',
-        ].map((name) => [name, '']),
-      ),
-    })
-    for (const row of rows) table.push(columns.map(({ value }) => printable(String(value(row)))))
-    return table
-      .toString()
-      .split('\n')
-      .map((line) => line.trimEnd())
-      .join('\n')
-  })
+async function toTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  paint: ChalkInstance,
+): Promise<string> {
+  const { tableText } = await import('./table.ts')
+  return tableText(
+    columns.map(({ title, align = 'left' }) => ({ title: paint.bold(title), align })),
+    rows.map((row) => columns.map(({ value }) => printable(String(value(row))))),
+  )
 }
 
 export interface RunningIo extends Io {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander'
-import type { ArgSpec, CommandSpec, FlagSpec, Globals, Noun } from './command.ts'
+import { dashed, type ArgSpec, type CommandSpec, type FlagSpec, type Globals, type Noun } from './command.ts'
 import { environment } from '../wiring/environment.ts'
 import { usage } from './exit.ts'
 
@@ -13,8 +13,6 @@ export interface Chosen {
 
 /** What a flag is without being given goes without saying: its summary tells where it matters. */
 const HELP = { showGlobalOptions: true, optionDescription: ({ description }: Option) => description }
-
-const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 function argument(name: string, spec: ArgSpec): [form: string, summary: string] {
   if (typeof spec === 'string') return [`<${dashed(name)}>`, spec]

@@ -1,5 +1,6 @@
 import { first, prepared, type Reader, type Writer } from './database.ts'
 import { lives, type Lifetime } from './device-tokens.ts'
+import { isCurrent, type SessionBounds } from './sessions.ts'
 import type { UserRow } from './tables.ts'
 
 /** An account with what a login needs to know about it. */
@@ -18,9 +19,18 @@ export interface Account {
   two_factor_since: number | null
 }
 
+/** An account with what is worth knowing about its use. */
 export interface ListedAccount extends Omit<Account, 'password_hash'> {
   used_bytes: number
+  /** Devices that are signed in. */
   devices: number
+  /** Sessions in browsers. */
+  sessions: number
+  /** The last use of a device or a session, or login; null for never. */
+  last_seen_at: number | null
+  /** Wrong codes of the second factor in a row, and until when they lock its step. */
+  code_failures: number
+  codes_locked_until: number
 }
 
 export type NewAccount = Pick<
@@ -62,26 +72,74 @@ export const accountByName = (on: Reader, username: string): Promise<Account | u
 
 export const accountById = (on: Reader, id: number): Promise<Account | undefined> => first(byIdQuery(on, { id }))
 
-/** Every account by name, or the one of that name, with the devices that are still signed in. */
-export async function listAccounts(on: Reader, lifetime: Lifetime, username?: string): Promise<ListedAccount[]> {
+/** Every account by name, or the one of that name, with the devices and sessions that are not over. */
+export async function listAccounts(
+  on: Reader,
+  { lifetime, sessions, username }: { lifetime: Lifetime; sessions: SessionBounds; username?: string | undefined },
+): Promise<ListedAccount[]> {
   const rows = await on.q
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
     .innerJoin('counters', 'counters.user_id', 'users.id')
-    .select((eb) => [
-      ...listed,
-      'counters.used_bytes',
-      eb
-        .selectFrom('device_tokens')
-        .select(({ fn }) => fn.countAll().as('count'))
-        .whereRef('device_tokens.user_id', '=', 'users.id')
-        .where((tokens) => lives(tokens, lifetime))
-        .as('devices'),
-    ])
+    .select((eb) => {
+      const devicesOf = eb.selectFrom('device_tokens').whereRef('device_tokens.user_id', '=', 'users.id')
+      const sessionsOf = eb.selectFrom('sessions').whereRef('sessions.user_id', '=', 'users.id')
+      return [
+        ...listed,
+        'counters.used_bytes',
+        'second_factors.failures',
+        'second_factors.locked_until',
+        devicesOf
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where((tokens) => lives(tokens, lifetime))
+          .as('devices'),
+        sessionsOf
+          .select(({ fn }) => fn.countAll().as('count'))
+          .where((each) => isCurrent(each, sessions))
+          .as('sessions'),
+        devicesOf.select(({ fn }) => fn.max('device_tokens.last_used_at').as('last')).as('device_used_at'),
+        sessionsOf.select(({ fn }) => fn.max('sessions.last_used_at').as('last')).as('session_used_at'),
+      ]
+    })
     .$if(username !== undefined, (query) => query.where('users.username', '=', username!))
     .orderBy('users.username')
     .execute()
-  return rows.map((row) => ({ ...row, devices: Number(row.devices) }))
+  // Field by field: rows come as slow objects, and copying ten thousand of them whole takes longer than the query.
+  return rows.map((row) => ({
+    id: row.id,
+    username: row.username,
+    display_name: row.display_name,
+    avatar_color: row.avatar_color,
+    role: row.role,
+    quota_bytes: row.quota_bytes,
+    disabled_at: row.disabled_at,
+    last_login_at: row.last_login_at,
+    created_at: row.created_at,
+    two_factor_since: row.two_factor_since,
+    used_bytes: row.used_bytes,
+    devices: Number(row.devices),
+    sessions: Number(row.sessions),
+    last_seen_at: latest(row.device_used_at, row.session_used_at, row.last_login_at),
+    code_failures: row.failures ?? 0,
+    codes_locked_until: row.locked_until ?? 0,
+  }))
+}
+
+/** The latest of some moments, of which each may be missing. */
+function latest(...moments: (number | null)[]): number | null {
+  let last: number | null = null
+  for (const moment of moments) if (moment !== null && (last === null || moment > last)) last = moment
+  return last
+}
+
+/** How many chat rooms an account belongs to. */
+export async function roomCountOf(on: Reader, id: number): Promise<number> {
+  const { count } = await on.q
+    .selectFrom('room_members')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('user_id', '=', id)
+    .executeTakeFirstOrThrow()
+  return Number(count)
 }
 
 /** Stores an account with its counters and the root of its file tree. Returns its id, undefined when the name is taken. */
@@ -132,15 +190,25 @@ export const stampLogin = (tx: Writer, id: number, now: number) =>
 /** Removes an account with everything that is its own. */
 export const deleteAccount = (tx: Writer, id: number) => tx.q.deleteFrom('users').where('id', '=', id).execute()
 
-/** Whether anybody else than `except` is an administrator who can sign in. */
-export async function otherAdminExists(on: Reader, except: number): Promise<boolean> {
-  const row = await on.q
+/** Ids of the administrators who can sign in. */
+export async function adminIds(on: Reader): Promise<number[]> {
+  const rows = await on.q
     .selectFrom('users')
     .select('id')
     .where('role', '=', 'admin')
     .where('disabled_at', 'is', null)
-    .where('id', '!=', except)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The same, and until the transaction ends nobody else can change them: the update locks their rows on every engine. */
+export async function holdAdmins(tx: Writer): Promise<number[]> {
+  const rows = await tx.q
+    .updateTable('users')
+    .set((eb) => ({ updated_at: eb.ref('updated_at') }))
+    .where('role', '=', 'admin')
+    .where('disabled_at', 'is', null)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }

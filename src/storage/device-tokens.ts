@@ -84,18 +84,43 @@ export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise
 
 export type NewToken = Omit<DeviceTokenRow, 'id'>
 
-/** Stores a token in the place of the device's former one and of those that are over; beyond `max` the longest unused goes. */
+/**
+ * Stores a token in the place of the device's former one and of those that are over; beyond `max` the longest unused goes.
+ * Tokens with an end of their own neither count nor go: they were not made by signing in.
+ */
 export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifetime, max: number): Promise<number> {
   await tx.q
     .deleteFrom('device_tokens')
     .where('user_id', '=', token.user_id)
     .where((eb) => eb.or([eb('device_id', '=', token.device_id), eb.not(lives(eb, lifetime))]))
     .execute()
-  const kept = await devicesOf(tx, token.user_id, lifetime)
+  const kept = (await devicesOf(tx, token.user_id, lifetime)).filter(({ expires_at }) => expires_at === null)
   const excess = kept.slice(max - 1).map(({ token_id }) => token_id)
   if (excess.length > 0) await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
+  return insertToken(tx, token)
+}
+
+/** Stores a token beside all others. */
+export async function insertToken(tx: Writer, token: NewToken): Promise<number> {
   const { id } = await tx.q.insertInto('device_tokens').values(token).returning('id').executeTakeFirstOrThrow()
   return id
+}
+
+/** How many tokens of an account have an end of their own, which lies ahead. */
+export async function mintedTokens(on: Reader, user: number, now: number): Promise<number> {
+  const { count } = await on.q
+    .selectFrom('device_tokens')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('user_id', '=', user)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Removes tokens that are past an end of their own. Returns how many there were. */
+export async function sweepTokens(tx: Writer, now: number): Promise<number> {
+  const gone = await tx.q.deleteFrom('device_tokens').where('expires_at', '<=', now).returning('id').execute()
+  return gone.length
 }
 
 /** Ends one token of an account; false when the account has none with this id. */
@@ -109,8 +134,9 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
   return row !== undefined
 }
 
-/** Ends every token of an account. Returns how many there were. */
-export async function deleteTokensOf(tx: Writer, user: number): Promise<number> {
-  const rows = await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).returning('id').execute()
-  return rows.length
+/** Ends every token of an account. Returns how many of them were not over anyway. */
+export async function deleteTokensOf(tx: Writer, user: number, lifetime: Lifetime): Promise<number> {
+  const living = await devicesOf(tx, user, lifetime)
+  await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).execute()
+  return living.length
 }

@@ -230,6 +230,32 @@ export const recordSubtree = (tx: Writer, user: number, node: number, head: numb
     set seq = excluded.seq, deleted = 0, changed_at = excluded.changed_at,
       born = case when changes.deleted = 1 then excluded.born else changes.born end`.execute(tx.q)
 
+/**
+ * Puts everything below the root of one account below a folder of another, which owns it from then on with all versions.
+ * What is in the trash must be gone before. Returns how many nodes, and their bytes.
+ */
+export async function giveTree(tx: Writer, from: number, to: number, folder: number) {
+  const root = await rootOf(tx, from)
+  const { nodes, bytes } = await tx.q
+    .selectFrom('nodes')
+    .select(({ fn }) => [fn.countAll().as('nodes'), fn.sum('size').as('bytes')])
+    .where('user_id', '=', from)
+    .where('room_id', 'is', null)
+    .where('id', '!=', root)
+    .executeTakeFirstOrThrow()
+  const own = tx.q.selectFrom('nodes').select('id').where('user_id', '=', from).where('room_id', 'is', null)
+  await tx.q.updateTable('versions').set({ user_id: to }).where('node_id', 'in', own).execute()
+  await tx.q.updateTable('nodes').set({ parent_id: folder }).where('parent_id', '=', root).execute()
+  await tx.q
+    .updateTable('nodes')
+    .set({ user_id: to })
+    .where('user_id', '=', from)
+    .where('room_id', 'is', null)
+    .where('id', '!=', root)
+    .execute()
+  return { nodes: Number(nodes), bytes: Number(bytes) }
+}
+
 /** Every live folder of an account, for building paths. */
 export const foldersOf = (on: Reader, user: number) =>
   on.q

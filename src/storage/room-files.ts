@@ -49,6 +49,36 @@ export async function forgetRoom(tx: Writer, room: number): Promise<void> {
 }
 
 /**
+ * Lets another account pay for what one stored in chat rooms that others are in too; it stays where it is. What is in the
+ * trash must be gone before. Returns how many files, and their bytes.
+ */
+export async function giveRoomFiles(tx: Writer, from: number, to: number): Promise<{ files: number; bytes: number }> {
+  const shared = tx.q.selectFrom('room_members').select('room_id').where('user_id', '!=', from)
+  const { files, bytes } = await tx.q
+    .selectFrom('nodes')
+    .select(({ fn }) => [fn.countAll().as('files'), fn.sum('size').as('bytes')])
+    .where('user_id', '=', from)
+    .where('type', '=', 'file')
+    .where('trash_id', 'is', null)
+    .where('room_id', 'in', shared)
+    .executeTakeFirstOrThrow()
+  const there = tx.q.selectFrom('nodes').select('id').where('room_id', 'in', shared)
+  await tx.q
+    .updateTable('versions')
+    .set({ user_id: to })
+    .where('user_id', '=', from)
+    .where('node_id', 'in', there)
+    .execute()
+  await tx.q
+    .updateTable('nodes')
+    .set({ user_id: to })
+    .where('user_id', '=', from)
+    .where('room_id', 'in', shared)
+    .execute()
+  return { files: Number(files), bytes: Number(bytes) }
+}
+
+/**
  * Lets another member answer for the room folders that an account made, so that they outlive it with what others stored
  * in them. For whoever deletes the account, in the same transaction and before the account's row.
  */

@@ -1,5 +1,5 @@
 import type { Reader, Writer } from './database.ts'
-import type { SecondFactorRow } from './tables.ts'
+import type { BypassCodeRow, SecondFactorRow, UserRow } from './tables.ts'
 
 export const secondFactorOf = (on: Reader, user: number): Promise<SecondFactorRow | undefined> =>
   on.q.selectFrom('second_factors').selectAll().where('user_id', '=', user).executeTakeFirst()
@@ -40,8 +40,9 @@ export const enableSecondFactor = (tx: Writer, user: number, sealed: string, ste
     .where('user_id', '=', user)
     .execute()
 
-/** Removes the second factor of an account with its backup codes. */
+/** Removes the second factor of an account, in force or only set up, with every code that stands in for it. */
 export async function deleteSecondFactor(tx: Writer, user: number): Promise<void> {
+  await deleteBypassCode(tx, user)
   await tx.q.deleteFrom('backup_codes').where('user_id', '=', user).execute()
   await tx.q.deleteFrom('second_factors').where('user_id', '=', user).execute()
 }
@@ -78,4 +79,89 @@ export const backupCodesOf = (on: Reader, user: number): Promise<{ id: number; h
 export async function takeBackupCode(tx: Writer, id: number): Promise<boolean> {
   const row = await tx.q.deleteFrom('backup_codes').where('id', '=', id).returning('id').executeTakeFirst()
   return row !== undefined
+}
+
+/** Keeps the hash of a code that stands in for the second factor once; a new one takes the place of the one before. */
+export const storeBypassCode = (tx: Writer, code: BypassCodeRow) =>
+  tx.q
+    .insertInto('bypass_codes')
+    .values(code)
+    .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash: code.hash, expires_at: code.expires_at }))
+    .execute()
+
+/** The bypass code of an account that still holds. */
+export const bypassCodeOf = (on: Reader, user: number, now: number): Promise<BypassCodeRow | undefined> =>
+  on.q
+    .selectFrom('bypass_codes')
+    .selectAll()
+    .where('user_id', '=', user)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+
+/** Uses a bypass code up; false when somebody else did, or another one took its place. */
+export async function takeBypassCode(tx: Writer, { user_id, hash }: BypassCodeRow): Promise<boolean> {
+  const row = await tx.q
+    .deleteFrom('bypass_codes')
+    .where('user_id', '=', user_id)
+    .where('hash', '=', hash)
+    .returning('user_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export const deleteBypassCode = (tx: Writer, user: number) =>
+  tx.q.deleteFrom('bypass_codes').where('user_id', '=', user).execute()
+
+/** Removes bypass codes that are over. */
+export const sweepBypassCodes = (tx: Writer, now: number) =>
+  tx.q.deleteFrom('bypass_codes').where('expires_at', '<=', now).execute()
+
+/** An account and what stands between its password and a login. */
+export interface FactorState {
+  user_id: number
+  username: string
+  role: UserRow['role']
+  disabled_at: number | null
+  /** Since when the second factor is on; null when it is off. */
+  enabled_at: number | null
+  /** When a set-up began that was not completed. */
+  pending_at: number | null
+  failures: number
+  locked_until: number
+  backup_codes: number
+  /** When the bypass code ends, whether that is over or not; null when there is none. */
+  bypass_until: number | null
+}
+
+/** The second factors of all accounts by name, or that of one account. */
+export async function factorStates(on: Reader, user?: number): Promise<FactorState[]> {
+  const rows = await on.q
+    .selectFrom('users as u')
+    .leftJoin('second_factors as f', 'f.user_id', 'u.id')
+    .leftJoin('bypass_codes as b', 'b.user_id', 'u.id')
+    .select((eb) => [
+      'u.id as user_id',
+      'u.username',
+      'u.role',
+      'u.disabled_at',
+      'f.enabled_at',
+      'f.pending_at',
+      'f.failures',
+      'f.locked_until',
+      'b.expires_at as bypass_until',
+      eb
+        .selectFrom('backup_codes as c')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('c.user_id', '=', 'u.id')
+        .as('backup_codes'),
+    ])
+    .$if(user !== undefined, (query) => query.where('u.id', '=', user!))
+    .orderBy('u.username')
+    .execute()
+  return rows.map((row) => ({
+    ...row,
+    failures: row.failures ?? 0,
+    locked_until: row.locked_until ?? 0,
+    backup_codes: Number(row.backup_codes),
+  }))
 }

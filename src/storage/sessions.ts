@@ -1,11 +1,16 @@
+import type { ExpressionBuilder } from 'kysely'
 import { first, prepared, type Reader, type Writer } from './database.ts'
-import type { SessionRow, UserRow } from './tables.ts'
+import type { SessionRow, Tables, UserRow } from './tables.ts'
 
 /** When a session is over: not used since `idleSince`, or begun before `madeSince`. */
 export interface SessionBounds {
   idleSince: number
   madeSince: number
 }
+
+/** The condition under which a session is not over. */
+export const isCurrent = (eb: ExpressionBuilder<Tables, 'sessions'>, { idleSince, madeSince }: SessionBounds) =>
+  eb.and([eb('sessions.last_used_at', '>', idleSince), eb('sessions.created_at', '>', madeSince)])
 
 export interface SessionHolder {
   session_id: number
@@ -75,8 +80,7 @@ export const sessionsOf = (on: Reader, user: number, bounds: SessionBounds): Pro
     .selectFrom('sessions')
     .select(['id as session_id', 'created_at', 'last_used_at', 'ip', 'user_agent'])
     .where('user_id', '=', user)
-    .where('last_used_at', '>', bounds.idleSince)
-    .where('created_at', '>', bounds.madeSince)
+    .where((eb) => isCurrent(eb, bounds))
     .orderBy('last_used_at', 'desc')
     .orderBy('id', 'desc')
     .execute()

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { insertAccount, listAccounts, otherAdminExists, type NewAccount } from '../../src/storage/accounts.ts'
+import { adminIds, holdAdmins, insertAccount, listAccounts, type NewAccount } from '../../src/storage/accounts.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { devicesOf, holderOf, replaceToken, touchToken, type Lifetime } from '../../src/storage/device-tokens.ts'
 import { locks, pruneThrottles, storeThrottle, throttleOf } from '../../src/storage/login-throttles.ts'
@@ -60,14 +60,18 @@ describe('accounts', () => {
     expect(await database.read.q.selectFrom('counters').selectAll().execute()).toHaveLength(1)
   })
 
-  test('another administrator is one who is neither the same nor disabled', async () => {
+  test('administrators are those who can sign in; holding them changes nothing', async () => {
     const database = await makeDatabase()
     const root = await add(database, 'root', { role: 'admin' })
-    const ada = await add(database, 'ada')
-    expect(await otherAdminExists(database.read, root)).toBe(false)
-    expect(await otherAdminExists(database.read, ada)).toBe(true)
+    const kim = await add(database, 'kim', { role: 'admin' })
+    await add(database, 'ada')
+    const before = await database.read.q.selectFrom('users').selectAll().execute()
+    expect(await adminIds(database.read)).toEqual([root, kim])
+    expect((await database.write(holdAdmins)).sort()).toEqual([root, kim])
+    expect(await database.read.q.selectFrom('users').selectAll().execute()).toEqual(before)
     await database.write((tx) => tx.q.updateTable('users').set({ disabled_at: NOW }).where('id', '=', root).execute())
-    expect(await otherAdminExists(database.read, ada)).toBe(false)
+    expect(await adminIds(database.read)).toEqual([kim])
+    expect(await database.write(holdAdmins)).toEqual([kim])
   })
 
   test('the list counts living devices of each', async () => {
@@ -79,7 +83,9 @@ describe('accounts', () => {
       await replaceToken(tx, token(bob, 'laptop'), forEver, 20)
     })
     const counts = async (lifetime: Lifetime) =>
-      (await listAccounts(database.read, lifetime)).map(({ username, devices }) => [username, devices])
+      (await listAccounts(database.read, { lifetime, sessions: { idleSince: 0, madeSince: 0 } })).map(
+        ({ username, devices }) => [username, devices],
+      )
     expect(await counts(forEver)).toEqual([
       ['ada', 2],
       ['bob', 1],

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { CommandSpec, Noun } from '../command.ts'
+import { dashed, type CommandSpec, type Noun } from '../command.ts'
 import { addGlobals } from '../program.ts'
 
 /** What can be completed, as data for every shell's script. */
@@ -31,8 +31,6 @@ export interface FlagWords {
   takesValue: boolean
   choices: readonly string[]
 }
-
-const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 const flagsOf = ({ flags }: CommandSpec): FlagWords[] =>
   Object.entries(flags).map(([name, { summary, value, short, choices = [] }]) => ({

@@ -5,6 +5,9 @@ import { moment } from '../moment.ts'
 export const list = command({
   name: 'device list',
   summary: 'Devices that are signed in to an account',
+  details:
+    'Tokens made by svc token mint are listed as well, with the time at which they end. Other devices are signed out ' +
+    'by the settings auth.device_idle_days and auth.device_max_days.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},
@@ -12,21 +15,24 @@ export const list = command({
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
     const devices = await accounts.devices(id)
+    const momentOr = (time: number | null, otherwise: string) => (time === null ? otherwise : moment(time))
     io.table(
       devices,
       [
         { title: 'ID', value: ({ token_id }) => token_id, align: 'right' },
         { title: 'DEVICE', value: ({ device_name }) => device_name },
         { title: 'SIGNED IN', value: ({ created_at }) => moment(created_at) },
-        { title: 'LAST USED', value: ({ last_used_at }) => (last_used_at === null ? 'never' : moment(last_used_at)) },
+        { title: 'LAST USED', value: ({ last_used_at }) => momentOr(last_used_at, 'never') },
+        { title: 'ENDS', value: ({ expires_at }) => momentOr(expires_at, '') },
         { title: 'ADDRESS', value: ({ last_ip }) => last_ip ?? '' },
         { title: 'DEVICE ID', value: ({ device_id }) => device_id },
       ],
       `No device is signed in to ${username}.`,
-      devices.map(({ expires_at: _, ...device }) => ({
+      devices.map((device) => ({
         ...device,
         created_at: iso(device.created_at),
         last_used_at: device.last_used_at === null ? null : iso(device.last_used_at),
+        expires_at: device.expires_at === null ? null : iso(device.expires_at),
       })),
     )
   },

@@ -1,4 +1,5 @@
 import { command } from '../command.ts'
+import { counted } from '../counted.ts'
 import { documentOf } from './account.ts'
 
 export const disable = command({
@@ -11,9 +12,11 @@ export const disable = command({
   examples: ['svc user disable ada'],
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
-    const { devices } = await accounts.disable(id)
-    const ended = devices === 1 ? '1 device is signed out' : `${devices} devices are signed out`
+    const { devices, sessions } = await accounts.disable(id)
     const document = documentOf(await accounts.details(username))
-    io.say(`${username} can no longer sign in; ${ended}.`, { ...document, devices_ended: devices })
+    io.say(
+      `${username} can no longer sign in; ${counted(devices, 'device')} and ${counted(sessions, 'session')} ended.`,
+      { ...document, devices_ended: devices, sessions_ended: sessions },
+    )
   },
 })

@@ -1,31 +1,59 @@
 import { formatSize } from '../../base/sizes.ts'
-import { command } from '../command.ts'
-import { documentOf, lastLoginText, quotaText, stateText } from './account.ts'
+import type { ListedUser, UserOrder } from '../../domain/accounts/accounts.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import type { Column } from '../io.ts'
+import { documentOf, momentText, percentText, quotaText, stateText } from './account.ts'
+
+const orders = ['name', 'used', 'percent', 'seen', 'created'] as const satisfies readonly UserOrder[]
+
+const columns: readonly Column<ListedUser>[] = [
+  { title: 'USER', value: ({ username }) => username },
+  { title: 'NAME', value: ({ display_name }) => display_name },
+  { title: 'ROLE', value: ({ role }) => role },
+  { title: 'USED', value: ({ used_bytes }) => formatSize(used_bytes), align: 'right' },
+  { title: 'QUOTA', value: quotaText, align: 'right' },
+  { title: 'FULL', value: percentText, align: 'right' },
+  { title: 'DEVICES', value: ({ devices }) => devices, align: 'right' },
+  { title: '2FA', value: ({ two_factor_since }) => (two_factor_since === null ? 'off' : 'on') },
+  { title: 'LAST SEEN', value: ({ last_seen_at }) => momentText(last_seen_at) },
+  { title: 'STATE', value: stateText },
+]
 
 export const list = command({
   name: 'user list',
-  summary: 'All accounts',
+  summary: 'Accounts with what they use, and when they were last seen',
+  details:
+    'Last seen is the newest use of a device or a session in a browser, or login. Filters add up.\n' +
+    'Sorted by name, or with the largest, fullest, latest or newest first.',
   needs: 'domain',
   args: {},
-  flags: {},
-  examples: ['svc user list', 'svc user list --json'],
-  async run({ io, domain }) {
-    const users = await domain.accounts.list()
-    io.table(
-      users,
-      [
-        { title: 'USER', value: ({ username }) => username },
-        { title: 'NAME', value: ({ display_name }) => display_name },
-        { title: 'ROLE', value: ({ role }) => role },
-        { title: 'USED', value: ({ used_bytes }) => formatSize(used_bytes), align: 'right' },
-        { title: 'QUOTA', value: quotaText, align: 'right' },
-        { title: 'DEVICES', value: ({ devices }) => devices, align: 'right' },
-        { title: '2FA', value: ({ two_factor_since }) => (two_factor_since === null ? 'off' : 'on') },
-        { title: 'LAST LOGIN', value: lastLoginText },
-        { title: 'STATE', value: stateText },
-      ],
-      'There are no users yet: svc user add NAME --role admin makes the first.',
-      users.map(documentOf),
-    )
+  flags: {
+    role: flag.choice('only with this role', 'ROLE', ['user', 'admin']),
+    disabled: flag.switch('only who cannot sign in any more'),
+    enabled: flag.switch('only who is not disabled'),
+    locked: flag.switch('only who is locked after wrong passwords or codes'),
+    without2fa: flag.switch('only without a second factor'),
+    inactive: flag.duration('only who was not seen for so long'),
+    search: flag.text('only with this in the user name or the name shown', 'TEXT'),
+    sort: flag.choice('name, used, percent (of the quota), seen or created (name)', 'ORDER', orders),
+    reverse: flag.switch('the other way round'),
+  },
+  examples: [
+    'svc user list',
+    'svc user list --role admin --without-2fa',
+    'svc user list --inactive 90d --sort seen --reverse',
+    'svc user list --sort used --json',
+  ],
+  async run({ io, domain, flags }) {
+    const { disabled, enabled, locked, without2fa, ...rest } = flags
+    if (disabled && enabled) throw usage('Give --disabled or --enabled, not both.')
+    const state = disabled || enabled ? { disabled } : {}
+    const users = await domain.accounts.list({ ...rest, ...state, locked, without2fa })
+    const isFiltered = Object.entries(flags).some(([name, value]) => name !== 'sort' && name !== 'reverse' && value)
+    const nobody = isFiltered
+      ? 'No account is like that.'
+      : 'There are no users yet: svc user add NAME --role admin makes the first.'
+    io.table(users, columns, nobody, io.json ? users.map(documentOf) : undefined)
   },
 })

@@ -1,18 +1,78 @@
 import { formatSize } from '../../base/sizes.ts'
+import type { HandedOver, RemovalPlan } from '../../domain/accounts/accounts.ts'
 import { cancelled, command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 
 export const remove = command({
   name: 'user remove',
   summary: 'Remove an account with its files and rows, for good',
+  details:
+    'Its messages and the rooms that nobody else is in go as well, and so do the files it stored in rooms of others.\n' +
+    'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has; files ' +
+    'in rooms of others stay there and count for that account. What is in the trash goes in any case: its owner deleted it.',
   needs: 'domain',
   args: { name: 'user name' },
-  flags: { yes: flag.yes },
-  examples: ['svc user remove ada', 'svc user remove ada --yes'],
+  flags: {
+    keepFilesFor: flag.text('account that gets the files', 'USER'),
+    dryRun: flag.switch('show what would go, and change nothing'),
+    yes: flag.yes,
+  },
+  examples: ['svc user remove ada --dry-run', 'svc user remove ada', 'svc user remove ada --keep-files-for bob --yes'],
   async run({ io, domain: { accounts }, args, flags }) {
     const { id, username, used_bytes } = await accounts.details(args.name)
-    const question = `Remove ${username} with ${formatSize(used_bytes)} of files, all rows and devices, for good?`
-    if (!flags.yes && !(await io.confirm(question))) throw cancelled()
-    await accounts.remove(id)
-    io.say(`Removed ${username} with ${formatSize(used_bytes)} of files.`, { id, username, used_bytes, removed: true })
+    const heir = flags.keepFilesFor === undefined ? undefined : await accounts.byName(flags.keepFilesFor)
+    const plan = await accounts.planRemoval(id, heir?.id)
+    const about = { id, username, used_bytes, files_to: heir?.username ?? null }
+    if (flags.dryRun) {
+      const words = `Would remove ${username}, for good:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
+      const { has, hands_over = null } = plan
+      io.say(words, { ...about, has, hands_over, removed: false, dry_run: true })
+      return
+    }
+    if (!flags.yes) {
+      if (io.interactive) io.note(`${inventory(plan, heir?.username)}\n`)
+      if (!(await io.confirm(`Remove ${username}, for good?`))) throw cancelled()
+    }
+    const { had, handed_over } = await accounts.remove(id, heir?.id)
+    const files = `${counted(had.files, 'file')} (${formatSize(had.bytes)})`
+    const words = handed_over
+      ? `Removed ${username}. ${handoverText(handed_over, heir!.username, files)}`
+      : `Removed ${username} with ${files}.`
+    io.say(words, { ...about, has: had, handed_over: handed_over ?? null, removed: true })
   },
 })
+
+/** What belongs to an account, a line a kind; what there is none of is left out. */
+function inventory({ has, hands_over }: RemovalPlan, heir: string | undefined): string {
+  const kept = (text: string, where: string) => (heir === undefined ? text : `${text}: ${where}`)
+  const files = `${counted(has.files, 'file')} in ${counted(has.folders, 'folder')}, ${formatSize(has.bytes)}`
+  const inRooms = `${counted(has.room_files, 'file')} in rooms of others, ${formatSize(has.room_bytes)}`
+  const alone = has.rooms_alone > 0 ? `, and ends ${has.rooms_alone} of them, having been alone there` : ''
+  const lines: [count: number, text: string][] = [
+    [has.files + has.folders, kept(files, `to ${heir} as "${hands_over?.folder}"`)],
+    [has.trash, `${counted(has.trash, 'thing')} in the trash`],
+    [has.room_files, kept(inRooms, `to be counted for ${heir}`)],
+    [has.rows, counted(has.rows, 'row')],
+    [has.messages, counted(has.messages, 'message')],
+    [has.rooms, `leaves ${counted(has.rooms, 'room')}${alone}`],
+    [has.devices, counted(has.devices, 'device')],
+    [has.sessions, counted(has.sessions, 'session')],
+  ]
+  const some = lines.filter(([count]) => count > 0).map(([, text]) => `  ${text}`)
+  if (some.length === 0) some.push('  An empty account.')
+  if (hands_over) some.push(`\n${heir} would use ${usageText(hands_over)}.`)
+  return some.join('\n')
+}
+
+function handoverText(handed: HandedOver, heir: string, files: string): string {
+  const { folder, room_files } = handed
+  const place = folder === null ? `There were no files to give to ${heir}.` : `Gave ${files} to ${heir} as "${folder}".`
+  const rooms = room_files > 0 ? ` ${heir} answers for ${counted(room_files, 'file')} in rooms now.` : ''
+  return `${place}${rooms} ${heir} uses ${usageText(handed)} now.`
+}
+
+function usageText({ used_bytes, quota_bytes }: Pick<HandedOver, 'used_bytes' | 'quota_bytes'>): string {
+  if (quota_bytes < 0) return formatSize(used_bytes)
+  const over = used_bytes > quota_bytes ? ', more than the quota allows' : ''
+  return `${formatSize(used_bytes)} of ${formatSize(quota_bytes)}${over}`
+}

@@ -1,37 +1,47 @@
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
 import { documentOf, quotaText } from './account.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const set = command({
   name: 'user set',
-  summary: 'Change display name, role or quota of an account',
+  summary: 'Change display name, role, quota or colour of an account',
+  details: 'Another role ends the sessions in browsers.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {
     displayName: flag.text('name shown to others', 'NAME'),
     role: flag.choice('rights', 'ROLE', ['user', 'admin']),
     quota: quotaFlag(),
+    avatarColor: flag.text('colour of the picture, such as #0b61a4', 'COLOUR'),
   },
-  examples: ['svc user set ada --role admin', 'svc user set ada --display-name "Ada Lovelace" --quota 50GB'],
+  examples: [
+    'svc user set ada --role admin',
+    'svc user set ada --display-name "Ada Lovelace" --quota 50GB',
+    "svc user set ada --avatar-color '#0b61a4'",
+  ],
   async run({ io, domain: { accounts }, args, flags }) {
-    const { displayName, role, quota } = flags
-    if (displayName === undefined && role === undefined && quota === undefined) {
-      throw usage('Say what to change: --display-name, --role or --quota.')
+    const { displayName, role, quota, avatarColor } = flags
+    if ([displayName, role, quota, avatarColor].every((value) => value === undefined)) {
+      throw usage('Say what to change: --display-name, --role, --quota or --avatar-color.')
     }
     const { id } = await accounts.byName(args.name)
-    await accounts.update(id, {
+    const { sessions_ended } = await accounts.update(id, {
       ...(displayName !== undefined && { display_name: displayName }),
       ...(role !== undefined && { role }),
       ...(quota !== undefined && { quota_bytes: storedQuota(quota) }),
+      ...(avatarColor !== undefined && { avatar_color: avatarColor.toLowerCase() }),
     })
     const user = await accounts.details(args.name)
     const changes = [
       ...(displayName !== undefined ? [`display name ${printable(user.display_name)}`] : []),
       ...(role !== undefined ? [`role ${user.role}`] : []),
       ...(quota !== undefined ? [`quota ${quotaText(user)}`] : []),
+      ...(avatarColor !== undefined ? [`colour ${user.avatar_color}`] : []),
     ]
-    io.say(`Changed ${user.username}: ${changes.join(', ')}.`, documentOf(user))
+    const ended = sessions_ended > 0 ? ` ${counted(sessions_ended, 'session')} ended.` : ''
+    io.say(`Changed ${user.username}: ${changes.join(', ')}.${ended}`, { ...documentOf(user), sessions_ended })
   },
 })

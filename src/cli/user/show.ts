@@ -3,12 +3,13 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { ListedUser, TwoFactorStatus } from '../../domain/accounts/accounts.ts'
 import { command } from '../command.ts'
+import { counted } from '../counted.ts'
 import { moment } from '../moment.ts'
-import { documentOf, lastLoginText, stateText } from './account.ts'
+import { documentOf, momentText, stateText } from './account.ts'
 
 export const show = command({
   name: 'user show',
-  summary: 'One account with its storage, second factor and devices',
+  summary: 'One account with its storage, second factor, devices and sessions',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},
@@ -23,30 +24,39 @@ export const show = command({
       ['Storage', storageText(user)],
       ['Second factor', secondFactorText(user, factor)],
       ['Devices', String(user.devices)],
-      ['Last login', lastLoginText(user)],
+      ['Sessions', String(user.sessions)],
+      ['Rooms', String(user.rooms)],
+      ['Last seen', momentText(user.last_seen_at)],
+      ['Last login', momentText(user.last_login_at)],
       ['Created', moment(user.created_at)],
+      ['Colour', user.avatar_color],
+      ['ID', String(user.id)],
     ]
     const words = [io.paint.bold(user.username), ...lines.map(([label, text]) => `  ${label.padEnd(15)}${text}`)]
     io.say(words.join('\n'), {
       ...documentOf(user),
+      two_factor_since: factor.enabled_at === null ? null : iso(factor.enabled_at),
       backup_codes_left: factor.backup_codes_left,
-      codes_locked_until: factor.locked_until === null ? null : iso(factor.locked_until),
-      codes_closed: factor.closed,
+      bypass_until: factor.bypass_until === null ? null : iso(factor.bypass_until),
+      room_count: user.rooms,
     })
   },
 })
 
-function storageText({ used_bytes, effective_quota, quota_bytes }: ListedUser): string {
-  const used = formatSize(used_bytes)
-  const standard = quota_bytes === null ? ' (default)' : ''
-  if (effective_quota < 0) return `${used} used, no limit${standard}`
-  const percent = effective_quota === 0 ? 100 : Math.floor((used_bytes * 100) / effective_quota)
-  return `${used} of ${formatSize(effective_quota)}${standard} used, ${percent} %`
+function storageText(user: ListedUser): string {
+  const used = formatSize(user.used_bytes)
+  const standard = user.quota_bytes === null ? ' (default)' : ''
+  if (user.percent_used === null) return `${used} used, no limit${standard}`
+  return `${used} of ${formatSize(user.effective_quota)}${standard} used, ${user.percent_used} %`
 }
 
 function secondFactorText({ two_factor_since }: ListedUser, factor: TwoFactorStatus): string {
-  if (two_factor_since === null) return 'off'
-  const words = [`on since ${moment(two_factor_since)}`, `${factor.backup_codes_left} backup codes left`]
+  if (two_factor_since === null) return factor.set_up_until === null ? 'off' : 'off, being set up'
+  const words = [
+    `on since ${moment(two_factor_since)}`,
+    `${counted(factor.backup_codes_left, 'backup code')} left`,
+    ...(factor.bypass_until === null ? [] : [`bypass code until ${moment(factor.bypass_until)}`]),
+  ]
   if (factor.closed) words.push('closed after too many wrong codes: svc user unlock')
   else if (factor.locked_until !== null) words.push(`locked until ${moment(factor.locked_until)} after wrong codes`)
   return words.join(', ')

@@ -4,13 +4,15 @@ import { documentOf } from './account.ts'
 export const unlock = command({
   name: 'user unlock',
   summary: 'End the lock after too many wrong passwords or codes',
+  details: 'Wrong attempts that were counted are forgotten as well.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},
   examples: ['svc user unlock ada'],
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
-    await accounts.unlock(id)
-    io.say(`${username} is not locked.`, documentOf(await accounts.details(username)))
+    const unlocked = await accounts.unlock(id)
+    const words = unlocked ? `Unlocked ${username}.` : `${username} was not locked.`
+    io.say(words, { ...documentOf(await accounts.details(username)), unlocked })
   },
 })

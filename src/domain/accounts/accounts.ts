@@ -10,6 +10,7 @@ import { makeCodeStep } from './code-step.ts'
 import { assertDeviceNames, makeDevices, type DevicePolicy, type SignedIn } from './devices.ts'
 import { makeLockout } from './lockout.ts'
 import { makeLogin, type Completion, type Grant } from './login.ts'
+import { makeMinting, type MintToken } from './minting.ts'
 import { makeNewAccounts } from './new-accounts.ts'
 import { makeOwnPassword, type PasswordChange } from './own-password.ts'
 import { hashingQueue, makePasswords } from './passwords.ts'
@@ -26,8 +27,10 @@ export type { SignedIn } from './devices.ts'
 export type { Acting } from './acting.ts'
 export type { SetupState } from './setup.ts'
 export type { InSession } from './sessions.ts'
-export type { TwoFactorStatus } from './two-factor.ts'
-export type { ListedUser } from './users.ts'
+export { issuerOf } from './totp.ts'
+export type { TwoFactorStatus } from './two-factor-administration.ts'
+export type { ListedUser, UserOrder } from './listing.ts'
+export type { HandedOver, RemovalPlan } from './removal.ts'
 
 export interface DeviceLogin extends DeviceNames {
   username: string
@@ -56,6 +59,9 @@ export interface Accounts extends Users {
   devices(user: number): Promise<StoredDevice[]>
   /** Ends a token of this user. Throws `not_found` when there is none with this id. */
   revokeDevice(user: number, tokenId: number, acting?: Acting): Promise<void>
+  /** Ends every token of this user. Returns how many there were. */
+  revokeAllDevices(user: number): Promise<number>
+  mintToken: MintToken
   /** Ends the calling token; that it is gone already is just as well. */
   logout(caller: SignedIn, acting?: Acting): Promise<void>
   /**
@@ -147,6 +153,8 @@ export function makeAccounts({ database, clock, keys, audit, policy, maintenance
     authenticateDevice: devices.authenticate,
     devices: devices.list,
     revokeDevice: devices.revoke,
+    revokeAllDevices: devices.revokeAll,
+    mintToken: makeMinting({ database, clock, audit }),
     logout: devices.logout,
     changePassword: makeOwnPassword({ database, clock, login, passwords, audit }),
     browserLogins: makeBrowserLogins({ login, sessions }),

@@ -16,7 +16,9 @@ const HASH_BYTES = 32
 
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt)
 
-export const newBackupCodes = (): string[] => Array.from({ length: COUNT }, () => randomText(ALPHABET, LENGTH))
+export const newBackupCode = (): string => randomText(ALPHABET, LENGTH)
+
+const newBackupCodes = (): string[] => Array.from({ length: COUNT }, newBackupCode)
 
 /** What somebody typed, as it was printed; undefined when it cannot be a backup code. */
 export function readBackupCode(text: string): string | undefined {
@@ -36,6 +38,12 @@ export const hashBackupCodes = (queue: Queue, codes: string[], salt: string): Pr
     }
     return hashes
   })
+
+/** Codes to show once, and what to store of them. Takes about half a second. */
+export async function makeCodes(queue: Queue, salt: string) {
+  const codes = newBackupCodes()
+  return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
+}
 
 /** The stored code with this hash, found in a time that says nothing about it. */
 export function findBackupCode<C extends { hash: string }>(stored: C[], hash: string): C | undefined {

@@ -1,7 +1,15 @@
 import { DAY, MINUTE, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { backupCodesOf, secondFactorOf, storeFailures, takeBackupCode, takeStep } from '../../storage/second-factors.ts'
+import {
+  backupCodesOf,
+  bypassCodeOf,
+  secondFactorOf,
+  storeFailures,
+  takeBackupCode,
+  takeBypassCode,
+  takeStep,
+} from '../../storage/second-factors.ts'
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
 import type { Audit, Place } from '../instance/instance.ts'
 import type { Queue } from './queue.ts'
@@ -19,7 +27,10 @@ const MAX_FAILURES = 100
 /** A code made ready for the transaction that uses it: what takes long has been reckoned already. */
 export type Proof = { totp: string } | { backupHash: string } | undefined
 
-/** What a code is for. Backup codes serve for a login only; so does once more the code that enabled the factor. */
+/** What stood for the second factor. */
+type Kind = 'totp' | 'backup_code' | 'bypass'
+
+/** What a code is for. Backup and bypass codes serve for a login only; so does once more the code that enabled the factor. */
 export type Purpose = 'login' | 'settings'
 
 export interface CodeStep {
@@ -27,7 +38,7 @@ export interface CodeStep {
   assertOpen(on: Reader, user: number): Promise<void>
   /** Reads what somebody typed. */
   read(user: number, text: string, purpose: Purpose): Promise<Proof>
-  /** Whether the code is right, and uses it up: each step and each backup code once. A wrong one is counted. */
+  /** Whether the code is right, and uses it up: each step, backup and bypass code once. A wrong one is counted. */
   use(tx: Writer, user: number, proof: Proof, purpose: Purpose, from: Place | undefined): Promise<boolean>
 }
 
@@ -56,16 +67,23 @@ export interface CodeStepDeps {
  * always 15 minutes, somebody who knows the password would guess a code within a year or two.
  */
 export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeStepDeps): CodeStep {
-  async function matches(tx: Writer, user: number, proof: NonNullable<Proof>, purpose: Purpose): Promise<boolean> {
-    if ('backupHash' in proof) {
-      const found = findBackupCode(await backupCodesOf(tx, user), proof.backupHash)
-      return found !== undefined && (await takeBackupCode(tx, found.id))
-    }
+  /** Uses up the backup code or the bypass code with this hash. */
+  async function takeCode(tx: Writer, user: number, hash: string): Promise<Kind | undefined> {
+    const backup = findBackupCode(await backupCodesOf(tx, user), hash)
+    if (backup) return (await takeBackupCode(tx, backup.id)) ? 'backup_code' : undefined
+    const bypass = await bypassCodeOf(tx, user, clock.now())
+    const found = bypass && findBackupCode([bypass], hash)
+    return found && (await takeBypassCode(tx, found)) ? 'bypass' : undefined
+  }
+
+  async function matching(tx: Writer, user: number, proof: Proof, purpose: Purpose): Promise<Kind | undefined> {
+    if (!proof) return undefined
     const factor = await secondFactorOf(tx, user)
-    if (!factor?.secret) return false
+    if (!factor?.secret) return undefined
+    if ('backupHash' in proof) return takeCode(tx, user, proof.backupHash)
     const step = matchingStep(unseal(sealKey, sealContext(user), factor.secret), proof.totp, clock.now())
-    if (step === undefined || (purpose !== 'login' && step <= factor.enrolled_step)) return false
-    return takeStep(tx, user, step)
+    if (step === undefined || (purpose !== 'login' && step <= factor.enrolled_step)) return undefined
+    return (await takeStep(tx, user, step)) ? 'totp' : undefined
   }
 
   async function countFailure(tx: Writer, user: number, from: Place | undefined): Promise<void> {
@@ -100,13 +118,13 @@ export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeSte
       return { backupHash: backupHash! }
     },
     async use(tx, user, proof, purpose, from) {
-      const right = proof !== undefined && (await matches(tx, user, proof, purpose))
-      if (!right) {
+      const kind = await matching(tx, user, proof, purpose)
+      if (!kind) {
         await countFailure(tx, user, from)
         return false
       }
       await storeFailures(tx, user, 0, 0)
-      if ('backupHash' in proof) await audit.record(tx, { kind: '2fa.backup_code_used', by: user, from, about: user })
+      if (kind !== 'totp') await audit.record(tx, { kind: `2fa.${kind}_used`, by: user, from, about: user })
       return true
     },
   }

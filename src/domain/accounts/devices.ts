@@ -3,12 +3,14 @@ import { isSound } from '../../base/text.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import {
   deleteToken,
+  deleteTokensOf,
   devicesOf,
   holderOf,
   replaceToken,
   touchToken,
   type Lifetime,
   type StoredDevice,
+  type TokenHolder,
 } from '../../storage/device-tokens.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
@@ -52,6 +54,8 @@ export interface Devices {
   list(user: number): Promise<StoredDevice[]>
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
   revoke(user: number, tokenId: number, acting?: Acting): Promise<void>
+  /** Ends every token of this account. Returns how many there were. */
+  revokeAll(user: number): Promise<number>
   /** Ends the calling token; that it is gone already is just as well. */
   logout(caller: SignedIn, acting?: Acting): Promise<void>
 }
@@ -124,17 +128,8 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       const bounds = await lifetime()
       const row = await holderOf(database.read, hashToken(token), bounds)
       if (!row) return undefined
-      const { now, madeSince } = bounds
-      if ((row.last_used_at ?? 0) <= now - TOUCH_EVERY_MS) touch(row.token_id, now, ip)
-      const { user_id: id, username, display_name, role, avatar_color, token_id, device_id, device_name } = row
-      const ends = [row.expires_at, madeSince < 0 ? null : row.created_at + (now - madeSince)].filter(
-        (end) => end !== null,
-      )
-      const expires_at = ends.length > 0 ? Math.min(...ends) : null
-      return {
-        user: { id, username, display_name, role, avatar_color },
-        device: { token_id, device_id, device_name, expires_at },
-      }
+      if ((row.last_used_at ?? 0) <= bounds.now - TOUCH_EVERY_MS) touch(row.token_id, bounds.now, ip)
+      return signedIn(row, bounds)
     },
     async list(user) {
       return devicesOf(database.read, user, await lifetime())
@@ -142,8 +137,27 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     async revoke(user, tokenId, acting) {
       if (!(await end(user, tokenId, acting, 'revoked'))) throw fault('not_found')
     },
+    async revokeAll(user) {
+      const bounds = await lifetime()
+      return database.write(async (tx) => {
+        const devices = await deleteTokensOf(tx, user, bounds)
+        const detail = { devices_ended: devices, reason: 'revoked' }
+        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', about: user, detail })
+        return devices
+      })
+    },
     async logout({ user, device }, acting) {
       await end(user.id, device.token_id, acting, 'logout')
     },
+  }
+}
+
+function signedIn(holder: TokenHolder, { now, madeSince }: Lifetime): SignedIn {
+  const { user_id: id, username, display_name, role, avatar_color, token_id, device_id, device_name } = holder
+  const ends = [holder.expires_at, madeSince < 0 ? null : holder.created_at + (now - madeSince)]
+  const ahead = ends.filter((end) => end !== null)
+  return {
+    user: { id, username, display_name, role, avatar_color },
+    device: { token_id, device_id, device_name, expires_at: ahead.length > 0 ? Math.min(...ahead) : null },
   }
 }

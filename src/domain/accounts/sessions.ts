@@ -3,14 +3,16 @@ import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { SESSION_LIFETIME } from '../../contract/limits.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-import { deletePendingLoginByHash, pendingLogin } from '../../storage/pending-logins.ts'
+import { deletePendingLoginByHash, deletePendingLoginsOf, pendingLogin } from '../../storage/pending-logins.ts'
 import {
   deleteSession,
   deleteSessionByHash,
+  deleteSessionsOf,
   insertSession,
   sessionHolder,
   sessionsOf,
   touchSession,
+  type SessionBounds,
   type StoredSession,
 } from '../../storage/sessions.ts'
 import type { Audit, Place } from '../instance/instance.ts'
@@ -42,6 +44,8 @@ export interface Sessions {
   list(user: number): Promise<StoredSession[]>
   /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
   revoke(user: number, sessionId: number, acting?: Acting): Promise<void>
+  /** Ends every session of the user, and logins that wait for a code. Returns how many sessions there were. */
+  endAll(user: number): Promise<number>
   /** Ends the calling session; that it is gone already is just as well. */
   end(caller: InSession, from: Place): Promise<void>
 }
@@ -53,12 +57,15 @@ export interface SessionsDeps {
   audit: Audit
 }
 
+/** Which sessions are over at a moment: after 24 hours without use, and after 30 days in any case. */
+export const sessionBounds = (now: number): SessionBounds => ({
+  idleSince: now - SESSION_LIFETIME.idle * SECOND,
+  madeSince: now - SESSION_LIFETIME.max * SECOND,
+})
+
 /** Browser sessions: idle 24 hours, 30 days in all, only their hashes stored; ids nobody was given are never adopted. */
 export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps): Sessions {
-  const bounds = () => {
-    const now = clock.now()
-    return { idleSince: now - SESSION_LIFETIME.idle * SECOND, madeSince: now - SESSION_LIFETIME.max * SECOND }
-  }
+  const bounds = () => sessionBounds(clock.now())
   const csrfToken = (cookie: string): string => createHmac('sha256', csrfKey).update(cookie).digest('hex')
   const touching = new Set<number>()
 
@@ -110,6 +117,14 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
     async revoke(user, sessionId, acting) {
       if (!(await end(user, sessionId, acting, 'revoked'))) throw fault('not_found')
     },
+    endAll: (user) =>
+      database.write(async (tx) => {
+        await deletePendingLoginsOf(tx, user)
+        const sessions = await deleteSessionsOf(tx, user)
+        const detail = { sessions_ended: sessions, reason: 'revoked' }
+        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', about: user, detail })
+        return sessions
+      }),
     async end({ user, session }, from) {
       await end(user.id, session.session_id, from, 'logout')
     },

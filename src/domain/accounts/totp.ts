@@ -14,6 +14,9 @@ export const newTotpSecret = (): string => generateSecret({ length: 20 })
 export const totpAddress = (secret: string, issuer: string, username: string): string =>
   generateURI({ secret, issuer, label: username, digits: DIGITS, period: STEP_SECONDS })
 
+/** What authenticator apps show beside the name: the host that people know the service by. */
+export const issuerOf = (publicUrl: string): string => (publicUrl ? new URL(publicUrl).hostname : 'svc')
+
 /** Whether a text has the form of a code, rather than that of a backup code. */
 export const isTotpCode = (text: string): boolean => /^\d{6}$/.test(text)
 

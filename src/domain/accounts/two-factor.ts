@@ -1,11 +1,10 @@
-import { MINUTE, type Clock } from '../../base/clock.ts'
+import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { accountById } from '../../storage/accounts.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
 import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
 import { deleteSessionsOf } from '../../storage/sessions.ts'
 import {
-  backupCodesOf,
   deleteSecondFactor,
   enableSecondFactor,
   replaceBackupCodes,
@@ -14,26 +13,14 @@ import {
 } from '../../storage/second-factors.ts'
 import type { Audit } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
-import { hashBackupCodes, newBackupCodes, newSalt } from './backup-codes.ts'
-import { isClosed, sealContext, type CodeStep } from './code-step.ts'
+import { makeCodes, newSalt } from './backup-codes.ts'
+import { sealContext, type CodeStep } from './code-step.ts'
 import type { Queue } from './queue.ts'
 import { seal, unseal } from './sealing.ts'
 import { matchingStep, newTotpSecret, totpAddress } from './totp.ts'
+import { makeTwoFactorAdministration, SETUP_MS, type TwoFactorAdministration } from './two-factor-administration.ts'
 
-/** How long a set-up may take, from the secret to the first code. */
-const SETUP_MS = 10 * MINUTE
-
-export interface TwoFactorStatus {
-  enabled: boolean
-  backup_codes_left: number
-  /** When codes are looked at again after too many wrong ones, epoch ms; null when they are. */
-  locked_until: number | null
-  /** Whether only an administrator ends that lock. */
-  closed: boolean
-}
-
-export interface TwoFactor {
-  status(user: number): Promise<TwoFactorStatus>
+export interface TwoFactor extends TwoFactorAdministration {
   /**
    * Makes a secret that `enable` puts into force within 10 minutes; another one replaces it. `issuer` is what an
    * authenticator app shows beside the name. Throws `conflict` while the second factor is on.
@@ -61,6 +48,7 @@ export interface TwoFactorDeps {
 
 export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit }: TwoFactorDeps): TwoFactor {
   const prove = proveSetUp({ clock, sealKey })
+  const administration = makeTwoFactorAdministration({ database, clock, queue, audit })
 
   /** Uses a TOTP code up and does what it permits; a wrong one is counted before it is refused. */
   async function spend(
@@ -81,17 +69,6 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit
   }
 
   return {
-    async status(user) {
-      const factor = await secondFactorOf(database.read, user)
-      const codes = await backupCodesOf(database.read, user)
-      const lockedUntil = factor?.locked_until ?? 0
-      return {
-        enabled: !!factor?.secret,
-        backup_codes_left: codes.length,
-        locked_until: lockedUntil > clock.now() ? lockedUntil : null,
-        closed: isClosed(factor?.failures ?? 0),
-      }
-    },
     async setUp(user, issuer) {
       const secret = newTotpSecret()
       return database.write(async (tx) => {
@@ -104,7 +81,7 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit
     },
     async enable(user, code, acting) {
       await prove(database.read, user, code)
-      const { codes, salt, hashes } = await makeCodes(queue)
+      const { codes, salt, hashes } = await makeCodes(queue, newSalt())
       await database.write(async (tx) => {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
@@ -123,14 +100,9 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit
     async regenerateBackupCodes(user, code, acting) {
       // The code is used up first: whoever has none must not make the server reckon for half a second.
       await spend(user, code, acting, () => Promise.resolve())
-      const { codes, salt, hashes } = await makeCodes(queue)
-      await database.write(async (tx) => {
-        await assertOn(tx, user)
-        await replaceBackupCodes(tx, user, salt, hashes)
-        await audit.record(tx, { kind: '2fa.codes_regenerated', ...doer(user, acting) })
-      })
-      return { backup_codes: codes }
+      return { backup_codes: await administration.renewBackupCodes(user, acting) }
     },
+    ...administration,
   }
 }
 
@@ -149,13 +121,6 @@ const proveSetUp =
     if (step === undefined) throw fault('invalid_code')
     return { sealed: factor.pending_secret, step }
   }
-
-/** Codes to show once, and what to store of them. Takes about half a second. */
-async function makeCodes(queue: Queue) {
-  const codes = newBackupCodes()
-  const salt = newSalt()
-  return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
-}
 
 const isOn = () => fault('conflict', { text: 'Two-factor authentication is on already.' })
 

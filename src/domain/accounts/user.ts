@@ -1,4 +1,5 @@
 import { isSound, printable } from '../../base/text.ts'
+import { fault, type Fault } from '../../contract/errors.ts'
 import type { Account } from '../../storage/accounts.ts'
 import { refuse } from './refusals.ts'
 import { isUsername, normalName } from './usernames.ts'
@@ -34,4 +35,21 @@ export function readDisplayName(text: string): string {
 export function assertQuota(bytes: number | null): void {
   if (bytes === null || bytes === UNLIMITED || (Number.isSafeInteger(bytes) && bytes >= 0)) return
   throw refuse('quota_bytes', 'A quota is a whole number of bytes, or none.')
+}
+
+/** Refuses what is no colour of the form `#rrggbb`. */
+export function assertColor(text: string): void {
+  if (!/^#[0-9a-f]{6}$/.test(text)) {
+    throw refuse('avatar_color', 'A colour is written #rrggbb, with six digits from 0-9 and a-f.')
+  }
+}
+
+export const missingUser = (name: string): Fault =>
+  fault('not_found', { text: `There is no user named "${printable(name)}".` })
+
+/** The account, which may have been removed since it was looked up. Throws `not_found`. */
+export async function present(found: Promise<Account | undefined>): Promise<Account> {
+  const account = await found
+  if (!account) throw fault('not_found', { text: 'There is no such user any more.' })
+  return account
 }

@@ -13,6 +13,7 @@ import { makeVersions } from './versions.ts'
 import { makeWrite, type Allowance } from './write.ts'
 
 export type { FileEntry } from './batches.ts'
+export { handOverFiles, handOverFolder, type Handover } from './hand-over.ts'
 export type { FileFacts } from './look.ts'
 export { mimeOf } from './mime.ts'
 export { nameKey, segmentsOf } from './paths.ts'

@@ -7,6 +7,8 @@ import type { Contents } from '../../storage/contents.ts'
 import type { Database } from '../../storage/database.ts'
 import { purge } from '../../storage/trash.ts'
 import { forgetPushes } from '../../storage/pushes.ts'
+import { sweepTokens } from '../../storage/device-tokens.ts'
+import { sweepBypassCodes } from '../../storage/second-factors.ts'
 import { sweepSessions } from '../../storage/sessions.ts'
 import { forgetUsage, noteUsage } from '../../storage/usage.ts'
 import { AUDIT_MEMORY } from './audit.ts'
@@ -40,8 +42,8 @@ interface Parts {
 }
 
 /**
- * Forgets what is past its retention: tombstones, trash, versions, remembered pushes, sessions that are over, old entries of
- * the audit log, and contents nothing points to. Notes what every account uses today.
+ * Forgets what is past its retention: tombstones, trash, versions, remembered pushes, sessions, tokens and codes that are
+ * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today.
  */
 export const makeUpkeep =
   ({ database, contents, clock, settings }: Parts) =>
@@ -54,7 +56,11 @@ export const makeUpkeep =
     await database.write((tx) => forgetPushes(tx, now - PUSH_MEMORY))
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
-    await database.write((tx) => sweepSessions(tx, { idleSince, madeSince }))
+    await database.write(async (tx) => {
+      await sweepSessions(tx, { idleSince, madeSince })
+      await sweepTokens(tx, now)
+      await sweepBypassCodes(tx, now)
+    })
     await database.write((tx) => forgetAudit(tx, now - AUDIT_MEMORY))
     const today = Math.floor(now / DAY)
     await database.write((tx) => noteUsage(tx, today))

@@ -1,10 +1,10 @@
 import { accountSettings } from '../../contract/account-settings.ts'
+import { issuerOf } from '../../domain/accounts/accounts.ts'
 import { handle } from '../handle.ts'
 import { qrPicture } from './qr-picture.ts'
 
 export const setup2fa = handle(accountSettings.actions.setup_2fa, async ({ caller, domain }) => {
   const { public_url } = await domain.instance.settings.values()
-  const issuer = public_url ? new URL(public_url).hostname : 'svc'
-  const { secret, otpauth_url } = await domain.accounts.twoFactor.setUp(caller.user.id, issuer)
+  const { secret, otpauth_url } = await domain.accounts.twoFactor.setUp(caller.user.id, issuerOf(public_url))
   return { secret, otpauth_url, qr_code_url: qrPicture(otpauth_url) }
 })

@@ -145,7 +145,7 @@ describe('a device token', () => {
     const bob = await accounts.create({ username: 'bob', password: PASSWORD })
     const hers = await token('ada')
     const his = await token('bob')
-    expect(await accounts.disable(ada.id)).toEqual({ devices: 1 })
+    expect(await accounts.disable(ada.id)).toEqual({ devices: 1, sessions: 0 })
     await accounts.remove(bob.id)
     expect(await accounts.authenticateDevice(hers, IP)).toBeUndefined()
     expect(await accounts.authenticateDevice(his, IP)).toBeUndefined()

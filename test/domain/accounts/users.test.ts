@@ -152,7 +152,11 @@ describe('users', () => {
   test('change one thing and keep the others', async () => {
     const { accounts } = await makeWorld()
     const ada = await accounts.create({ username: 'ada', password: PASSWORD, quota_bytes: 5 })
-    expect(await accounts.update(ada.id, { display_name: ' Ada  L. ' })).toEqual({ ...ada, display_name: 'Ada  L.' })
+    expect(await accounts.update(ada.id, { display_name: ' Ada  L. ' })).toEqual({
+      ...ada,
+      display_name: 'Ada  L.',
+      sessions_ended: 0,
+    })
     expect(await accounts.update(ada.id, { quota_bytes: null })).toMatchObject({
       display_name: 'Ada  L.',
       quota_bytes: null,

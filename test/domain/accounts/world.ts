@@ -8,7 +8,9 @@ import { isFault } from '../../../src/contract/errors.ts'
 import { deriveKeys, makeAccounts, type AccountPolicy, type Accounts } from '../../../src/domain/accounts/accounts.ts'
 import { makeAudit } from '../../../src/domain/instance/instance.ts'
 import type { Database } from '../../../src/storage/database.ts'
+import { shapes } from '../../../src/domain/sync/sync.ts'
 import { migrate } from '../../../src/storage/migrations/migrate.ts'
+import { ensureTables } from '../../../src/storage/rows.ts'
 import { openSqlite } from '../../../src/storage/sqlite.ts'
 
 export const PASSWORD = 'analytical engine'
@@ -47,6 +49,7 @@ export async function makeWorld(): Promise<World> {
   }
   const database = open()
   await migrate(database)
+  await ensureTables(database, shapes)
 
   let now = START
   const clock = { now: () => now, pass: (ms: number) => void (now += ms) }

@@ -1,0 +1,30 @@
+import { iso, MINUTE } from '../../base/clock.ts'
+import { command, flag } from '../command.ts'
+import { moment } from '../moment.ts'
+import { grouped } from './printed-codes.ts'
+
+export const bypass = command({
+  name: '2fa bypass',
+  summary: 'A code that stands in for the second factor once',
+  details:
+    'For somebody without their phone: it is typed where a login asks for the code. The second factor stays on, and a ' +
+    'new code takes the place of one made before. It lasts 24 hours at most.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: { ttl: flag.duration('how long it can be used (10m)') },
+  examples: ['svc 2fa bypass ada', 'svc 2fa bypass ada --ttl 2h', 'svc 2fa bypass ada --json'],
+  async run({ io, domain: { accounts }, args, flags: { ttl = 10 * MINUTE } }) {
+    const { id, username } = await accounts.byName(args.name)
+    const { code, expires_at } = await accounts.twoFactor.bypass(id, ttl)
+    io.say(
+      `Code for ${username}, good for one login until ${moment(expires_at)}:\n\n    ${grouped(code)}\n\n` +
+        'This code is not shown again.',
+      { username, code, expires_at: iso(expires_at) },
+    )
+    const { closed, locked_until } = await accounts.twoFactor.status(id)
+    const { locked_until: passwordLock } = await accounts.details(username)
+    if (closed || locked_until !== null || passwordLock !== null) {
+      io.warn(`${username} is locked after failed attempts, and no code helps until svc user unlock ${username}.`)
+    }
+  },
+})

@@ -1,0 +1,19 @@
+import { command } from '../command.ts'
+import { codeLines } from './printed-codes.ts'
+
+export const codes = command({
+  name: '2fa codes',
+  summary: 'New backup codes in place of the old ones',
+  details:
+    'Each is good for one login in place of a code of the authenticator app. The old codes are worth nothing any more.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: {},
+  examples: ['svc 2fa codes ada', 'svc 2fa codes ada --json'],
+  async run({ io, domain: { accounts }, args }) {
+    const { id, username } = await accounts.byName(args.name)
+    const backup_codes = await accounts.twoFactor.renewBackupCodes(id)
+    const words = `New backup codes of ${username}, each good for one login:\n\n${codeLines(backup_codes)}`
+    io.say(words, { username, backup_codes })
+  },
+})

@@ -1,0 +1,102 @@
+import { iso } from '../../base/clock.ts'
+import { isFault } from '../../contract/errors.ts'
+import type { TwoFactorStatus } from '../../domain/accounts/accounts.ts'
+import type { Domain } from '../../domain/domain.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { codeLines } from './printed-codes.ts'
+
+/** How often somebody may mistype the first code. */
+const TRIES = 3
+
+export const enable = command({
+  name: '2fa enable',
+  summary: 'Set up the second factor of an account',
+  details:
+    'Shows a secret, as a QR code too, for the authenticator app, and asks for the first code that the app shows; then ' +
+    'prints the backup codes.\nFor scripts in two steps: --begin prints the secret, --code-stdin takes the code within ' +
+    '10 minutes. Nothing is switched on before.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: {
+    begin: flag.switch('print the secret, and ask for no code'),
+    codeStdin: flag.switch('complete what was begun with a code from standard input'),
+  },
+  examples: [
+    'svc 2fa enable ada',
+    'svc 2fa enable ada --begin --json',
+    'echo 123456 | svc 2fa enable ada --code-stdin --json',
+  ],
+  async run({ io, domain, args, flags: { begin, codeStdin } }) {
+    if (begin && codeStdin) throw usage('Give --begin first, and --code-stdin in a second command.')
+    if (!begin && !codeStdin && !io.interactive) {
+      throw usage('There is no terminal to ask on: give --begin, and then --code-stdin.')
+    }
+    const { id } = await domain.accounts.byName(args.name)
+    if (!codeStdin) {
+      const setUp = await setUpFactor(domain, id)
+      const words = await setUpText(io, setUp)
+      if (begin) {
+        const next = `svc 2fa enable ${setUp.username} --code-stdin`
+        io.say(`${words}\n\nNothing is switched on yet: ${next} takes the first code.`, setUp)
+        return
+      }
+      if (io.json) io.note(words)
+      else io.say(words, undefined)
+    }
+    const status = await domain.accounts.twoFactor.status(id)
+    const backup_codes = codeStdin ? await fromStdin(io, domain, id) : await fromPrompt(io, domain, id)
+    report(io, status, backup_codes)
+  },
+})
+
+interface SetUp {
+  username: string
+  secret: string
+  otpauth_url: string
+  /** ISO 8601; until when the first code has to come. */
+  expires_at: string
+}
+
+async function setUpFactor({ accounts, instance }: Domain, id: number): Promise<SetUp> {
+  const { issuerOf } = await import('../../domain/accounts/accounts.ts')
+  const { public_url } = await instance.settings.values()
+  const made = await accounts.twoFactor.setUp(id, issuerOf(public_url))
+  const { username, set_up_until } = await accounts.twoFactor.status(id)
+  return { username, ...made, expires_at: iso(set_up_until!) }
+}
+
+async function setUpText(io: Io, { username, secret, otpauth_url }: SetUp): Promise<string> {
+  const { terminalQr } = await import('./terminal-qr.ts')
+  const spelt = secret.replace(/(.{4})(?=.)/g, '$1 ')
+  return [
+    `The authenticator app of ${username} takes this code, the secret or the address:`,
+    // Nobody can scan what is not on a screen.
+    ...(io.interactive ? [terminalQr(otpauth_url, io.paint)] : []),
+    `    Secret   ${spelt}\n    Address  ${otpauth_url}`,
+  ].join('\n\n')
+}
+
+async function fromStdin(io: Io, { accounts }: Domain, id: number): Promise<string[]> {
+  const code = (await io.stdin()).trim()
+  if (code === '') throw usage('There is no code in standard input.')
+  return (await accounts.twoFactor.enable(id, code)).backup_codes
+}
+
+async function fromPrompt(io: Io, { accounts }: Domain, id: number): Promise<string[]> {
+  for (let tries = 1; ; tries += 1) {
+    const code = await io.ask('Code shown by the app:', '--code-stdin')
+    try {
+      return (await accounts.twoFactor.enable(id, code)).backup_codes
+    } catch (error) {
+      if (!isFault(error, 'invalid_code') || tries === TRIES) throw error
+      io.warn('That is not the code: the app shows another one every 30 seconds, and clocks must agree.')
+    }
+  }
+}
+
+function report(io: Io, { username }: TwoFactorStatus, backup_codes: string[]): void {
+  const words = `${username} has a second factor now. Backup codes, each good for one login:\n\n${codeLines(backup_codes)}`
+  io.say(words, { username, enabled: true, backup_codes })
+}

@@ -1,0 +1,44 @@
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { documentOf, remarksOn } from './status-document.ts'
+
+export const status = command({
+  name: '2fa status',
+  summary: 'Who has a second factor, since when, and how many backup codes are left',
+  needs: 'domain',
+  args: { name: { summary: 'user name (all accounts)', optional: true } },
+  flags: {},
+  examples: ['svc 2fa status', 'svc 2fa status ada', 'svc 2fa status --json'],
+  async run({ io, domain: { accounts }, args }) {
+    if (args.name !== undefined) {
+      const { id } = await accounts.byName(args.name)
+      const factor = await accounts.twoFactor.status(id)
+      const lines = [
+        ['Second factor', factor.enabled_at === null ? 'off' : `on since ${moment(factor.enabled_at)}`],
+        ...(factor.enabled ? [['Backup codes', `${factor.backup_codes_left} left`]] : []),
+        ['State', remarksOn(factor) || 'nothing unusual'],
+      ]
+      const words = [io.paint.bold(factor.username), ...lines.map(([label, text]) => `  ${label!.padEnd(15)}${text}`)]
+      io.say(words.join('\n'), documentOf(factor))
+      return
+    }
+    const factors = await accounts.twoFactor.overview()
+    io.table(
+      factors,
+      [
+        { title: 'USER', value: ({ username }) => username },
+        { title: 'ROLE', value: ({ role }) => role },
+        { title: '2FA', value: ({ enabled }) => (enabled ? 'on' : 'off') },
+        { title: 'SINCE', value: ({ enabled_at }) => (enabled_at === null ? '' : moment(enabled_at)) },
+        {
+          title: 'CODES LEFT',
+          value: ({ enabled, backup_codes_left }) => (enabled ? backup_codes_left : ''),
+          align: 'right',
+        },
+        { title: 'STATE', value: remarksOn },
+      ],
+      'There are no users yet.',
+      factors.map(documentOf),
+    )
+  },
+})

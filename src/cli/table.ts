@@ -1,0 +1,48 @@
+import Table from 'cli-table3'
+import stringWidth from 'string-width'
+
+/** How a column is laid out; its title may carry colours. */
+export interface TableColumn {
+  title: string
+  align: 'left' | 'right'
+}
+
+/** cli-table3 looks at every row again for every row: for 10,000 of them it takes a minute. */
+const LONG = 100
+
+const GAP = 2
+
+/** Lays rows of printable cells out below their titles, without borders. Lines have no spaces at their ends. */
+export const tableText = (columns: readonly TableColumn[], rows: readonly string[][]): string =>
+  (rows.length > LONG ? longTable(columns, rows) : shortTable(columns, rows)).map((line) => line.trimEnd()).join('\n')
+
+const BORDERS =
+  'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
+
+function shortTable(columns: readonly TableColumn[], rows: readonly string[][]): string[] {
+  const table = new Table({
+    head: columns.map(({ title }) => title),
+    colAligns: columns.map(({ align }) => align),
+    style: { head: [], border: [], compact: true, 'padding-left': 0, 'padding-right': GAP },
+    chars: Object.fromEntries(BORDERS.split(' ').map((name) => [name, ''])),
+  })
+  table.push(...rows)
+  return table.toString().split('\n')
+}
+
+function longTable(columns: readonly TableColumn[], rows: readonly string[][]): string[] {
+  const cells = [columns.map(({ title }) => title), ...rows]
+  const widths = cells.map((row) => row.map(widthOf))
+  const widest = columns.map((_, column) => widths.reduce((most, row) => Math.max(most, row[column]!), 0))
+  return cells.map((row, index) =>
+    row
+      .map((text, column) => {
+        const filling = ' '.repeat(widest[column]! - widths[index]![column]!)
+        return columns[column]!.align === 'right' ? filling + text : text + filling
+      })
+      .join(' '.repeat(GAP)),
+  )
+}
+
+/** Columns of the terminal that a text takes; most texts need no looking up. */
+const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text))

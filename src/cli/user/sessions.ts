@@ -1,0 +1,41 @@
+import { iso } from '../../base/clock.ts'
+import { cancelled, command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
+import { moment } from '../moment.ts'
+
+export const sessions = command({
+  name: 'user sessions',
+  summary: 'Browsers in which an account is signed in',
+  details: 'With --end all of them have to sign in again. Devices with a token are another matter: svc device list.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: { end: flag.switch('end all of them'), yes: flag.yes },
+  examples: ['svc user sessions ada', 'svc user sessions ada --end', 'svc user sessions ada --json'],
+  async run({ io, domain: { accounts }, args, flags }) {
+    const { id, username } = await accounts.byName(args.name)
+    const open = await accounts.sessions.list(id)
+    if (flags.end) {
+      const question = `End ${counted(open.length, 'session')} of ${username}?`
+      if (!flags.yes && !(await io.confirm(question))) throw cancelled()
+      const ended = await accounts.sessions.endAll(id)
+      io.say(`Ended ${counted(ended, 'session')} of ${username}.`, { username, sessions_ended: ended })
+      return
+    }
+    io.table(
+      open,
+      [
+        { title: 'ID', value: ({ session_id }) => session_id, align: 'right' },
+        { title: 'SIGNED IN', value: ({ created_at }) => moment(created_at) },
+        { title: 'LAST USED', value: ({ last_used_at }) => moment(last_used_at) },
+        { title: 'ADDRESS', value: ({ ip }) => ip },
+        { title: 'BROWSER', value: ({ user_agent }) => user_agent },
+      ],
+      `${username} is signed in in no browser.`,
+      open.map((session) => ({
+        ...session,
+        created_at: iso(session.created_at),
+        last_used_at: iso(session.last_used_at),
+      })),
+    )
+  },
+})

@@ -1,0 +1,62 @@
+import { DAY, iso, SECOND, type Clock } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import { printable } from '../../base/text.ts'
+import { fault } from '../../contract/errors.ts'
+import { accountById } from '../../storage/accounts.ts'
+import type { Database } from '../../storage/database.ts'
+import { insertToken, mintedTokens } from '../../storage/device-tokens.ts'
+import type { Audit } from '../instance/instance.ts'
+import { refuse } from './refusals.ts'
+import { hashToken, newToken } from './tokens.ts'
+import { present } from './user.ts'
+
+/** How long a minted token may last, ms. */
+const TTL = { min: SECOND, max: 30 * DAY } as const
+
+const NAME_LENGTH = 200
+
+/** Minted tokens of one account that live at the same time: a script that mints and never ends must not fill the table. */
+const MAX_PER_USER = 1_000
+
+export interface MintedToken {
+  /** Nobody can be told it again. */
+  token: string
+  token_id: number
+  device_id: string
+  device_name: string
+  /** Epoch ms. */
+  expires_at: number
+}
+
+/**
+ * Makes a device token that ends by itself after `ttl` milliseconds, without password or second factor, for whoever is
+ * administrator of this machine. Throws `forbidden` for a disabled account, `bad_request` for a ttl or name out of bounds,
+ * `conflict` when the account has very many of them.
+ */
+export type MintToken = (user: number, wanted: { ttl: number; name?: string | undefined }) => Promise<MintedToken>
+
+export const makeMinting =
+  ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }): MintToken =>
+  async (user, { ttl, name = 'Minted token' }) => {
+    if (!(ttl >= TTL.min && ttl <= TTL.max)) throw refuse('ttl', 'A minted token lasts from one second to 30 days.')
+    const fits = name.trim() !== '' && name.length <= NAME_LENGTH && name.isWellFormed() && printable(name) === name
+    if (!fits) throw refuse('name', `The name of a token has 1 to ${NAME_LENGTH} characters, on one line.`)
+    const token = newToken()
+    const now = clock.now()
+    // A device of its own each time: what is minted never takes the place of a token that is in use.
+    const device = { device_id: `minted-${randomHex(8)}`, device_name: name }
+    const expires_at = now + ttl
+    return database.write(async (tx) => {
+      const { username, disabled_at } = await present(accountById(tx, user))
+      if (disabled_at !== null) throw fault('forbidden', { text: `"${username}" is disabled and gets no token.` })
+      if ((await mintedTokens(tx, user, now)) >= MAX_PER_USER) {
+        const text = `"${username}" has ${MAX_PER_USER} minted tokens already: revoke some, or wait until they end.`
+        throw fault('conflict', { text })
+      }
+      const row = { user_id: user, ...device, token_hash: hashToken(token), created_at: now, expires_at }
+      const token_id = await insertToken(tx, { ...row, last_used_at: null, last_ip: null })
+      const detail = { token_id, ...device, expires_at: iso(expires_at) }
+      await audit.record(tx, { kind: 'token.minted', about: user, detail })
+      return { token, token_id, ...device, expires_at }
+    })
+  }

@@ -1,0 +1,155 @@
+import { DAY, iso, MINUTE, SECOND, type Clock } from '../../base/clock.ts'
+import { fault } from '../../contract/errors.ts'
+import { accountById, type Account } from '../../storage/accounts.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import {
+  deleteSecondFactor,
+  factorStates,
+  replaceBackupCodes,
+  secondFactorOf,
+  storeBypassCode,
+  type FactorState,
+} from '../../storage/second-factors.ts'
+import { deleteSessionsOf } from '../../storage/sessions.ts'
+import type { Audit } from '../instance/instance.ts'
+import { doer, type Acting } from './acting.ts'
+import { hashBackupCodes, makeCodes, newBackupCode } from './backup-codes.ts'
+import { isClosed } from './code-step.ts'
+import type { Queue } from './queue.ts'
+import { refuse } from './refusals.ts'
+import { missingUser, present } from './user.ts'
+
+/** How long a set-up may take, from the secret to the first code. */
+export const SETUP_MS = 10 * MINUTE
+
+/** How long a bypass code may hold. */
+const BYPASS_MS = { min: SECOND, max: DAY } as const
+
+export interface TwoFactorStatus {
+  user_id: number
+  username: string
+  role: FactorState['role']
+  disabled: boolean
+  enabled: boolean
+  /** Since when it is on, epoch ms; null when it is off. */
+  enabled_at: number | null
+  backup_codes_left: number
+  /** When codes are looked at again after too many wrong ones, epoch ms; null when they are. */
+  locked_until: number | null
+  /** Whether only an administrator ends that lock. */
+  closed: boolean
+  /** Until when a set-up that was begun can be completed, epoch ms; null when there is none. */
+  set_up_until: number | null
+  /** Until when a code made by an administrator may stand in for the factor once, epoch ms; null when there is none. */
+  bypass_until: number | null
+}
+
+export interface TwoFactorAdministration {
+  /** The second factor of this account, on or off. Throws `not_found`. */
+  status(user: number): Promise<TwoFactorStatus>
+  /** The second factors of all accounts, by name. */
+  overview(): Promise<TwoFactorStatus[]>
+  /**
+   * Takes the second factor away at once: secret, backup and bypass codes, a set-up that was begun, logins that wait for a
+   * code, and the sessions. What there was: a factor in force, a set-up, or nothing, and then nothing changes.
+   */
+  reset(user: number): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
+  /**
+   * Makes a code that stands in for the second factor at one login within `ttl` milliseconds, in place of one made before;
+   * the factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of bounds.
+   */
+  bypass(user: number, ttl: number): Promise<{ code: string; expires_at: number }>
+  /** Replaces the backup codes of an account whose second factor is on. Throws `conflict` when it is not. */
+  renewBackupCodes(user: number, acting?: Acting): Promise<string[]>
+}
+
+interface Deps {
+  database: Database
+  clock: Clock
+  queue: Queue
+  audit: Audit
+}
+
+/** What can be done about second factors without their codes: by whoever is administrator of this machine. */
+export function makeTwoFactorAdministration({ database, clock, queue, audit }: Deps): TwoFactorAdministration {
+  function statusAt(now: number) {
+    const ahead = (moment: number | null): number | null => (moment !== null && moment > now ? moment : null)
+    return ({
+      failures,
+      locked_until,
+      backup_codes,
+      pending_at,
+      bypass_until,
+      disabled_at,
+      ...state
+    }: FactorState) => ({
+      ...state,
+      disabled: disabled_at !== null,
+      enabled: state.enabled_at !== null,
+      backup_codes_left: backup_codes,
+      locked_until: ahead(locked_until),
+      closed: isClosed(failures),
+      set_up_until: ahead(pending_at === null ? null : pending_at + SETUP_MS),
+      bypass_until: ahead(bypass_until),
+    })
+  }
+
+  return {
+    async status(user) {
+      const [state] = await factorStates(database.read, user)
+      if (!state) throw missingUser(`#${user}`)
+      return statusAt(clock.now())(state)
+    },
+    overview: async () => (await factorStates(database.read)).map(statusAt(clock.now())),
+    reset: (user) =>
+      database.write(async (tx) => {
+        await present(accountById(tx, user))
+        const factor = await secondFactorOf(tx, user)
+        if (!factor) return { was: 'off', sessions: 0 }
+        const was = factor.secret ? 'on' : 'set_up'
+        await deleteSecondFactor(tx, user)
+        await deletePendingLoginsOf(tx, user)
+        const sessions = await deleteSessionsOf(tx, user)
+        await audit.record(tx, { kind: '2fa.reset', about: user, detail: { was, sessions_ended: sessions } })
+        return { was, sessions }
+      }),
+    async bypass(user, ttl) {
+      if (!(ttl >= BYPASS_MS.min && ttl <= BYPASS_MS.max)) {
+        throw refuse('ttl', 'A bypass code lasts from one second to 24 hours.')
+      }
+      const { salt } = await factorOf(database.read, user)
+      const code = newBackupCode()
+      const [hash] = await hashBackupCodes(queue, [code], salt)
+      const expires_at = clock.now() + ttl
+      await database.write(async (tx) => {
+        const { account, salt: now } = await factorOf(tx, user)
+        if (account.disabled_at !== null) {
+          throw fault('conflict', { text: `"${account.username}" is disabled and cannot sign in.` })
+        }
+        if (now !== salt) throw fault('conflict')
+        await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at })
+        await audit.record(tx, { kind: '2fa.bypass_made', about: user, detail: { expires_at: iso(expires_at) } })
+      })
+      return { code, expires_at }
+    },
+    async renewBackupCodes(user, acting) {
+      // The salt stays: a bypass code that was handed out is hashed with it too.
+      const { codes, salt, hashes } = await makeCodes(queue, (await factorOf(database.read, user)).salt)
+      await database.write(async (tx) => {
+        if ((await factorOf(tx, user)).salt !== salt) throw fault('conflict')
+        await replaceBackupCodes(tx, user, salt, hashes)
+        await audit.record(tx, { kind: '2fa.codes_regenerated', ...doer(user, acting) })
+      })
+      return codes
+    },
+  }
+}
+
+/** An account whose second factor is in force, and the salt of its codes. Throws `conflict` when there is none. */
+async function factorOf(on: Reader, user: number): Promise<{ account: Account; salt: string }> {
+  const account = await present(accountById(on, user))
+  const factor = await secondFactorOf(on, user)
+  if (!factor?.secret) throw fault('conflict', { text: `"${account.username}" has no second factor.` })
+  return { account, salt: factor.code_salt! }
+}
