@@ -15,3 +15,9 @@ export function randomText(alphabet: string, length: number): string {
   }
   return text
 }
+
+/** Lower-case letters and digits without those that look alike. */
+const READABLE = 'abcdefghjkmnpqrstvwxyz23456789'
+
+/** A password that can be read aloud and typed: nearly 80 random bits in four groups. */
+export const readablePassword = (): string => Array.from({ length: 4 }, () => randomText(READABLE, 4)).join('-')

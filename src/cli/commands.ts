@@ -143,6 +143,11 @@ export const nouns: Record<string, Noun> = {
       extract: () => import('./backup/extract.ts').then((m) => m.extract),
     },
   },
+  seed: {
+    group: 'Administration',
+    summary: 'Make users, settings, apps, rooms, rows and files from one file',
+    verbs: { '': () => import('./seed/seed.ts').then((m) => m.seed) },
+  },
   doctor: {
     group: 'Administration',
     summary: 'Check the installation and say how to mend it',

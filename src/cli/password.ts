@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { randomText } from '../base/random.ts'
+import { readablePassword } from '../base/random.ts'
 import { flag } from './command.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
@@ -25,14 +25,11 @@ export interface NewPassword {
 
 const FLAGS = '--password-stdin, --password-file or --generate'
 
-/** Lower-case letters and digits without those that look alike: 80 random bits in four groups. */
-const ALPHABET = 'abcdefghjkmnpqrstvwxyz23456789'
-
 /** Reads or makes a new password; on a terminal it is asked for twice. Without one a way has to be named: exit 2. */
 export async function readNewPassword(io: Io, choice: PasswordChoice, whose: string): Promise<NewPassword> {
   const ways = [choice.passwordStdin, choice.passwordFile !== undefined, choice.generate].filter(Boolean).length
   if (ways > 1) throw usage(`Give one of ${FLAGS}, not several.`)
-  if (choice.generate) return { password: generatePassword(), generated: true }
+  if (choice.generate) return { password: readablePassword(), generated: true }
   return { password: await given(io, choice, whose), generated: false }
 }
 
@@ -68,8 +65,6 @@ function oneLine(text: string, source: string, what: string): string {
   if (/[\r\n]/.test(text)) throw usage(`There is more than one line in ${source}: it must hold the ${what} alone.`)
   return text
 }
-
-const generatePassword = (): string => Array.from({ length: 4 }, () => randomText(ALPHABET, 4)).join('-')
 
 /** The line that shows a generated password, empty for one that was given. */
 export const passwordLine = ({ password, generated }: NewPassword): string =>

@@ -18,7 +18,11 @@ function aboutFlaws({ message, extra: { text, fields } }: Fault): string {
 }
 
 /** What `--json` adds to an error, for scripts that come back later. */
-export const detailOf = (error: unknown): object => (isFault(error, 'maintenance') ? announcedBy(error) : {})
+export function detailOf(error: unknown): object {
+  if (isFault(error, 'maintenance')) return announcedBy(error)
+  const problems = (error as { problems?: unknown } | null)?.problems
+  return problems === undefined ? {} : { problems }
+}
 
 interface Announced {
   message: string

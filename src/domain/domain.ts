@@ -4,6 +4,7 @@ import type { Chat } from './chat/chat.ts'
 import type { Desktop } from './desktop/desktop.ts'
 import type { Files } from './files/files.ts'
 import type { Instance } from './instance/instance.ts'
+import type { Seeding } from './seed/seed.ts'
 import type { Sync } from './sync/sync.ts'
 
 /** What svc does, without HTTP, terminal or environment: one face per feature. */
@@ -14,5 +15,6 @@ export interface Domain {
   desktop: Desktop
   files: Files
   instance: Instance
+  seeding: Seeding
   sync: Sync
 }

@@ -153,6 +153,16 @@ export const visibleMessage = (
   user: number,
 ): Promise<{ id: number; room_id: number; user_id: number } | undefined> => first(visibleQuery(on, { id, user }))
 
+const stateQuery = prepared<{ id: number }, { user_id: number; content: string; version: number }>(({ q, p }) =>
+  q.selectFrom('messages').select(['user_id', 'content', 'version']).where('id', '=', p.id),
+)
+
+/** Author, text and version of a message; undefined when it is gone. */
+export const messageState = (
+  on: Reader,
+  id: number,
+): Promise<{ user_id: number; content: string; version: number } | undefined> => first(stateQuery(on, { id }))
+
 interface NewMessage {
   [column: string]: unknown
   room_id: number

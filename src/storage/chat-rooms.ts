@@ -165,6 +165,15 @@ export async function insertRoom(
 export const roomOfPair = async (on: Reader, pair: string): Promise<number | undefined> =>
   (await on.q.selectFrom('rooms').select('id').where('pair', '=', pair).executeTakeFirst())?.id
 
+export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
+  (await on.q.selectFrom('rooms').select('id').where('id', '=', room).executeTakeFirst()) !== undefined
+
+/** The channel of that name that a user made, the first of several. */
+export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
+  const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
+  return (await query.where('type', '=', 'channel').orderBy('id').limit(1).executeTakeFirst())?.id
+}
+
 /** Brings people into a room who have read everything up to now. Returns who was not in it before. */
 export async function insertMembers(
   tx: Writer,

@@ -55,9 +55,23 @@ export async function ensureTables(database: Database, shapes: readonly TableSha
 /** A row as it is read: `user_id` stays in storage. */
 export type SyncedRowOf = Omit<SyncedRow, 'user_id' | 'id'> & { id: number }
 
+/** What a row says about itself beside its columns. */
+export interface RowStamps {
+  version: number
+  /** ISO 8601. */
+  created_at: string
+  updated_at: string
+}
+
 export interface RowTable {
   /** Stores new rows and returns their ids in the same order; the columns not given are null or their default. */
   insert(tx: Writer, user: number, rows: readonly Record<string, Stored>[], now: string): Promise<number[]>
+  /** The same for rows that were made elsewhere and keep their versions and times. */
+  adopt(
+    tx: Writer,
+    user: number,
+    rows: readonly { values: Record<string, Stored>; stamps: RowStamps }[],
+  ): Promise<number[]>
   /** Changes the given columns and raises the version. */
   update(tx: Writer, id: number, values: Record<string, Stored>, now: string): Promise<void>
   remove(tx: Writer, id: number): Promise<void>
@@ -70,6 +84,50 @@ export interface RowTable {
 /** The columns every synchronised row shows beside the declared ones. */
 export const commonColumns = ['id', 'version', 'created_at', 'updated_at'] as const
 
+/** Storing new rows of one table. */
+function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
+  const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
+  const keys = shape.columns.map((column) => ({ ...column, key: `c_${column.name}` }))
+  const insertQuery = preparedRows<Record<string, unknown>, { id: number }>(({ q, rows }) =>
+    any(q)
+      .insertInto(shape.name)
+      .values(
+        rows.map((p) => ({
+          user_id: p['user_id'],
+          version: p['version'],
+          created_at: p['created_at'],
+          updated_at: p['updated_at'],
+          ...Object.fromEntries(keys.map((column) => [column.name, p[column.key]])),
+        })) as never,
+      )
+      .returning('id'),
+  )
+
+  const adopt: RowTable['adopt'] = async (tx, user, rows) => {
+    const parameters = rows.map(({ values, stamps }) => {
+      const row: Record<string, unknown> = { user_id: user, ...stamps }
+      for (const column of keys) {
+        const value = values[column.name]
+        row[column.key] = value === undefined ? column.default : value
+      }
+      return row
+    })
+    // Ids count up in the order of the rows; in which order they are returned is up to the engine.
+    return (await insertQuery(tx, parameters)).map(({ id }) => id).sort((a, b) => a - b)
+  }
+  return {
+    adopt,
+    insert(tx, user, rows, now) {
+      const stamps = { version: 1, created_at: now, updated_at: now }
+      return adopt(
+        tx,
+        user,
+        rows.map((values) => ({ values, stamps })),
+      )
+    },
+  }
+}
+
 /** The queries of one synchronised table. */
 export function rowTable(shape: TableShape): RowTable {
   const name = shape.name
@@ -77,21 +135,6 @@ export function rowTable(shape: TableShape): RowTable {
   const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
   const updates = new Map<string, ReturnType<typeof updateOf>>()
 
-  const keys = shape.columns.map((column) => ({ ...column, key: `c_${column.name}` }))
-  const insertQuery = preparedRows<Record<string, unknown>, { id: number }>(({ q, rows }) =>
-    any(q)
-      .insertInto(name)
-      .values(
-        rows.map((p) => ({
-          user_id: p['user_id'],
-          version: 1,
-          created_at: p['now'],
-          updated_at: p['now'],
-          ...Object.fromEntries(keys.map((column) => [column.name, p[column.key]])),
-        })) as never,
-      )
-      .returning('id'),
-  )
   const updateOf = (columns: string[]) =>
     prepared<Record<string, unknown>, never>(({ q, p }) =>
       any(q)
@@ -123,18 +166,7 @@ export function rowTable(shape: TableShape): RowTable {
       .where('id', '=', p.id as never),
   )
   return {
-    async insert(tx, user, rows, now) {
-      const parameters = rows.map((values) => {
-        const row: Record<string, unknown> = { user_id: user, now }
-        for (const column of keys) {
-          const value = values[column.name]
-          row[column.key] = value === undefined ? column.default : value
-        }
-        return row
-      })
-      // Ids count up in the order of the rows; in which order they are returned is up to the engine.
-      return (await insertQuery(tx, parameters)).map(({ id }) => id).sort((a, b) => a - b)
-    },
+    ...insertion(shape),
     async update(tx, id, values, now) {
       // The columns present decide the statement; sorting them keeps the number of statements small.
       const columns = Object.keys(values).sort()

@@ -1,4 +1,5 @@
 import type { ColumnType } from 'kysely'
+import type { SeededRow } from './seeded-row.ts'
 
 // The rows as they are stored. Times are epoch milliseconds unless the name or a comment says otherwise, booleans 0 or 1.
 
@@ -387,4 +388,5 @@ export interface Tables {
   app_releases: AppReleaseRow
   app_files: AppFileRow
   collector_holds: CollectorHoldRow
+  seeded: SeededRow
 }

@@ -23,6 +23,9 @@ import { makeTwoFactor, type TwoFactor } from './two-factor.ts'
 import { makeUsers, type Users } from './users.ts'
 
 export { deriveKeys, type Keys } from './sealing.ts'
+export { assertNewPassword, assertPasswordHash } from './passwords.ts'
+export { readDisplayName, readUsername } from './user.ts'
+export { normalName } from './usernames.ts'
 export type { SignedIn } from './devices.ts'
 export type { Acting } from './acting.ts'
 export type { SetupState } from './setup.ts'
@@ -31,6 +34,7 @@ export { issuerOf } from './totp.ts'
 export type { TwoFactorStatus } from './two-factor-administration.ts'
 export type { ListedUser, UserOrder } from './listing.ts'
 export type { HandedOver, RemovalPlan } from './removal.ts'
+export type { NewUser } from './new-accounts.ts'
 
 export interface DeviceLogin extends DeviceNames {
   username: string

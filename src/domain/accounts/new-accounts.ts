@@ -3,14 +3,15 @@ import { fault } from '../../contract/errors.ts'
 import { accountById, accountByName, insertAccount, type NewAccount } from '../../storage/accounts.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import type { Audit, Place } from '../instance/instance.ts'
-import { assertNewPassword, type Passwords } from './passwords.ts'
+import { assertChosenPassword, type Passwords } from './passwords.ts'
 import type { Changes } from './user-changes.ts'
 import { assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
 import { avatarColor } from './usernames.ts'
 
 export interface NewUser extends Omit<Changes, 'avatar_color'> {
   username: string
-  password: string
+  /** The password, or the argon2id hash of one. */
+  password: string | { hash: string }
   /** Accepts a password that everybody tries first. */
   allow_weak?: boolean
 }
@@ -34,14 +35,14 @@ export const makeNewAccounts = ({ database, clock, passwords, audit }: Deps): Ne
     const name = readUsername(username)
     const shown = readDisplayName(display_name ?? name)
     assertQuota(quota_bytes)
-    assertNewPassword(password, name, { allowWeak: allow_weak })
+    assertChosenPassword(password, name, { allowWeak: allow_weak })
     if (await accountByName(database.read, name)) throw taken(name)
     return {
       username: name,
       display_name: shown,
       avatar_color: avatarColor(name),
       role,
-      password_hash: await passwords.hash(password),
+      password_hash: await passwords.hashOf(password),
       quota_bytes,
     }
   },

@@ -20,6 +20,8 @@ const argon2 = () => import('@node-rs/argon2')
 
 export interface Passwords {
   hash(password: string): Promise<string>
+  /** The same, for a password that may come as its hash. */
+  hashOf(password: string | { hash: string }): Promise<string>
   /**
    * Whether the password belongs to the hash. Without a hash the same work is done for nothing and the answer is no.
    * `whenItsTurnComes` may still throw after the wait. Throws `busy` when too many wait already.
@@ -30,19 +32,44 @@ export interface Passwords {
 }
 
 /** Hashing of passwords: exactly the bytes given, never cut or normalised. `queue` bounds memory and threads. */
-export const makePasswords = (queue: Queue): Passwords => ({
-  hash: (password) => queue(async () => (await argon2()).hash(password, PARAMETERS)),
-  matches: (password, hash, whenItsTurnComes) =>
-    queue(async () => {
-      whenItsTurnComes()
-      const right = await (await argon2()).verify(hash ?? NOBODY, password)
-      return right && hash !== undefined
-    }),
-  isCurrent: (hash) => hash.startsWith(PREFIX),
-})
+export function makePasswords(queue: Queue): Passwords {
+  const hash = (password: string) => queue(async () => (await argon2()).hash(password, PARAMETERS))
+  return {
+    hash,
+    hashOf: async (password) => (typeof password === 'string' ? hash(password) : password.hash),
+    matches: (password, known, whenItsTurnComes) =>
+      queue(async () => {
+        whenItsTurnComes()
+        const right = await (await argon2()).verify(known ?? NOBODY, password)
+        return right && known !== undefined
+      }),
+    isCurrent: (known) => known.startsWith(PREFIX),
+  }
+}
 
 /** The queue for everything that costs memory and a thread for some time: two at once, a short line, then `busy`. */
 export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', { retryAfter: 1 }) } as const
+
+// As PHC strings have it: parameters, salt and hash.
+const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,86}$/
+
+/** What checking one password may cost, whoever made its hash: KiB of memory, passes, lanes. */
+const COSTLIEST = { memory: 262_144, passes: 16, lanes: 16 } as const
+
+/** Refuses what is no argon2id hash, and one that would cost too much to compare with. */
+export function assertPasswordHash(hash: string, field = 'password_hash'): void {
+  const [, memory, passes, lanes] = ARGON2ID.exec(hash) ?? []
+  if (memory === undefined) throw refuse(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
+  const isAffordable =
+    Number(memory) >= 8 &&
+    Number(memory) <= COSTLIEST.memory &&
+    Number(passes) >= 1 &&
+    Number(passes) <= COSTLIEST.passes &&
+    Number(lanes) >= 1 &&
+    Number(lanes) <= COSTLIEST.lanes
+  if (!isAffordable)
+    throw refuse(field, 'The parameters of the password hash are out of range (m at most 262144, t and p at most 16).')
+}
 
 /** Refuses what no password can be, before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
 export function assertPasswordSize(password: string, field = 'password'): void {
@@ -50,6 +77,16 @@ export function assertPasswordSize(password: string, field = 'password'): void {
   if (password.length > PASSWORD_BYTES.max || byteLength(password) > PASSWORD_BYTES.max) {
     throw refuse(field, `A password has at most ${PASSWORD_BYTES.max} bytes.`)
   }
+}
+
+/** Refuses a new password that breaks a rule, or what is no hash of one. */
+export function assertChosenPassword(
+  password: string | { hash: string },
+  username: string,
+  options: { allowWeak?: boolean } = {},
+): void {
+  if (typeof password === 'string') assertNewPassword(password, username, options)
+  else assertPasswordHash(password.hash)
 }
 
 /** Refuses a new password that is too short or too long, or that everybody tries first (OWASP ASVS 5.0, 6.2.1 and 6.2.4). */

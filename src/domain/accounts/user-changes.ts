@@ -11,7 +11,7 @@ import type { Audit } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
 import { isClosed } from './code-step.ts'
 import type { Lockout } from './lockout.ts'
-import { assertNewPassword, type Passwords } from './passwords.ts'
+import { assertChosenPassword, type Passwords } from './passwords.ts'
 import { assertColor, assertQuota, present, readDisplayName, withoutHash, type User } from './user.ts'
 
 export interface Changes {
@@ -33,7 +33,7 @@ export interface UserChanges {
   /** Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator. */
   update(id: number, changes: Changes, acting?: Acting): Promise<User & { sessions_ended: number }>
   /** Sets another password and ends the sessions; devices stay signed in. */
-  setPassword(id: number, password: string, options?: { allow_weak?: boolean }): Promise<Ended>
+  setPassword(id: number, password: string | { hash: string }, options?: { allow_weak?: boolean }): Promise<Ended>
   /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
   disable(id: number): Promise<Ended & { devices: number }>
   /** Lets the account in again; what ended when it was disabled does not come back. */
@@ -81,8 +81,8 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
     },
     async setPassword(id, password, { allow_weak = false } = {}) {
       const { username } = await present(accountById(database.read, id))
-      assertNewPassword(password, username, { allowWeak: allow_weak })
-      const password_hash = await passwords.hash(password)
+      assertChosenPassword(password, username, { allowWeak: allow_weak })
+      const password_hash = await passwords.hashOf(password)
       return change(id, async (tx) => {
         await updateAccount(tx, id, { password_hash }, clock.now())
         await deletePendingLoginsOf(tx, id)

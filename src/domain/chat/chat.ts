@@ -14,6 +14,10 @@ import { makeSend } from './send.ts'
 import type { Tell } from './tell.ts'
 
 export type { RoomOverview } from './oversight.ts'
+export type { Author } from './author.ts'
+export { inviteIn, openRoomIn } from './membership.ts'
+export { postIn } from './send.ts'
+export { assertContent, readRoomName } from './text.ts'
 
 interface Parts {
   database: Database

@@ -63,22 +63,55 @@ async function takeOut(tx: Writer, room: number, user: number, now: number): Pro
   return moved
 }
 
+/**
+ * Opens a room for these people, one step of a transaction: its id, and whose feeds moved. The room two people have already
+ * is answered again. Fault `not_found` for people who are not there.
+ */
+export async function openRoomIn(
+  tx: Writer,
+  creator: number,
+  { name, type, people }: { name: string; type: NewRoom['type']; people: number[] },
+  now: number,
+): Promise<{ room: number; moved: number[] }> {
+  await assertActive(tx, people)
+  const pair = type === 'dm' ? people.join(':') : null
+  const room = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
+  if (room === undefined) return { room: (await roomOfPair(tx, pair!))!, moved: [] }
+  await insertMembers(tx, room, people, now)
+  return {
+    room,
+    moved: await recordForMembers(tx, { room, table: 'svc_rooms', row: room, deleted: false }, now),
+  }
+}
+
+/** Brings people into a channel in the name of a member, one step of a transaction; returns whose feeds moved. */
+export async function inviteIn(
+  tx: Writer,
+  room: number,
+  user: number,
+  people: number[],
+  now: number,
+): Promise<number[]> {
+  const { stamp } = await enterChannel(tx, room, user, now)
+  await assertActive(tx, people)
+  const moved: number[] = []
+  for (const person of await insertMembers(tx, room, people, stamp))
+    moved.push(...(await recordRoom(tx, { room, user: person, deleted: false }, now)))
+  return moved
+}
+
+const inOrder = (people: readonly number[]): number[] => [...new Set(people)].sort((a, b) => a - b)
+
 /** Opening and closing rooms, and who is in them. Faults: `forbidden`, `not_found` for users who are not there, `bad_request`. */
 export const makeMembership = ({ database, clock, audit, tell }: Parts) => ({
   /** Opens a room with its creator in it. A `dm` has exactly two people, and an existing one is answered again. */
   async createRoom({ id: creator }: Author, { name: text, type, participants }: NewRoom): Promise<Shown> {
     const name = readRoomName(text)
-    const people = [...new Set([creator, ...participants])].sort((a, b) => a - b)
+    const people = inOrder([creator, ...participants])
     if (type === 'dm' && people.length !== 2) throw badRequest('participants', 'must name exactly one other person')
     const { room, moved } = await database.write(async (tx) => {
-      await assertActive(tx, people)
-      const now = clock.now()
-      const pair = type === 'dm' ? people.join(':') : null
-      const made = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
-      if (made === undefined) return { room: await roomFor(tx, creator, (await roomOfPair(tx, pair!))!), moved: [] }
-      await insertMembers(tx, made, people, now)
-      const moved = await recordForMembers(tx, { room: made, table: 'svc_rooms', row: made, deleted: false }, now)
-      return { room: await roomFor(tx, creator, made), moved }
+      const opened = await openRoomIn(tx, creator, { name, type, people }, clock.now())
+      return { room: await roomFor(tx, creator, opened.room), moved: opened.moved }
     })
     tell(room.room_id, moved)
     return room
@@ -86,14 +119,8 @@ export const makeMembership = ({ database, clock, audit, tell }: Parts) => ({
 
   /** Brings more people into a channel, who then see everything said in it. */
   async invite({ id: user }: Author, { room_id: room, user_ids }: { room_id: number; user_ids: readonly number[] }) {
-    const people = [...new Set(user_ids)].sort((a, b) => a - b)
     const { shown, moved } = await database.write(async (tx) => {
-      const now = clock.now()
-      const { stamp } = await enterChannel(tx, room, user, now)
-      await assertActive(tx, people)
-      const moved: number[] = []
-      for (const person of await insertMembers(tx, room, people, stamp))
-        moved.push(...(await recordRoom(tx, { room, user: person, deleted: false }, now)))
+      const moved = await inviteIn(tx, room, user, inOrder(user_ids), clock.now())
       return { shown: await roomFor(tx, user, room), moved }
     })
     tell(room, moved)

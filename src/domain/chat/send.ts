@@ -23,27 +23,32 @@ interface Parts {
   tell: Tell
 }
 
+/** Posts a message, one step of a transaction; nobody's feed moves when its `client_id` was there before. */
+export async function postIn(
+  tx: Writer,
+  author: Author,
+  message: NewMessage,
+  now: number,
+): Promise<{ posted: Message; moved: number[] }> {
+  const { room_id: room, content, reply_to = null, client_id = null } = message
+  const entered = await enterRoom(tx, room, author.id, now)
+  if (!entered) throw notMember()
+  const before =
+    client_id === null ? undefined : await messageOfClient(tx, { room, user: author.id, client: client_id })
+  if (before) return { posted: before, moved: [] }
+  if (reply_to !== null && (await visibleMessage(tx, reply_to, author.id))?.room_id !== room) throw noSuchMessage()
+  const { stamp: timestamp } = entered
+  const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
+  const id = await insertMessage(tx, { ...row, folded: fold(content), client_id })
+  await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
+  const moved = await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
+  const { username, display_name, avatar_color } = author
+  const shown = { username, display_name, avatar_color, edited_at: null, is_assistant: 0, changed_at: 0 }
+  return { posted: { id, ...row, ...shown }, moved }
+}
+
 /** Posting messages. */
 export function makeSend({ database, clock, tell }: Parts) {
-  async function post(tx: Writer, author: Author, message: NewMessage): Promise<{ posted: Message; moved: number[] }> {
-    const { room_id: room, content, reply_to = null, client_id = null } = message
-    const now = clock.now()
-    const entered = await enterRoom(tx, room, author.id, now)
-    if (!entered) throw notMember()
-    const before =
-      client_id === null ? undefined : await messageOfClient(tx, { room, user: author.id, client: client_id })
-    if (before) return { posted: before, moved: [] }
-    if (reply_to !== null && (await visibleMessage(tx, reply_to, author.id))?.room_id !== room) throw noSuchMessage()
-    const { stamp: timestamp } = entered
-    const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
-    const id = await insertMessage(tx, { ...row, folded: fold(content), client_id })
-    await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
-    const moved = await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
-    const { username, display_name, avatar_color } = author
-    const shown = { username, display_name, avatar_color, edited_at: null, is_assistant: 0, changed_at: 0 }
-    return { posted: { id, ...row, ...shown }, moved }
-  }
-
   return {
     /**
      * Posts a message; the same `client_id` again answers the first one. Faults: `forbidden` for a room the author is not
@@ -52,7 +57,7 @@ export function makeSend({ database, clock, tell }: Parts) {
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)
       const { shown, moved } = await database.write(async (tx) => {
-        const { posted, moved } = await post(tx, author, message)
+        const { posted, moved } = await postIn(tx, author, message, clock.now())
         const [shown] = shownTo(author.id, await shareAll(tx, [posted]))
         return { shown: shown!, moved }
       })

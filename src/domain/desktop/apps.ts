@@ -56,13 +56,20 @@ async function ownApp(tx: Writer, user: number, id: number): Promise<StoredApp> 
   return app
 }
 
+/** Refuses details of an app that break a rule: fault `bad_request`. */
+export function assertApp(
+  { name, app_path, icon_url }: Partial<NewCustomApp>,
+  allowedOrigins: readonly string[],
+): void {
+  if (name !== undefined) assertName('name', name)
+  if (icon_url !== undefined) assertIconUrl(icon_url)
+  if (app_path !== undefined) assertAppPath(app_path, allowedOrigins)
+}
+
 /** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
 export function makeApps({ database, clock, audit, policy }: Parts) {
-  async function assertDetails({ name, app_path, icon_url }: Partial<NewCustomApp>): Promise<void> {
-    if (name !== undefined) assertName('name', name)
-    if (icon_url !== undefined) assertIconUrl(icon_url)
-    if (app_path !== undefined) assertAppPath(app_path, (await policy()).allowedOrigins)
-  }
+  const assertDetails = async (app: Partial<NewCustomApp>): Promise<void> =>
+    assertApp(app, app.app_path === undefined ? [] : (await policy()).allowedOrigins)
 
   async function add(user: number, given: NewCustomApp, isSystem: boolean, from: Place): Promise<number> {
     await assertDetails(given)

@@ -69,6 +69,13 @@ const toComponent = ({ is_active, metadata, updated_at, ...component }: StoredCo
   updated_at: stamp(updated_at),
 })
 
+/** A component as it is stored. Refuses a name, code or metadata that break a rule: fault `bad_request`. */
+export function readComponent({ component_id, component_type, code, metadata = {} }: NewComponent): ComponentContent {
+  assertName('component_id', component_id)
+  assertCode(component_type, code)
+  return { component_id, component_type, code, metadata: metadataText(metadata) }
+}
+
 /**
  * Stores the next version of a component and makes it the active one; returns its number. Writers come one after
  * another, so numbers have no gaps and no two are the same. Only the newest 100 versions are kept.
@@ -98,10 +105,8 @@ export function makeComponents({ database, clock, audit }: Parts) {
     },
 
     /** Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`. */
-    async save(user: number, { component_id, component_type, code, metadata = {} }: NewComponent): Promise<number> {
-      assertName('component_id', component_id)
-      assertCode(component_type, code)
-      const content = { component_id, component_type, code, metadata: metadataText(metadata) }
+    async save(user: number, component: NewComponent): Promise<number> {
+      const content = readComponent(component)
       return database.write((tx) => addVersion(tx, user, content, clock.now()))
     },
 

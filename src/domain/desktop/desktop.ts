@@ -12,6 +12,8 @@ export type { Remark } from './app-manifest.ts'
 export { examinePackage, packageLimits, type AppPackage, type Examined } from './app-package.ts'
 export type { RegisteredApp } from './app-registry.ts'
 export type { Release } from './app-releases.ts'
+export { addVersion, readComponent, type NewComponent } from './components.ts'
+export { assertApp } from './apps.ts'
 export { seedSystemApps } from './system-apps.ts'
 
 interface Parts {

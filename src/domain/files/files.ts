@@ -16,7 +16,7 @@ export type { FileEntry } from './batches.ts'
 export { handOverFiles, handOverFolder, type Handover } from './hand-over.ts'
 export type { FileFacts } from './look.ts'
 export { mimeOf } from './mime.ts'
-export { nameKey, segmentsOf } from './paths.ts'
+export { nameKey, ownSegments, segmentsOf } from './paths.ts'
 
 interface Parts {
   database: Database

@@ -43,6 +43,7 @@ export const auditKinds = {
   'backup.restored': 'a backup restored, which is how this data directory began',
   'backup.proven': 'a backup restored as a drill, and found complete',
   'backup.schedule': 'another schedule of backups',
+  'seed.applied': 'a seed put into effect',
 } as const
 
 export type AuditKind = keyof typeof auditKinds

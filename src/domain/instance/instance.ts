@@ -10,7 +10,7 @@ import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
 export { makeAudit, type Audit, type Happening, type Place, type StoredEntry } from './audit.ts'
-export { isOption, options, variableOf, type Option, type OptionName } from './options.ts'
+export { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
 export type { AccountUsage, UsageReport } from './usage.ts'

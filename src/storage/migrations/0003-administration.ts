@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** What administrators work with: bypass codes, usage over time, releases of apps, holds on the collector. */
+/** What administrators work with: bypass codes, usage over time, releases of apps, holds on the collector, what a seed made. */
 export const administration: Migration = {
   name: '0003-administration',
   statements: ({ id, integer, text, strict }) => [
@@ -49,6 +49,17 @@ export const administration: Migration = {
     sql`create table collector_holds (
       id ${text} primary key,
       expires_at ${integer} not null
+    ) ${strict}`,
+
+    // What a seed made, by the name the seed gives it: the next run finds it again, and sees what people did with it since.
+    sql`create table seeded (
+      user_id ${integer} not null references users (id) on delete cascade,
+      kind ${text} not null,
+      key ${text} not null,
+      hash ${text} not null,
+      target ${integer},
+      version ${integer},
+      primary key (user_id, kind, key)
     ) ${strict}`,
   ],
 }

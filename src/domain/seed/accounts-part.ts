@@ -1,0 +1,168 @@
+import { readablePassword } from '../../base/random.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { assertNewPassword, normalName, type NewUser } from '../accounts/accounts.ts'
+import { quotaBytes } from './check.ts'
+import { hashOf, personOf, remember, seededBefore, SourceTrouble } from './ground.ts'
+import type { Item, Part, Person, Planning, Watcher } from './ground.ts'
+import { objection, type Path } from './problems.ts'
+import type { SeedUser } from './shape.ts'
+
+interface Task {
+  person: Person
+  create: NewUser | undefined
+  changes: Pick<NewUser, 'display_name' | 'role' | 'quota_bytes'>
+  /** The password to be set, of a new account or anew. */
+  password: Password | undefined
+  /** What is to be noted about the display name. */
+  nameHash: string | undefined
+}
+
+type Password = { given: string | { hash: string } } | { made: true }
+
+const NAME = 'display_name'
+
+/** Accounts with their names, roles, quotas and passwords. What the seed says of role and quota holds after every run. */
+export async function planAccounts(planning: Planning): Promise<Part> {
+  const items: Item[] = []
+  const tasks: Task[] = []
+  let unchanged = 0
+  for (const { path, value: user } of planning.seed.users) {
+    const task = await taskFor(planning, user, path)
+    const own = itemsOf(task)
+    items.push(...own)
+    if (own.length === 0) unchanged += 1
+    if (own.length > 0 || task.nameHash !== undefined) tasks.push(task)
+  }
+  await refuseNoAdmin(planning, tasks)
+  return { items, unchanged, apply: (watcher) => apply(planning, tasks, watcher) }
+}
+
+async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<Task> {
+  const person = personOf(planning, user)
+  const { account } = person
+  const password = await passwordFor(planning, user, path, account === undefined)
+  const display_name = user.display_name?.trim()
+  const quota = user.quota === undefined ? undefined : quotaBytes(user.quota)
+  if (!account) {
+    const create: NewUser = {
+      username: user.username,
+      password: '',
+      ...(display_name !== undefined && { display_name }),
+      ...(user.role !== undefined && { role: user.role }),
+      ...(quota !== undefined && { quota_bytes: quota }),
+    }
+    return { person, create, changes: {}, password, nameHash: display_name && hashOf(display_name) }
+  }
+  // A name is its owner's: set again only when the seed says another one than last time.
+  const isNews = display_name !== undefined && seededBefore(person, NAME, '')?.hash !== hashOf(display_name)
+  const changes = {
+    ...(isNews && display_name !== account.display_name && { display_name }),
+    ...(user.role !== undefined && user.role !== account.role && { role: user.role }),
+    ...(quota !== undefined && quota !== account.quota_bytes && { quota_bytes: quota }),
+  }
+  const again = planning.wishes.resetPasswords ? password : undefined
+  return { person, create: undefined, changes, password: again, nameHash: isNews ? hashOf(display_name) : undefined }
+}
+
+async function passwordFor(
+  { sources, wishes, problems }: Planning,
+  user: SeedUser,
+  path: Path,
+  isNew: boolean,
+): Promise<Password | undefined> {
+  const { password, password_file, password_hash, generate } = user
+  if (password !== undefined) return { given: password }
+  if (password_hash !== undefined) return { given: { hash: password_hash } }
+  if (generate) return { made: true }
+  if (password_file === undefined) {
+    const message = 'is a new account and needs one of password_file, password_hash, generate and password'
+    if (isNew) problems.push({ path, message })
+    return undefined
+  }
+  // Where it is not needed it may be gone: a secret need not lie around for ever.
+  if (!isNew && !wishes.resetPasswords) return undefined
+  try {
+    const given = await sources.secret(password_file)
+    const message = objection(() => assertNewPassword(given, user.username))
+    if (message !== undefined) problems.push({ path: [...path, 'password_file'], message })
+    return { given }
+  } catch (error) {
+    if (!(error instanceof SourceTrouble)) throw error
+    problems.push({ path: [...path, 'password_file'], message: error.message })
+    return undefined
+  }
+}
+
+const quotaText = (bytes: number | null): string =>
+  bytes === null ? 'default' : bytes < 0 ? 'none' : formatSize(bytes)
+
+function itemsOf({ person: { username, account }, create, changes, password }: Task): Item[] {
+  const change = (text: string): Item => ({ action: 'change', kind: 'user', text })
+  if (create || !account) return [{ action: 'add', kind: 'user', text: `user ${username}` }]
+  const { display_name: name, role, quota_bytes: quota } = changes
+  return [
+    ...(name === undefined ? [] : [change(`display name of ${username}: ${account.display_name} → ${name}`)]),
+    ...(role === undefined ? [] : [change(`role of ${username}: ${account.role} → ${role}`)]),
+    ...(quota === undefined
+      ? []
+      : [change(`quota of ${username}: ${quotaText(account.quota_bytes)} → ${quotaText(quota)}`)]),
+    ...(password === undefined ? [] : [change(`password of ${username}`)]),
+  ]
+}
+
+/** Notes a problem when nobody could administer the server after the plan. */
+async function refuseNoAdmin({ accounts, seed, problems }: Planning, tasks: readonly Task[]): Promise<void> {
+  const demoted = tasks.filter(({ changes }) => changes.role === 'user').map(({ person }) => person.username)
+  if (demoted.length === 0 || tasks.some(({ create, changes }) => (create ?? changes).role === 'admin')) return
+  const remains = (await accounts.list()).some(
+    ({ username, role, disabled_at }) => role === 'admin' && disabled_at === null && !demoted.includes(username),
+  )
+  if (remains) return
+  const { path } = seed.users.find(({ value }) => demoted.includes(normalName(value.username)))!
+  problems.push({ path: [...path, 'role'], message: 'would leave the server without an administrator' })
+}
+
+/** Accounts that are made at a time: their passwords are hashed beside each other, and they share a commit. */
+const AT_ONCE = 8
+
+async function apply(planning: Planning, tasks: readonly Task[], watcher: Watcher): Promise<void> {
+  const made = tasks.filter(({ create }) => create)
+  for (let first = 0; first < made.length; first += AT_ONCE) {
+    const group = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
+    // None is still under way when another one has failed.
+    const failed = (await Promise.allSettled(group)).find((outcome) => outcome.status === 'rejected')
+    if (failed) throw failed.reason as Error
+  }
+  const changed = tasks.filter(({ create }) => !create)
+  // Promotions first: then there is always an administrator.
+  for (const task of changed.toSorted(
+    (a, b) => Number(b.changes.role === 'admin') - Number(a.changes.role === 'admin'),
+  ))
+    await change(planning, task, watcher)
+}
+
+async function create(planning: Planning, { person, create, password, nameHash }: Task, watcher: Watcher) {
+  const given = chosen(password!)
+  const { id } = await planning.accounts.create({ ...create!, password: given })
+  person.id = id
+  if (nameHash !== undefined) await remember(planning, person, [nameEntry(nameHash)])
+  if ('made' in password!) watcher.made({ kind: 'password', username: person.username, secret: given as string })
+  watcher.done(1)
+}
+
+async function change(planning: Planning, { person, changes, password, nameHash }: Task, watcher: Watcher) {
+  const id = person.id!
+  if (Object.keys(changes).length > 0) await planning.accounts.update(id, changes)
+  if (nameHash !== undefined) await remember(planning, person, [nameEntry(nameHash)])
+  if (password) {
+    const given = chosen(password)
+    await planning.accounts.setPassword(id, given)
+    if ('made' in password) watcher.made({ kind: 'password', username: person.username, secret: given as string })
+  }
+  watcher.done(Object.keys(changes).length + (password ? 1 : 0))
+}
+
+const chosen = (password: Password): string | { hash: string } =>
+  'made' in password ? readablePassword() : password.given
+
+const nameEntry = (hash: string) => ({ kind: NAME, key: '', hash, target: null, version: null })

@@ -1,0 +1,259 @@
+import { parseSize } from '../../base/sizes.ts'
+import { isWritable } from '../../contract/tables.ts'
+import {
+  assertNewPassword,
+  assertPasswordHash,
+  normalName,
+  readDisplayName,
+  readUsername,
+} from '../accounts/accounts.ts'
+import { assertContent, readRoomName } from '../chat/chat.ts'
+import { assertApp, readComponent } from '../desktop/desktop.ts'
+import { nameKey, ownSegments } from '../files/files.ts'
+import { isOption, options, type Values } from '../instance/instance.ts'
+import { refuseRow } from '../sync/sync.ts'
+import { misfits } from './fit.ts'
+import { clause, nameOf as nameOfPath, objection, objectionOf, type Path, type Problem } from './problems.ts'
+import { Seed, type SeedApp, type SeedFile, type SeedRoom, type SeedRow, type SeedUser } from './shape.ts'
+
+/** A part of a seed, and where it stands. */
+export interface Placed<T> {
+  path: Path
+  value: T
+}
+
+/** A seed as it was understood: of its parts those that have the right form. */
+export interface ReadSeed {
+  /** Values of settings, understood. */
+  settings: Partial<Values>
+  apps: Placed<SeedApp>[]
+  users: Placed<SeedUser>[]
+  rooms: Placed<SeedRoom>[]
+  /** User names of the seed, also of those whose other parts have not the right form. */
+  names: ReadonlySet<string>
+}
+
+/** Collects what is wrong. */
+type Note = (path: Path, message: string | undefined) => void
+
+/**
+ * Understands a document as a seed, and adds to `problems` everything that can be known to be wrong without looking at the
+ * server or at files.
+ */
+export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
+  const found = misfits(Seed, document ?? {})
+  problems.push(...found)
+  const note: Note = (path, message) => {
+    if (message !== undefined) problems.push({ path, message })
+  }
+  const seed = soundParts(document, found)
+  seed.settings = readSettings(document, note)
+  checkApps(seed, note)
+  checkUsers(seed, note)
+  checkRooms(seed, note)
+  return seed
+}
+
+/** The parts of a document in which nothing has a wrong form: the others cannot be looked at more closely. */
+function soundParts(document: unknown, found: readonly Problem[]): ReadSeed {
+  const broken = new Set(found.map(({ path }) => path.slice(0, 2).join('/')))
+  const whole = (broken.has('') ? {} : (document ?? {})) as Record<string, unknown>
+  const list = <T>(name: string): Placed<T>[] =>
+    Array.isArray(whole[name]) && !broken.has(name)
+      ? (whole[name] as T[])
+          .map((value, index) => ({ path: [name, index], value }))
+          .filter(({ path }) => !broken.has(path.join('/')))
+      : []
+  const users = Array.isArray(whole['users']) ? (whole['users'] as { username?: unknown }[]) : []
+  return {
+    settings: {},
+    apps: list('apps'),
+    users: list('users'),
+    rooms: list('rooms'),
+    names: new Set(users.flatMap((user) => (typeof user?.username === 'string' ? normalName(user.username) : []))),
+  }
+}
+
+/** Notes every thing whose name an earlier one of the list has. */
+function once<T>(things: readonly Placed<T>[], field: string, nameOf: (thing: T) => string, note: Note): void {
+  const seen = new Map<string, Path>()
+  for (const { path, value } of things) {
+    const name = nameOf(value)
+    const first = seen.get(name)
+    if (first) note([...path, field], `is that of ${nameOfPath(first.slice(-2))} too`)
+    else seen.set(name, path)
+  }
+}
+
+/** Notes what a rule says against a thing, at the field that it names. */
+function noteField(path: Path, rule: () => unknown, note: Note): void {
+  const { field, message } = objectionOf(rule) ?? {}
+  note(field === undefined ? path : [...path, field === 'component_id' ? 'id' : field], message)
+}
+
+const placed = <T>(things: readonly T[], path: Path): Placed<T>[] =>
+  things.map((value, index) => ({ path: [...path, index], value }))
+
+const isGiven = (value: unknown): value is string | number | boolean | string[] =>
+  ['string', 'number', 'boolean'].includes(typeof value) || Array.isArray(value)
+
+/** The settings, each as `svc config set` would understand its text. */
+function readSettings(document: unknown, note: Note): Partial<Values> {
+  const { settings } = (document ?? {}) as { settings?: unknown }
+  const values: Record<string, unknown> = {}
+  if (typeof settings !== 'object' || settings === null || Array.isArray(settings)) return values
+  for (const [name, given] of Object.entries(settings)) {
+    const path = ['settings', name]
+    if (!isOption(name)) note(path, 'is no setting: svc config list shows them all')
+    else if (!options[name].live) note(path, 'is read when the server starts: it belongs into config.json')
+    else if (isGiven(given)) {
+      try {
+        values[name] = options[name].kind.parse(Array.isArray(given) ? given.join(',') : String(given))
+      } catch (error) {
+        note(path, (error as Error).message)
+      }
+    }
+  }
+  return values
+}
+
+function checkApps({ apps }: ReadSeed, note: Note): void {
+  once(apps, 'slug', ({ slug }) => slug, note)
+  for (const { path, value } of apps) {
+    // Whether its address is allowed depends on a setting of the server.
+    const { app_path: _, ...app } = value
+    noteField(path, () => assertApp(app, []), note)
+  }
+}
+
+/** Bytes of a quota, -1 for none, null for the default; undefined for what is no quota. */
+export function quotaBytes(given: string | number): number | null | undefined {
+  if (given === 'none') return -1
+  if (given === 'default') return null
+  return typeof given === 'number' ? given : parseSize(given)
+}
+
+const PASSWORDS = ['password', 'password_file', 'password_hash', 'generate'] as const
+
+function checkUsers({ users }: ReadSeed, note: Note): void {
+  once(users, 'username', ({ username }) => normalName(username), note)
+  for (const user of users) checkUser(user, note)
+}
+
+function checkUser({ path, value: user }: Placed<SeedUser>, note: Note): void {
+  const { username, display_name, quota, password, password_hash } = user
+  const name = normalName(username)
+  note(
+    [...path, 'username'],
+    objection(() => readUsername(username)),
+  )
+  if (display_name !== undefined)
+    note(
+      [...path, 'display_name'],
+      objection(() => readDisplayName(display_name)),
+    )
+  if (quota !== undefined && quotaBytes(quota) === undefined)
+    note([...path, 'quota'], `must be a size such as 10GB, none or default, not "${quota}"`)
+  const ways = PASSWORDS.filter((way) => user[way] !== undefined)
+  if (ways.length > 1) note([...path, ways[1]!], `stands beside ${ways[0]}: one way to give the password is enough`)
+  if (password !== undefined)
+    note(
+      [...path, 'password'],
+      objection(() => assertNewPassword(password, name)),
+    )
+  if (password_hash !== undefined)
+    note(
+      [...path, 'password_hash'],
+      objection(() => assertPasswordHash(password_hash)),
+    )
+  for (const [table, rows] of Object.entries(user.rows ?? {})) checkRows(table, rows, [...path, 'rows', table], note)
+  checkComponents(user, [...path, 'components'], note)
+  checkFiles(user.files ?? [], [...path, 'files'], note)
+}
+
+function checkRows(table: string, rows: SeedRow[], path: Path, note: Note): void {
+  once(placed(rows, path), 'key', ({ key }) => key, note)
+  if (!isWritable(table)) return
+  for (const [index, { key: _, ...columns }] of rows.entries()) {
+    const refusal = refuseRow(table, 'new', columns)
+    if (!refusal) continue
+    const [column = '', ...rest] = refusal.error.split(' ')
+    const known = Object.hasOwn(columns, column)
+    note(known ? [...path, index, column] : [...path, index], clause(known ? rest.join(' ') : refusal.error))
+  }
+}
+
+function checkComponents({ components = [] }: SeedUser, path: Path, note: Note): void {
+  once(placed(components, path), 'id', ({ id }) => id, note)
+  for (const [index, { id, type, code, from, metadata = {} }] of components.entries()) {
+    if ((code === undefined) === (from === undefined)) note([...path, index], 'needs one of code and from')
+    // The code of a file is looked at when the file is.
+    const component = { component_id: id, component_type: type, code: code ?? '', metadata }
+    noteField([...path, index], () => readComponent(component), note)
+  }
+}
+
+const CONTENTS = ['text', 'base64', 'from', 'folder'] as const
+
+// Four characters for three bytes; the last may be fewer.
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Seconds since the epoch; undefined for what is no time. */
+export function fileTime(given: string | number): number | undefined {
+  if (typeof given === 'number') return given
+  const ms = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? Date.parse(given) : NaN
+  return Number.isNaN(ms) || ms < 0 ? undefined : Math.floor(ms / 1_000)
+}
+
+function checkFiles(files: SeedFile[], path: Path, note: Note): void {
+  once(placed(files, path), 'path', (file) => nameKey(file.path), note)
+  for (const [index, file] of files.entries()) {
+    const here = [...path, index]
+    note(
+      [...here, 'path'],
+      objection(() => ownSegments(file.path)),
+    )
+    const ways = CONTENTS.filter((way) => file[way] !== undefined)
+    if (ways.length !== 1) note(here, 'needs one of text, base64, from and folder')
+    if (file.base64 !== undefined && !BASE64.test(file.base64.replace(/\s/g, '')))
+      note([...here, 'base64'], 'is not base64')
+    if (file.mtime !== undefined && fileTime(file.mtime) === undefined)
+      note([...here, 'mtime'], `must be a time such as 2026-11-21T09:30:00Z, not "${file.mtime}"`)
+    if (file.mtime !== undefined && file.folder === true) note([...here, 'mtime'], 'is nothing that a folder keeps')
+  }
+}
+
+/** Everybody in a room, the creator first, each once. */
+export const peopleOf = ({ creator, members = [] }: SeedRoom): string[] => [
+  ...new Set([creator, ...members].map(normalName)),
+]
+
+/** What identifies a room among those of its creator. */
+export const roomKey = (room: SeedRoom): string =>
+  room.type === 'dm' ? `dm:${peopleOf(room).slice(1).join()}` : `channel:${room.name}`
+
+function checkRooms({ rooms }: ReadSeed, note: Note): void {
+  once(rooms, 'name', (room) => `${normalName(room.creator)} ${roomKey(room)}`, note)
+  for (const { path, value: room } of rooms) {
+    const people = peopleOf(room)
+    note(
+      [...path, 'name'],
+      objection(() => readRoomName(room.name)),
+    )
+    if (room.type === 'dm' && people.length !== 2)
+      note([...path, 'members'], 'must name exactly one other person, because the room is a dm')
+    const messages = placed(room.messages ?? [], [...path, 'messages'])
+    once(messages, 'id', ({ id }) => id, note)
+    const said = new Set<string>()
+    for (const { path: here, value: message } of messages) {
+      if (!people.includes(normalName(message.from))) note([...here, 'from'], `${message.from} is not in this room`)
+      note(
+        [...here, 'text'],
+        objection(() => assertContent(message.text)),
+      )
+      if (message.reply_to !== undefined && !said.has(message.reply_to))
+        note([...here, 'reply_to'], `there is no message "${message.reply_to}" above`)
+      said.add(message.id)
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { accountById } from '../../storage/accounts.ts'
+import { messageState } from '../../storage/chat-messages.ts'
+import { isMember } from '../../storage/chat-rooms.ts'
+import type { Reader, Writer } from '../../storage/database.ts'
+import { rememberSeeded, seededAmong, type Seeded } from '../../storage/seeded.ts'
+import { normalName } from '../accounts/accounts.ts'
+import { inviteIn, openRoomIn, postIn, type Author } from '../chat/chat.ts'
+import { peopleOf, roomKey } from './check.ts'
+import { hashOf, remember, type Person, type Planning, type Watcher } from './ground.ts'
+import type { SeedRoom } from './shape.ts'
+
+type Said = NonNullable<SeedRoom['messages']>[number]
+
+/** What is to be done about a room. */
+export interface RoomTask {
+  room: SeedRoom
+  creator: Person
+  /** Undefined until it is made. */
+  id: number | undefined
+  /** Whether it was noted as the seed's before. */
+  isNoted: boolean
+  join: Person[]
+  post: Said[]
+  edit: { message: Said; before: Seeded }[]
+  /** Ids of messages by those of the seed. */
+  ids: Map<string, number>
+}
+
+export const [ROOM, MEMBER, MESSAGE] = ['room', 'member', 'message'] as const
+
+/** Messages that share a commit. */
+const GROUP = 200
+
+/** The name of something within a room, among what was seeded for the room's creator. */
+export const inRoom = (room: SeedRoom, key: string): string => `${roomKey(room)}/${key}`
+
+export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName(from), text)
+
+/** Makes a room or adds to it: people, then messages in their order. */
+export async function furnish(planning: Planning, task: RoomTask, watcher: Watcher): Promise<void> {
+  const { database, sync } = planning
+  const moved = new Set<number>()
+  const step = async (count: number, work: (tx: Writer) => Promise<number[]>) => {
+    for (const user of await database.write(work)) moved.add(user)
+    watcher.done(count)
+  }
+  const isNew = task.id === undefined
+  if (!task.isNoted || task.join.length > 0)
+    await step(task.join.length + (isNew ? 1 : 0), (tx) => openIn(tx, planning, task))
+  for (let first = 0; first < task.post.length; first += GROUP) {
+    const group = task.post.slice(first, first + GROUP)
+    await step(group.length, (tx) => postAllIn(tx, planning, task, group))
+  }
+  for (const { message, before } of task.edit) {
+    await edit(planning, task, message, before)
+    watcher.done(1)
+  }
+  for (const user of moved) sync.announce(user)
+}
+
+const noted = (kind: string, key: string, hash: string, target: number, version: number | null): Seeded => ({
+  kind,
+  key,
+  hash,
+  target,
+  version,
+})
+
+async function openIn(tx: Writer, { people, clock }: Planning, task: RoomTask): Promise<number[]> {
+  const { room, creator, join } = task
+  const everybody = peopleOf(room).map((name) => people.get(name)!)
+  let moved: number[] = []
+  if (task.id === undefined) {
+    const ids = everybody.map(({ id }) => id!).sort((a, b) => a - b)
+    const opened = { name: room.name.trim(), type: room.type ?? 'channel', people: ids }
+    const made = await openRoomIn(tx, creator.id!, opened, clock.now())
+    task.id = made.room
+    moved = made.moved
+  } else if (join.length > 0) {
+    const host = await hostIn(tx, task.id, everybody)
+    const guests = join.map(({ id }) => id!)
+    if (host !== undefined) moved = await inviteIn(tx, task.id, host, guests, clock.now())
+  }
+  const members = everybody.slice(1).map(({ username, id }) => noted(MEMBER, inRoom(room, username), '', id!, null))
+  await rememberSeeded(tx, creator.id!, [noted(ROOM, roomKey(room), '', task.id, null), ...members])
+  return moved
+}
+
+/** Somebody of the seed who is in the room and can bring others in: its creator may have left. */
+async function hostIn(tx: Writer, room: number, everybody: readonly Person[]): Promise<number | undefined> {
+  for (const { id } of everybody) if (id !== undefined && (await isMember(tx, room, id))) return id
+  return undefined
+}
+
+/** Ids of messages are those of the seed; this keeps them apart from what clients call theirs. */
+const clientId = (creator: Person, id: string): string => `seed:${creator.id}:${hashOf(id).slice(0, 32)}`
+
+async function authorOf(on: Reader, { people }: Planning, message: Said): Promise<Author> {
+  const { id } = people.get(normalName(message.from))!
+  const { username, display_name, avatar_color, role } = (await accountById(on, id!))!
+  return { id: id!, username, display_name, avatar_color, role }
+}
+
+async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, messages: readonly Said[]): Promise<number[]> {
+  const { room, creator, id, ids } = task
+  const keyOf = (message: Said) => inRoom(room, message.id)
+  // Another run of the same seed may have posted some of them in this moment.
+  const taken = await seededAmong(tx, creator.id!, MESSAGE, messages.map(keyOf))
+  const moved: number[] = []
+  const entries: Seeded[] = []
+  for (const message of messages) {
+    if (taken.has(keyOf(message))) continue
+    const author = await authorOf(tx, planning, message)
+    const above = message.reply_to === undefined ? undefined : ids.get(message.reply_to)
+    // What it answers may be gone by now; the answer is worth saying all the same.
+    const reply = above !== undefined && (await messageState(tx, above)) ? { reply_to: above } : {}
+    const said = { room_id: id!, content: message.text, client_id: clientId(creator, message.id), ...reply }
+    const { posted, moved: feeds } = await postIn(tx, author, said, planning.clock.now())
+    moved.push(...feeds)
+    ids.set(message.id, posted.id)
+    entries.push(noted(MESSAGE, keyOf(message), hashOfMessage(message), posted.id, 1))
+  }
+  await rememberSeeded(tx, creator.id!, entries)
+  return moved
+}
+
+async function edit(planning: Planning, { room, creator }: RoomTask, message: Said, { target }: Seeded): Promise<void> {
+  const { chat, database } = planning
+  const found = (await messageState(database.read, target!))!
+  if (found.content !== message.text)
+    await chat.edit(await authorOf(database.read, planning, message), { message_id: target!, content: message.text })
+  const { version } = (await messageState(database.read, target!))!
+  await remember(planning, creator, [
+    noted(MESSAGE, inRoom(room, message.id), hashOfMessage(message), target!, version),
+  ])
+}

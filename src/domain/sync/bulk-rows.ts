@@ -1,0 +1,68 @@
+import type { TableName } from '../../contract/tables.ts'
+import { advance, recordAll, type Change } from '../../storage/changes.ts'
+import type { Reader, Writer } from '../../storage/database.ts'
+import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/rows.ts'
+import { shapes, toStored } from './tables.ts'
+
+// Many rows of one account at once, for those who checked them before: seeds, and accounts that move here. Everything is
+// one step of a transaction of theirs.
+
+/** A row as the wire shows it. */
+export interface WholeRow {
+  table: TableName
+  values: Record<string, unknown>
+  /** Of a row that was made elsewhere. */
+  stamps?: RowStamps
+}
+
+const rowTables = new Map<string, RowTable>(shapes.map((shape) => [shape.name, rowTable(shape)]))
+
+const storedOf = (table: TableName, values: Record<string, unknown>): Record<string, Stored> =>
+  Object.fromEntries(Object.entries(values).map(([column, value]) => [column, toStored(table, column, value)]))
+
+/** Stores new rows and their changes in the feed; returns their ids, in the same order. */
+export async function insertRowsIn(
+  tx: Writer,
+  user: number,
+  rows: readonly WholeRow[],
+  now: number,
+): Promise<number[]> {
+  const made = new Date(now).toISOString()
+  const standard = { version: 1, created_at: made, updated_at: made }
+  const ids: number[] = []
+  const changes: Change[] = []
+  for (let first = 0; first < rows.length;) {
+    const { table } = rows[first]!
+    let last = first
+    while (rows[last]?.table === table) last += 1
+    // Rows of one table that follow each other become one statement.
+    const group = rows.slice(first, last)
+    const adopted = group.map(({ values, stamps = standard }) => ({ values: storedOf(table, values), stamps }))
+    for (const row of await rowTables.get(table)!.adopt(tx, user, adopted)) {
+      ids.push(row)
+      changes.push({ table, row, deleted: false })
+    }
+    first = last
+  }
+  const { seq } = await advance(tx, user, ids.length)
+  await recordAll(tx, user, seq, now, changes)
+  return ids
+}
+
+/** Changes columns of one row and notes it in the feed; returns its new version. */
+export async function updateRowIn(
+  tx: Writer,
+  user: number,
+  { table, id, values }: { table: TableName; id: number; values: Record<string, unknown> },
+  now: number,
+): Promise<number> {
+  const rows = rowTables.get(table)!
+  await rows.update(tx, id, storedOf(table, values), new Date(now).toISOString())
+  const { seq } = await advance(tx, user, 1)
+  await recordAll(tx, user, seq, now, [{ table, row: id, deleted: false }])
+  return (await rows.version(tx, user, id))!
+}
+
+/** Version of one row of an account; undefined when it is gone. */
+export const rowVersion = (on: Reader, user: number, table: TableName, id: number): Promise<number | undefined> =>
+  rowTables.get(table)!.version(on, user, id)
