@@ -148,6 +148,16 @@ export const nouns: Record<string, Noun> = {
     summary: 'Make users, settings, apps, rooms, rows and files from one file',
     verbs: { '': () => import('./seed/seed.ts').then((m) => m.seed) },
   },
+  template: {
+    group: 'Administration',
+    summary: 'Files to begin with: services, proxies, containers, samples',
+    aliases: ['templates'],
+    verbs: {
+      list: () => import('./template/list.ts').then((m) => m.list),
+      show: () => import('./template/show.ts').then((m) => m.show),
+      write: () => import('./template/write.ts').then((m) => m.write),
+    },
+  },
   doctor: {
     group: 'Administration',
     summary: 'Check the installation and say how to mend it',

@@ -62,6 +62,17 @@ test('the installed command says how to use it', async () => {
   expect(await svc('--help').ended).toEqual({ code: 0, stdout: expect.stringContaining('svc serve'), stderr: '' })
 })
 
+test('the installed command has its templates with it', async () => {
+  const { code, stdout, stderr } = await svc('template', 'list', '--json').ended
+  expect([code, stderr]).toEqual([0, ''])
+  const names = (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
+  expect(names).toEqual(expect.arrayContaining(['systemd', 'nginx', 'sample-app']))
+  for (const name of names) {
+    const shown = await svc('template', 'show', name).ended
+    expect([name, shown.code, shown.stdout.length > 100]).toEqual([name, 0, true])
+  }
+}, 60_000)
+
 test('the installed command serves, and ends when told to', async () => {
   const readyFile = join(dir, 'ready.json')
   const { child, ended } = svc('serve', '--ephemeral', '--port', '0', '--ready-file', readyFile)
