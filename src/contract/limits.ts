@@ -48,5 +48,6 @@ export const JSON_DEPTH = 32
 /** Many files in one request: entries, and bytes of the archive. */
 export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as const
 export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
-export const FILES_BATCH = { max_operations: 500 } as const
+/** `if_empty`: a folder's deletion may ask that nothing is in it. */
+export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
 export const BATCH_BODY = 8 * 1_048_576

@@ -12,6 +12,11 @@ const Outcome = Type.Object({
   status: Count,
   code: Type.Optional(Type.String()),
   error: Type.Optional(Type.String()),
+  current: Type.Optional(
+    Type.Union([FileState, Type.Null()], {
+      description: 'With `precondition_failed`: what the file is, if there is one.',
+    }),
+  ),
 })
 const outcomes = Type.Object({
   ok: Ok,
@@ -151,6 +156,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
           from: Type.Optional(Type.String()),
           to: Type.Optional(Type.String()),
           if_sha256: Type.Optional(Type.String()),
+          if_empty: Type.Optional(Type.Boolean({ description: 'Delete only a folder with nothing in it.' })),
         }),
       ),
     }),

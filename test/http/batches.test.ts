@@ -23,6 +23,7 @@ interface Result {
   status: number
   code?: string
   error?: string
+  current?: { sha256: string; size: number; mtime: number; version: number } | null
 }
 
 const headers = { 'content-type': 'application/x-tar' }
@@ -37,7 +38,7 @@ test('batches are announced with their limits', async () => {
   expect(features).toMatchObject({
     upload_batch: { max_entries: 1_000, max_bytes: 67_108_864 },
     download_batch: { max_entries: 1_000 },
-    files_batch: { max_operations: 500 },
+    files_batch: { max_operations: 500, if_empty: true },
   })
   expect(limits).toEqual({})
 })
@@ -279,7 +280,10 @@ describe('files_batch', () => {
       [{ op: 'delete', path: '/b', if_sha256: sha256Of('x') }, 'precondition_failed'],
       [{ op: 'delete', path: '/b', if_sha256: sha256Of('b') }, 200],
       [{ op: 'delete', path: '/b' }, 200],
-      [{ op: 'delete', path: '/d' }, 200],
+      [{ op: 'delete', path: '/d', if_empty: true }, 'not_empty'],
+      [{ op: 'delete', path: '/d/x', if_empty: true }, 'conflict'],
+      [{ op: 'delete', path: '/d/x' }, 200],
+      [{ op: 'delete', path: '/d', if_empty: true }, 200],
       [{ op: 'delete' }, 'bad_request'],
       [{ op: 'move', from: '/new' }, 'bad_request'],
       [{ op: 'copy', from: '/new', to: '/x' }, 'bad_request'],
@@ -293,6 +297,10 @@ describe('files_batch', () => {
     expect([reply.status, reply.json['cursor']]).toEqual([200, (await ada.delta(0)).cursor])
     expect(codes(reply)).toEqual(operations.map(([, code]) => code))
     expect(resultsOf(reply)[5]).toMatchObject({ index: 5, path: '/b', ok: false, status: 409 })
+    expect(resultsOf(reply)[8]!.current).toMatchObject({ sha256: sha256Of('b'), size: 1 })
+    expect(resultsOf(reply).map((each) => 'current' in each)).toEqual(
+      operations.map(([, code]) => code === 'precondition_failed'),
+    )
     expect(await paths(ada)).toEqual(['/new/a'])
     await mirror.follow()
   })

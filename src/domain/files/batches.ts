@@ -1,5 +1,6 @@
 import { badRequest, fault, Fault, isFault } from '../../contract/errors.ts'
 import { FILES_BATCH, UPLOAD_BATCH } from '../../contract/limits.ts'
+import type { FileState } from '../../contract/shapes.ts'
 import { headOf } from '../../storage/changes.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import type { Change } from './change.ts'
@@ -26,6 +27,7 @@ export interface Operation {
   from?: string
   to?: string
   if_sha256?: string
+  if_empty?: boolean
 }
 
 /** What one entry came to. */
@@ -36,6 +38,8 @@ export interface Outcome {
   status: number
   code?: string
   error?: string
+  /** With `precondition_failed`: what the file is, if there is one. */
+  current?: FileState | null
 }
 
 /** What an entry does in its transaction, or why it does nothing. */
@@ -56,10 +60,12 @@ interface Parts {
   change: Change
 }
 
-const outcome = (index: number, path: string, refused?: Fault): Outcome =>
-  refused
-    ? { index, path, ok: false, status: refused.status, code: refused.code, error: refused.message }
-    : { index, path, ok: true, status: 200 }
+function outcome(index: number, path: string, refused?: Fault): Outcome {
+  if (!refused) return { index, path, ok: true, status: 200 }
+  const { status, code, message: error, extra } = refused
+  const current = extra.fields?.['current'] as FileState | null | undefined
+  return { index, path, ok: false, status, code, error, ...(current === undefined ? {} : { current }) }
+}
 
 /** What `make` returns, or the fault it throws: the mistakes of one entry are its own. */
 async function orFault<T>(make: () => T | Promise<T>): Promise<T | Fault> {
@@ -82,7 +88,7 @@ function expectationOf(ifSha256: string | undefined) {
 function stepFor(
   { reach, change }: Pick<Parts, 'reach' | 'change'>,
   user: number,
-  { op, path, from, to, if_sha256: sha256 }: Operation,
+  { op, path, from, to, if_sha256: sha256, if_empty: ifEmpty }: Operation,
 ): Step {
   if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('if_sha256', 'must be a SHA-256 in hex')
   const given = (name: string, text: string | undefined) => {
@@ -91,7 +97,7 @@ function stepFor(
   }
   if (op === 'delete') {
     const address = given('path', path)
-    return (tx) => change.removeIn(tx, user, address, { sha256 })
+    return (tx) => change.removeIn(tx, user, address, { sha256, ifEmpty })
   }
   if (op === 'mkdir') {
     const address = given('path', path)
