@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bash } from '../../src/cli/completion/bash.ts'
 import { fish } from '../../src/cli/completion/fish.ts'
 import { powershell } from '../../src/cli/completion/powershell.ts'
-import type { FlagWords, Tree } from '../../src/cli/completion/tree.ts'
+import { readTree, type FlagWords, type Tree } from '../../src/cli/completion/tree.ts'
+import { nouns } from '../../src/cli/commands.ts'
 import { zsh } from '../../src/cli/completion/zsh.ts'
 
 const flag = (long: string, more: Partial<FlagWords> = {}): FlagWords => ({
@@ -94,6 +95,30 @@ describe.skipIf(!has('bash'))('bash', () => {
       COMP_WORDS=(${typed.join(' ')}); COMP_CWORD=${typed.length - 1}; _svc; printf '%s\\n' "\${COMPREPLY[@]}"`
     const found = run('bash', ['--norc', '-c', script]).split('\n').filter(Boolean)
     expect(found.filter((word) => !/^-.$/.test(word)).sort()).toEqual([...words].sort())
+  })
+})
+
+describe.skipIf(!has('bash'))('the real commands', () => {
+  test('complete in bash, every one with its verbs and flags', async () => {
+    const real = await readTree(nouns)
+    writeFileSync(join(folder, 'real'), bash(real))
+    const lines = real.nouns.flatMap(({ name, aliases, verbs }) => [
+      ...[name, ...aliases].map((noun) => ({ typed: ['svc', noun, ''], words: verbs.map((verb) => verb.name) })),
+      ...verbs.map(({ name: verb, flags }) => ({
+        typed: ['svc', name, ...(verb ? [verb] : []), '--'],
+        words: flags.map(({ long }) => long),
+      })),
+    ])
+    const script = lines.map(({ typed }) => {
+      const quoted = typed.map((word) => `'${word}'`).join(' ')
+      return `COMPREPLY=(); COMP_WORDS=(${quoted}); COMP_CWORD=${typed.length - 1}; _svc; echo " \${COMPREPLY[*]} "`
+    })
+    const said = run('bash', ['--norc', '-c', `source ${join(folder, 'real')}\n${script.join('\n')}`]).split('\n')
+    for (const [at, { typed, words }] of lines.entries()) {
+      const missing = words.filter((word) => word && !said[at]!.includes(` ${word} `))
+      expect([typed.join(' '), missing]).toEqual([typed.join(' '), []])
+    }
+    expect(lines.map(({ typed }) => typed.join(' '))).toContain('svc app rollback --')
   })
 })
 

@@ -5,7 +5,7 @@ import { check } from 'prettier'
 import { describe, expect, test } from 'vitest'
 import { lookAt } from '../../src/cli/app/package.ts'
 import { catalogue } from '../../src/cli/template/catalogue.ts'
-import { nextSteps, templateNamed, valuesOf } from '../../src/cli/template/fill.ts'
+import { doubtAbout, nextSteps, templateNamed, valuesOf } from '../../src/cli/template/fill.ts'
 import { desktopComponents } from '../../src/contract/desktop-components.ts'
 import { filesBelow } from '../support/contents.ts'
 import { folderOfTest, serverOfTest } from '../support/server.ts'
@@ -57,6 +57,14 @@ describe('what is filled in', () => {
     expect(await homes('/var/lib/svc')).toBe(program ? 'read-only' : 'yes')
     expect(await homes('/home/ada/svc')).toBe('read-only')
     expect(await homes('/homes/svc')).toBe(program ? 'read-only' : 'yes')
+  })
+
+  test('is doubted where a service would not find its program', () => {
+    const unit = (command: string) => doubtAbout([{ text: `ExecStart=${command} serve` }], { command, user: 'svc' })
+    expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js')).toMatch(/svc has to be able to read/)
+    expect(unit('/root/.nvm/bin/node /opt/svc/bin/svc.js')).toBeDefined()
+    expect(unit('/usr/bin/node /opt/home/bin/svc.js')).toBeUndefined()
+    expect(doubtAbout([{ text: 'no program' }], { command: '/home/ada/svc' })).toBeUndefined()
   })
 
   test.each([

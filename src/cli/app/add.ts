@@ -5,8 +5,8 @@ export const add = command({
   name: 'app add',
   summary: 'Register an app for everybody by its address',
   details:
-    'For an app whose files are on another server: allow its origin first, with svc config set apps.allowed_origins.\n' +
-    'An app that comes as a package is installed with svc app install instead.',
+    'For an app whose files are on another server: allow its origin first, with svc config set ' +
+    'apps.allowed_origins. An app that comes as a package is installed with svc app install instead.',
   needs: 'domain',
   args: { slug: 'name in addresses: lower-case letters, digits and hyphens' },
   flags: { name: flag.text('name shown to users (the slug)', 'NAME'), ...detailFlags },

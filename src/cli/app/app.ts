@@ -30,7 +30,7 @@ export const named = ({ name, slug }: RegisteredApp): string => `${printable(nam
 export const detailFlags = {
   path: flag.text('where it loads from: /apps/… or an allowed https address', 'ADDRESS'),
   description: flag.text('what it is for', 'TEXT'),
-  category: flag.choice('kind of app', 'CATEGORY', categories),
+  category: flag.choice(`kind of app: ${categories.join(', ')}`, 'CATEGORY', categories),
   icon: flag.text('address of its icon: a path, an https or a data: address', 'ADDRESS'),
   supportsContext: flag.choice('whether what it shows can be handed to the assistant', 'on|off', ['on', 'off']),
   adminOnly: flag.choice('whether only administrators see it', 'on|off', ['on', 'off']),

@@ -6,9 +6,10 @@ export const check = command({
   name: 'app check',
   summary: 'Look at the package of an app and say everything that is wrong with it',
   details:
-    'A package is a folder with app.json, which names slug, name and version, and may name description, icon, category, entry\n' +
-    '(index.html), supports_context and admin_only. Names that begin with a dot are left out. Changes nothing; exit code 0 when\n' +
-    'all is well, 3 with warnings, 1 when it cannot be installed. svc template write sample-app makes one to begin with.',
+    'A package is a folder with app.json, which names slug, name and version, and may name description, icon, ' +
+    'category, entry (index.html), supports_context and admin_only. Names that begin with a dot are left out. ' +
+    'Changes nothing; exit code 0 when all is well, 3 with warnings, 1 when it cannot be installed. svc ' +
+    'template write sample-app makes one to begin with.',
   needs: 'nothing',
   args: { package: packageArg },
   flags: {},

@@ -4,7 +4,8 @@ export const disable = command({
   name: 'app disable',
   summary: 'Keep an app from everybody, at once',
   details:
-    'It is not listed and its files are not served any more, also in a running server. The setting is disabled_apps.',
+    'It is not listed and its files are not served any more, also in a running server. The setting is ' +
+    'disabled_apps.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: {},

@@ -6,8 +6,9 @@ export const install = command({
   name: 'app install',
   summary: 'Install an app for everybody from its package',
   details:
-    'Its files are kept with the data of the service and served at /apps/SLUG/. It runs in a frame without an origin: it reaches\n' +
-    'no session, and loads nothing but its own files. svc app check says beforehand what is wrong with a package.',
+    'Its files are kept with the data of the service and served at /apps/SLUG/. It runs in a frame without an ' +
+    'origin: it reaches no session, and loads nothing but its own files. svc app check says beforehand what is ' +
+    'wrong with a package.',
   needs: 'domain',
   args: { package: packageArg },
   flags: {},

@@ -5,8 +5,8 @@ export const remove = command({
   name: 'app remove',
   summary: 'Remove an app with its releases',
   details:
-    'What users made with an app are rows and files of their accounts, and stay. Whether the app was disabled is remembered\n' +
-    'for its return; --purge forgets that too. Apps of the desktop can only be disabled.',
+    'What users made with an app are rows and files of their accounts, and stay. Whether the app was disabled ' +
+    'is remembered for its return; --purge forgets that too. Apps of the desktop can only be disabled.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: { purge: flag.switch('also forget whether it was disabled'), yes: flag.yes },

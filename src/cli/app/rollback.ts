@@ -5,7 +5,8 @@ export const rollback = command({
   name: 'app rollback',
   summary: 'Put the release before in force again',
   details:
-    'Three releases are kept of an app; svc app show lists them. The next update forgets those that were rolled back.',
+    'Three releases are kept of an app; svc app show lists them. The next update forgets those that were rolled ' +
+    'back.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: { to: flag.text('another release that is kept, by its version', 'VERSION') },

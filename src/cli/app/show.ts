@@ -27,7 +27,9 @@ export const show = command({
 function facts(app: RegisteredApp, releases: readonly Release[]): [string, string][] {
   return [
     ['Name', printable(app.name)],
-    ...(app.description === '' ? [] : [['Description', printable(app.description)] as [string, string]]),
+    ...(app.description === ''
+      ? []
+      : [['Description', printable(app.description.replaceAll('\n', ' '))] as [string, string]]),
     ['Category', app.category],
     ['Source', sourceText(app)],
     ['State', app.disabled ? 'disabled' : 'enabled'],

@@ -6,8 +6,8 @@ export const update = command({
   name: 'app update',
   summary: 'Put a new release of an installed app in force',
   details:
-    'It holds at once. The two releases before it are kept for svc app rollback. An older version, or the same with other\n' +
-    'contents, is refused without --force.',
+    'It holds at once. The two releases before it are kept for svc app rollback. An older version, or the same ' +
+    'with other contents, is refused without --force.',
   needs: 'domain',
   args: { slug: 'slug of the app', package: packageArg },
   flags: { force: flag.switch('also an older version, or the same with other contents') },

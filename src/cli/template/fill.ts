@@ -34,6 +34,9 @@ function plain(pattern: RegExp, text: string, subject: string): string {
   return text
 }
 
+/** Whether a path lies in somebody's home, where services find nothing. */
+const isInHome = (path: string): boolean => HOMES.test(path)
+
 /** How the program that runs now is started. */
 function commandLine(): string {
   const words = [process.execPath, realpathSync(process.argv[1] ?? process.execPath)]
@@ -51,7 +54,7 @@ export function valuesOf({ host = 'cloud.example.org', user = 'svc', port = 8_42
     data_dir: plain(PATH, dataDir, '--data-dir must be a path of letters, digits and . _ @ + : -'),
     command,
     // Hidden as a whole, unless the program or its data are there.
-    protect_home: [dataDir, ...command.split(' ')].some((path) => HOMES.test(path)) ? 'read-only' : 'yes',
+    protect_home: [dataDir, ...command.split(' ')].some(isInHome) ? 'read-only' : 'yes',
   }
 }
 
@@ -61,6 +64,15 @@ const filled = (text: string, values: Values): string =>
     if (value === undefined) throw new Error(`A template asks for ${name}.`)
     return value
   })
+
+/** What is to be said about values that are filled in but may not do. */
+export const doubtAbout = (
+  files: readonly { text: string }[],
+  { command = '', user = '' }: Values,
+): string | undefined =>
+  command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command))
+    ? `This svc stands in a home, which ${user} has to be able to read: npm install --global puts it where everybody can.`
+    : undefined
 
 /** The folder of templates: beside the built program or the sources, wherever they are. */
 function folder(): string {

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path'
 import { streamDurably } from '../../host/durable.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { filledFiles, nextSteps, templateNamed, valueFlags, valuesOf } from './fill.ts'
+import { doubtAbout, filledFiles, nextSteps, templateNamed, valueFlags, valuesOf } from './fill.ts'
 
 export const write = command({
   name: 'template write',
   summary: 'Write a template with your names and paths filled in, and say what to do next',
   details:
-    'The data directory filled in is /var/lib/svc unless --data-dir says otherwise. Files that are there stay as they are, and\n' +
-    'nothing is written, unless --force is given.',
+    'The data directory filled in is /var/lib/svc unless --data-dir says otherwise. Files that are there stay ' +
+    'as they are, and nothing is written, unless --force is given.',
   needs: 'nothing',
   args: { name: 'template' },
   flags: {
@@ -30,6 +30,8 @@ export const write = command({
     if (!force) await assertFree(files.map(({ path }) => path))
     for (const { path, text } of files) await writeText(path, text, force)
 
+    const doubt = doubtAbout(files, values)
+    if (doubt !== undefined) io.warn(doubt)
     const next = nextSteps(template, values)
     const paths = files.map(({ path }) => path)
     io.say(paths.map((path) => `Wrote ${path}.`).join('\n'), { name: args.name, files: paths, values, next })
