@@ -1,13 +1,19 @@
 import qr from 'qrcode-terminal'
 import type { Io } from '../io.ts'
 
-/** A QR code in block characters, light on dark whatever the colours of the terminal are. */
+/** A text as a QR code in half blocks, dark on light whatever the colours of the terminal are. */
 export function terminalQr(text: string, paint: Io['paint']): string {
   let drawn = ''
   qr.generate(text, { small: true }, (code) => (drawn = code))
-  return drawn
-    .trimEnd()
-    .split('\n')
+  return withQuietZone(drawn.trimEnd().split('\n'))
     .map((line) => `  ${paint.whiteBright.bgBlack(line)}`)
     .join('\n')
+}
+
+/** The library leaves one light module around the code; readers want four (ISO/IEC 18004, 5.3.8). */
+function withQuietZone(lines: readonly string[]): string[] {
+  const wide = lines.map((line) => `███${line}███`)
+  const light = '█'.repeat(wide[0]!.length)
+  // The first line is the margin: dark above, light below.
+  return [light, light, ...wide.slice(1), light, light]
 }

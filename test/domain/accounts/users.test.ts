@@ -1,4 +1,6 @@
+import { generateSync } from 'otplib'
 import { describe, expect, test } from 'vitest'
+import { auditEntries } from '../../../src/storage/audit.ts'
 import { IP, makeWorld, outcome, PASSWORD, refusal, tally } from './world.ts'
 
 describe('a new user', () => {
@@ -165,13 +167,16 @@ describe('users', () => {
     expect(await accounts.byName('ada')).toMatchObject({ display_name: 'Ada  L.', role: 'admin', quota_bytes: null })
   })
 
-  test('get another password, and their devices stay signed in', async () => {
-    const { accounts, login, token } = await makeWorld()
+  test('get another password, which ends their sessions, and their devices stay signed in', async () => {
+    const { accounts, database, login, token } = await makeWorld()
     const ada = await accounts.create({ username: 'ada', password: PASSWORD })
     const key = await token('ada')
     expect(await outcome(accounts.setPassword(ada.id, 'ADA'.repeat(2)))).toBe('bad_request')
     expect(await outcome(accounts.setPassword(ada.id, 'password1'))).toBe('bad_request')
-    await accounts.setPassword(ada.id, 'difference engine')
+    const session = () => database.write((tx) => accounts.sessions.begin(tx, ada.id, { ip: IP, userAgent: 'Browser' }))
+    const cookies = [await session(), await session()]
+    expect(await accounts.setPassword(ada.id, 'difference engine')).toEqual({ sessions: 2 })
+    for (const cookie of cookies) expect(await accounts.sessions.authenticate(cookie, IP)).toBeUndefined()
     expect(await outcome(login('ada'))).toBe('invalid_credentials')
     expect(await accounts.authenticateDevice(key, IP)).toBeDefined()
     expect(await outcome(login('ada', 'difference engine'))).toBe('ok')
@@ -213,6 +218,41 @@ describe('users', () => {
   })
 })
 
+describe('the sessions of a user', () => {
+  test('end all at once, with logins that wait, and with nobody else being signed out', async () => {
+    const { accounts, database, token, clock, login } = await makeWorld()
+    const ada = await accounts.create({ username: 'ada', password: PASSWORD })
+    const bob = await accounts.create({ username: 'bob', password: PASSWORD })
+    const session = (id: number) =>
+      database.write((tx) => accounts.sessions.begin(tx, id, { ip: IP, userAgent: 'Browser' }))
+    const [first, second, others] = [await session(ada.id), await session(ada.id), await session(bob.id)]
+    const device = await token('ada')
+    const { secret } = await accounts.twoFactor.setUp(ada.id, 'svc')
+    await accounts.twoFactor.enable(ada.id, generateSync({ secret, epoch: Math.floor(clock.now() / 1_000) }))
+    await login('ada')
+    expect(await accounts.sessions.endAll(ada.id)).toBe(2)
+    for (const cookie of [first, second]) expect(await accounts.sessions.authenticate(cookie, IP)).toBeUndefined()
+    expect(await database.read.q.selectFrom('pending_logins').selectAll().execute()).toEqual([])
+    expect(await accounts.sessions.authenticate(others, IP)).toBeDefined()
+    expect(await accounts.authenticateDevice(device, IP)).toBeDefined()
+    expect(await accounts.sessions.endAll(ada.id)).toBe(0)
+    const entries = await auditEntries(database.read, { kinds: ['session.ended'], limit: 5 })
+    expect(entries.map(({ target, detail }) => [target, JSON.parse(detail!) as unknown])).toEqual([
+      ['ada', { sessions_ended: 2, reason: 'revoked' }],
+    ])
+  })
+})
+
+test.each(['#0b61a', '#0b61a4f', '#0B61A4', 'blue', '', '#gggggg', '#0b61a4\n'])(
+  'a user has no colour %j',
+  async (avatar_color) => {
+    const { accounts } = await makeWorld()
+    const { id, avatar_color: before } = await accounts.create({ username: 'ada', password: PASSWORD })
+    expect(await outcome(accounts.update(id, { avatar_color, role: 'admin' }))).toBe('bad_request')
+    expect(await accounts.byName('ada')).toMatchObject({ avatar_color: before, role: 'user' })
+  },
+)
+
 describe('the last administrator', () => {
   const withAdmins = async () => {
     const world = await makeWorld()
@@ -247,5 +287,27 @@ describe('the last administrator', () => {
     const attempts = [outcome(accounts.remove(root.id)), outcome(accounts.update(second.id, { role: 'user' }))]
     expect(tally(await Promise.all(attempts))).toEqual({ ok: 1, conflict: 1 })
     expect((await accounts.list()).filter(({ role }) => role === 'admin')).toHaveLength(1)
+  })
+
+  test('remains when two demote, disable or remove each other at the same moment, in two processes', async () => {
+    const { accounts, elsewhere } = await withAdmins()
+    const other = elsewhere()
+    const ways = [
+      (on: typeof accounts, id: number) => on.update(id, { role: 'user' }),
+      (on: typeof accounts, id: number) => on.disable(id),
+      (on: typeof accounts, id: number) => on.remove(id),
+    ]
+    for (const [index, way] of ways.entries()) {
+      const [one, two] = [`one-${index}`, `two-${index}`]
+      const first = await accounts.create({ username: one, password: PASSWORD, role: 'admin' })
+      const second = await accounts.create({ username: two, password: PASSWORD, role: 'admin' })
+      for (const { username, id, role, disabled_at } of await accounts.list()) {
+        if (username !== one && username !== two && role === 'admin' && disabled_at === null) await accounts.disable(id)
+      }
+      const attempts = [outcome(way(accounts, second.id)), outcome(way(other, first.id))]
+      expect(tally(await Promise.all(attempts))).toEqual({ ok: 1, conflict: 1 })
+      const left = (await accounts.list({ role: 'admin', disabled: false })).map(({ username }) => username)
+      expect(left).toHaveLength(1)
+    }
   })
 })
