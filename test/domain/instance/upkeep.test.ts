@@ -1,9 +1,10 @@
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { DAY } from '../../../src/base/clock.ts'
+import { DAY, HOUR } from '../../../src/base/clock.ts'
 import { INLINE_MAX } from '../../../src/storage/contents.ts'
 import { openLocal } from '../../../src/wiring/local.ts'
 import { blobsOf, bytesOf, sha256Of } from '../../support/contents.ts'
@@ -156,4 +157,34 @@ test('what is gone for good is gone from the feed and the usage too', async () =
   expect([data['svc_files']!.map((row) => row['name']), cursor]).toEqual([['b'], 3])
   const page = await domain.sync.changesSince(user, { cursor: 3 }, () => new AbortController().signal)
   expect(page.changes).toEqual([])
+})
+
+test('forgets tokens and bypass codes that are over, and no others', async () => {
+  const { upkeep, domain, database, user, clock } = await world()
+  const { accounts } = domain
+  const { secret } = await accounts.twoFactor.setUp(user, 'svc')
+  await accounts.twoFactor.enable(user, generateSync({ secret, epoch: Math.floor(clock.now() / 1_000) }))
+  const grace = await addUser(database, 'grace')
+  await database.write((tx) =>
+    tx.q
+      .insertInto('bypass_codes')
+      .values({ user_id: grace, hash: 'x', expires_at: clock.now() + HOUR })
+      .execute(),
+  )
+  const short = await accounts.mintToken(user, { ttl: HOUR - 1 })
+  const long = await accounts.mintToken(user, { ttl: HOUR })
+  await accounts.twoFactor.bypass(user, HOUR - 1)
+  const left = async () => {
+    const tokens = await database.read.q.selectFrom('device_tokens').select('id').orderBy('id').execute()
+    const codes = await database.read.q.selectFrom('bypass_codes').select('user_id').orderBy('user_id').execute()
+    return [tokens.map(({ id }) => id), codes.map(({ user_id }) => user_id)]
+  }
+  await upkeep()
+  expect(await left()).toEqual([
+    [short.token_id, long.token_id],
+    [user, grace],
+  ])
+  clock.pass(HOUR - 1)
+  await upkeep()
+  expect(await left()).toEqual([[long.token_id], [grace]])
 })
