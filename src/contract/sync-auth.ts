@@ -12,7 +12,11 @@ const DeviceName = Type.String({ minLength: 1, maxLength: 200 })
 /** Texts longer than any password are refused by the length check of the password itself, before hashing. */
 export const Password = Type.String({ maxLength: 1_024 })
 export const Username = Type.String({ minLength: 1, maxLength: 200 })
-export const Code = Type.String({ minLength: 1, maxLength: 64, description: 'TOTP or backup code.' })
+export const Code = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'TOTP or backup code, or a bypass code from an administrator.',
+})
 
 export const Device = Type.Object({
   token_id: Id,

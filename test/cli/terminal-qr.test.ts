@@ -40,5 +40,6 @@ test.each(['otpauth://totp/svc:ada?secret=SURH5J7DHO2F6UQSFEPZCY33CDCXJUSE&issue
 
 test('a drawn code brings its own colours where there are any', () => {
   const lines = terminalQr('x', new Chalk({ level: 2 })).split('\n')
+  // oxlint-disable-next-line no-control-regex
   for (const line of lines) expect(line).toMatch(/^ {2}\u001b\[97m\u001b\[40m[█▀▄ ]+\u001b\[49m\u001b\[39m$/)
 })

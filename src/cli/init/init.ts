@@ -18,7 +18,7 @@ export const init = command({
   ],
   async run({ io, domain: { accounts }, directory, flags }) {
     const place = { data_dir: directory.path, config: directory.config }
-    const admins = (await accounts.list()).filter(({ role }) => role === 'admin').map(({ username }) => username)
+    const admins = (await accounts.list({ role: 'admin' })).map(({ username }) => username)
     if (admins.length > 0) {
       const others = admins.join(', ')
       if (flags.admin !== undefined && !admins.includes(flags.admin.toLowerCase())) {
