@@ -12,6 +12,7 @@ import { manifest, memory, memoryAtOnce } from './manifest.ts'
 import { noopSync, noopWork } from './noop-sync.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
+import { seed } from './seed.ts'
 import { tableOf } from './report.ts'
 import { smallDownloads, smallUploads } from './small-files.ts'
 import { userList } from './user-list.ts'
@@ -23,6 +24,7 @@ const figures: readonly Figure[] = [
   ping,
   delta,
   push,
+  seed,
   largeUpload,
   largeDownload,
   smallUploads,

@@ -9,14 +9,14 @@ const REQUESTS = 100
 const OPERATIONS = 100
 const CONNECTIONS = 4
 
-const TABLE = `create table svc_notes (
+export const TABLE = `create table svc_notes (
   id integer primary key autoincrement, user_id integer not null, version integer not null default 1,
   created_at text not null, updated_at text not null,
   title text not null, content text, category text, pinned integer default 0, color text
 ) strict;
 create index svc_notes_of_user on svc_notes (user_id)`
 
-const INSERT =
+export const INSERT =
   'insert into svc_notes (user_id, version, created_at, updated_at, title, content, category, pinned, color) values (?, 1, ?, ?, ?, ?, ?, ?, ?)'
 
 /** Writing rows: each request and each transaction of the peer is durable before the next one of its connection. */

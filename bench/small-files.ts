@@ -13,7 +13,7 @@ const workers = numbers(WORKERS)
 /** 1 to 16 KiB. */
 const sizeOf = (number: number): number => 1_024 + ((number * 7_919) % (15 * 1_024))
 
-interface File {
+export interface File {
   name: string
   data: Buffer
 }
@@ -26,7 +26,7 @@ const filesOf = (round: number): File[] =>
   }))
 
 /** Creates a file as carefully as the service does: it is there as a whole, or not at all, also after a power cut. */
-async function createDurably(folder: string, { name, data }: File): Promise<void> {
+export async function createDurably(folder: string, { name, data }: File): Promise<void> {
   const path = join(folder, name)
   const file = await open(`${path}.tmp`, 'wx')
   await file.write(data)

@@ -3,8 +3,8 @@
 type Visit = {
   /** A name of an object, with where it stands and how deep. */
   key?: (key: string, offset: number, depth: number) => void
-  /** An object begins or ends. */
-  open?: (depth: number) => void
+  /** An object or a list begins. */
+  open?: (depth: number, offset: number) => void
 }
 
 const QUOTE = 34
@@ -42,22 +42,28 @@ function walk(text: string, { key, open }: Visit): void {
       if (text[next] === ':') key?.(textOf(text, at, end), at, depth)
       at = next
     } else {
-      if (code === 123 || code === 91) open?.(++depth)
+      if (code === 123 || code === 91) open?.(++depth, at)
       else if (code === 125 || code === 93) depth -= 1
       at += 1
     }
   }
 }
 
-/** The first name that an object of a sound JSON text has twice; undefined when there is none. */
-export function duplicateKey(text: string): { key: string; offset: number } | undefined {
-  let found: { key: string; offset: number } | undefined
+/** Deeper than any document that is meant to be read, and not too deep for whoever walks over its values. */
+const DEEPEST = 200
+
+/** What `JSON.parse` lets pass in a sound JSON text: a name that an object has twice, and nesting without end. */
+export function jsonFlaw(text: string): { offset: number; message: string } | undefined {
+  let found: { offset: number; message: string } | undefined
   const names: Set<string>[] = []
   walk(text, {
-    open: (depth) => void (names[depth] = new Set()),
+    open(depth, offset) {
+      if (depth > DEEPEST) found ??= { offset, message: 'this is nested too deeply' }
+      else names[depth] = new Set()
+    },
     key(key, offset, depth) {
-      if (names[depth]!.has(key)) found ??= { key, offset }
-      else names[depth]!.add(key)
+      if (names[depth]?.has(key)) found ??= { offset, message: `"${key}" is given twice` }
+      else names[depth]?.add(key)
     },
   })
   return found

@@ -62,7 +62,7 @@ export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, wishes:
   const { file, base } = origin
   const shown = file === '-' ? 'stdin' : file
   const folder = base ?? (file === '-' ? undefined : dirname(resolve(file)))
-  const document = understood(shown, await textOf(origin, shown))
+  const document = await understood(shown, await textOf(origin, shown))
   try {
     return await seeding.plan(document.value, makeSources(folder), wishes)
   } catch (error) {
@@ -74,9 +74,9 @@ export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, wishes:
   }
 }
 
-function understood(shown: string, text: string): PlacedDocument {
+async function understood(shown: string, text: string): Promise<PlacedDocument> {
   try {
-    return readDocument(text)
+    return await readDocument(text)
   } catch (error) {
     if (!(error instanceof BadDocument)) throw error
     throw new BadSeedFile(

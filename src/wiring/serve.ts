@@ -2,14 +2,16 @@ import { rm, mkdtemp } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemClock, type Clock } from '../base/clock.ts'
+import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable.ts'
 import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
+import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { makeLogger } from '../http/logger.ts'
 import { readiness } from './doctor.ts'
 import { environment } from './environment.ts'
 import { openLocal, version, type Local } from './local.ts'
+import type { SeedOrigin } from './seed-file.ts'
 
 export interface ServeOptions {
   dataDir?: string | undefined
@@ -17,8 +19,10 @@ export interface ServeOptions {
   env?: NodeJS.ProcessEnv
   /** A throw-away data directory, removed when the server closes. */
   ephemeral?: boolean
-  /** Gets `{url, pid, version}` as JSON when requests are served. */
+  /** Gets `{url, pid, version}` as JSON when requests are served, and what a seed made: `tokens`, `passwords`. */
   readyFile?: string | undefined
+  /** A seed to be put into effect before requests are served. */
+  seed?: SeedOrigin | undefined
   clock?: Clock
   /** False for no log at all. */
   log?: boolean
@@ -27,8 +31,18 @@ export interface ServeOptions {
 export interface RunningServer {
   url: string
   local: Local
+  /** What the seed did; undefined without one. */
+  seeded: Seeded | undefined
   /** Stops accepting, finishes requests (10 s at most), and lets go of everything. */
   close(): Promise<void>
+}
+
+/** What a seed came to, with the secrets that nobody can be told again. */
+export interface Seeded extends Pick<Plan, 'items' | 'unchanged' | 'plainPasswords'> {
+  /** By user name. */
+  passwords: Record<string, string>
+  /** Device tokens by user name, which end after a day; made only where there is a ready file for them. */
+  tokens: Record<string, string>
 }
 
 /** What went wrong with listening, and what to do about it. */
@@ -79,7 +93,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     const local = await openLocal({ dataDir, env, flags, clock, operator: 'system' })
     try {
-      return await listen(local, { ...options, clock }, removeTemporary)
+      const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
+      return await listen(local, { ...options, clock }, seeded, removeTemporary)
     } catch (error) {
       await local.close()
       throw error
@@ -90,9 +105,30 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
+async function sow(local: Local, origin: SeedOrigin, withTokens: boolean): Promise<Seeded> {
+  const { accounts, seeding } = local.domain
+  const { planSeedFile } = await import('./seed-file.ts')
+  const plan = await planSeedFile(seeding, origin)
+  const passwords: Record<string, string> = {}
+  await plan.apply({ made: ({ username, secret }) => void (passwords[username] = secret) })
+  const tokens: Record<string, string> = {}
+  for (const username of withTokens ? plan.tokens : []) {
+    const { id } = await accounts.byName(username)
+    tokens[username] = (await accounts.mintToken(id, { ttl: DAY, name: 'Seed' })).token
+  }
+  const { items, unchanged, plainPasswords } = plan
+  return { items, unchanged, plainPasswords, passwords, tokens }
+}
+
+const readyDocument = (url: string, seeded: Seeded | undefined): string => {
+  const made = seeded && { tokens: seeded.tokens, passwords: seeded.passwords }
+  return `${JSON.stringify({ url, pid: process.pid, version, ...made })}\n`
+}
+
 async function listen(
   local: Local,
   { clock = systemClock, log = true, readyFile }: ServeOptions,
+  seeded: Seeded | undefined,
   removeTemporary: () => Promise<unknown>,
 ): Promise<RunningServer> {
   const values = await local.domain.instance.settings.values()
@@ -111,7 +147,7 @@ async function listen(
   const address = app.server.address()
   const url = urlOf(values.host, typeof address === 'object' && address ? address.port : values.port)
   try {
-    if (readyFile) await writeDurably(readyFile, `${JSON.stringify({ url, pid: process.pid, version })}\n`)
+    if (readyFile) await writeDurably(readyFile, readyDocument(url, seeded))
   } catch (error) {
     await app.close()
     throw error
@@ -121,6 +157,7 @@ async function listen(
   return {
     url,
     local,
+    seeded,
     async close() {
       stopUpkeep()
       // Requests that wait for news are answered at once; the rest get their time.

@@ -34,6 +34,8 @@ export const seed = command({
     const plan = await planSeedFile(seeding, origin, { resetPasswords: flags.resetPasswords })
     if (plan.plainPasswords > 0)
       io.warn('The seed holds passwords in plain text: keep it secret, or use password_file or password_hash.')
+    if (plan.tokens.length > 0)
+      io.note('Tokens are made by svc serve --seed with a ready file; svc token mint makes one here.')
     if (flags.dryRun) return show(io, plan)
     await carryOut(io, plan)
   },

@@ -1,7 +1,9 @@
 import { iso } from '../../base/clock.ts'
 import type { Local } from '../../wiring/local.ts'
+import type { Seeded } from '../../wiring/serve.ts'
 import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
+import { tallyOf } from '../seed-tally.ts'
 
 /** Resolves with the first signal that asks the process to stop. A second one ends it at once. */
 function stopSignal(): Promise<NodeJS.Signals> {
@@ -19,6 +21,7 @@ export const serve = command({
   name: 'serve',
   summary: 'Run the server',
   details: `Everything is kept in one data directory: an SQLite database, the contents of files, keys and config.json.
+With --seed the ready file also holds what the seed made: "passwords", and a "tokens" entry for every user with token: true.
 The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which beats config.json.`,
   needs: 'nothing',
   args: {},
@@ -27,6 +30,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     port: flag.text('port to listen on (8420); 0 takes a free one', 'PORT'),
     publicUrl: flag.text('URL under which users reach the service', 'URL'),
     readyFile: flag.text('write {"url","pid","version"} to this file when requests are served', 'FILE'),
+    seed: flag.text('put a seed into effect before requests are served (svc seed --help)', 'FILE'),
     ephemeral: flag.switch('use a temporary data directory and remove it at the end'),
     logFormat: flag.choice('form of the log', 'FORMAT', ['auto', 'json', 'pretty']),
     logLevel: flag.choice('least serious entries of the log', 'LEVEL', ['debug', 'info', 'warn', 'error', 'silent']),
@@ -34,7 +38,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
   examples: [
     'svc serve',
     'svc serve --host 0.0.0.0 --public-url https://cloud.example.org',
-    'svc serve --ephemeral --port 0 --ready-file ready.json',
+    'svc serve --ephemeral --port 0 --seed ci.yaml --ready-file ready.json',
   ],
   async run({ io, globals, flags }) {
     const { serve: start } = await import('../../wiring/serve.ts')
@@ -50,8 +54,10 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
       },
       ephemeral: flags.ephemeral,
       readyFile: flags.readyFile,
+      seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
     })
-    const { url, local } = server
+    const { url, local, seeded } = server
+    if (seeded) tellSeeded(io, seeded, flags.readyFile !== undefined)
     io.event(`svc is ready at ${url}`, {
       event: 'ready',
       url,
@@ -64,6 +70,16 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     await server.close()
   },
 })
+
+/** Says what the seed did. Secrets that stand in a ready file, for its owner only, are not said a second time. */
+function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
+  if (plainPasswords > 0) io.warn('The seed holds passwords in plain text: keep it secret.')
+  if (!io.json) io.note(tallyOf(items, unchanged))
+  if (inFile) return
+  for (const [username, password] of Object.entries(passwords)) {
+    io.event(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
+  }
+}
 
 /** Without an administrator: says how to make one. The link is a secret, good for half an hour and once. */
 async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string): Promise<void> {

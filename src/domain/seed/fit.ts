@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
 import type { Path, Problem } from './problems.ts'
 
 /** What the declarations of a seed use of JSON Schema. */
@@ -18,6 +19,8 @@ interface Schema {
   maximum?: number
   maxItems?: number
   says?: string
+  /** There may be very many of these: looked at one by one only where something is wrong. */
+  many?: true
 }
 
 /** Problems after which nobody reads on. */
@@ -78,7 +81,19 @@ function fitList(schema: Schema, value: unknown, path: Path, problems: Problem[]
   if (!Array.isArray(value)) return void problems.push({ path, message: 'must be a list' })
   if (value.length > (schema.maxItems ?? Infinity))
     return void problems.push({ path, message: `may have at most ${schema.maxItems} entries` })
-  for (const [index, part] of value.entries()) fit(schema.items ?? {}, part, [...path, index], problems)
+  const items = schema.items ?? {}
+  const sound = items.many ? compiled(items) : undefined
+  for (const [index, part] of value.entries()) {
+    if (!sound?.Check(part)) fit(items, part, [...path, index], problems)
+  }
+}
+
+const validators = new WeakMap<Schema, Validator>()
+
+function compiled(schema: Schema): Validator {
+  let validator = validators.get(schema)
+  if (!validator) validators.set(schema, (validator = Compile(schema as TSchema)))
+  return validator
 }
 
 const length = (text: string): number => (text.length === 0 ? 0 : [...text].length)

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { accountByName, type Account } from '../../storage/accounts.ts'
 import type { Database } from '../../storage/database.ts'
@@ -105,8 +105,8 @@ const nameIn = (kind: string, key: string): string => `${kind}\0${key}`
 export const seededBefore = ({ seeded }: Person, kind: string, key: string): Seeded | undefined =>
   seeded.get(nameIn(kind, key))
 
-/** The hash by which the next run sees whether the seed says the same of a thing as before. */
-export const hashOf = (...said: unknown[]): string => createHash('sha256').update(JSON.stringify(said)).digest('hex')
+/** The hash by which the next run sees whether the seed says the same of a thing as before: 128 bits of SHA-256. */
+export const hashOf = (...said: unknown[]): string => hash('sha256', JSON.stringify(said)).slice(0, 32)
 
 /** Notes what a seed made, in a transaction of its own. */
 export const remember = ({ database }: Ground, { id }: Person, entries: readonly Seeded[]): Promise<void> =>

@@ -17,8 +17,8 @@ interface Task {
 
 const ROW = 'row'
 
-/** Rows that share a commit. */
-const GROUP = 500
+/** Rows that share a commit: their indexes are written once for all of them, and others wait no longer than a moment. */
+const GROUP = 2_000
 
 const keyOf = (table: string, key: string): string => `${table}/${key}`
 

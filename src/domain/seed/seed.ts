@@ -1,3 +1,4 @@
+import { normalName } from '../accounts/accounts.ts'
 import { planAccounts } from './accounts-part.ts'
 import { readSeed } from './check.ts'
 import { planComponents } from './components-part.ts'
@@ -28,6 +29,8 @@ export interface Plan {
   unchanged: number
   /** How many passwords the seed holds in plain text. */
   plainPasswords: number
+  /** User names of those for whom a token is wanted; making it is up to whoever has a safe place for it. */
+  tokens: string[]
   /** Does it. Interrupted anywhere, the same seed again completes it. */
   apply(watcher?: Partial<Watcher>): Promise<void>
 }
@@ -56,6 +59,7 @@ export const makeSeeding = (ground: Ground): Seeding => ({
       items,
       unchanged: parts.reduce((sum, part) => sum + part.unchanged, 0),
       plainPasswords: seed.users.filter(({ value }) => value.password !== undefined).length,
+      tokens: seed.users.flatMap(({ value }) => (value.token ? normalName(value.username) : [])),
       async apply({ done = () => undefined, made = () => undefined } = {}) {
         for (const part of parts) await part.apply({ done, made })
         if (items.some(({ action }) => action !== 'keep')) await record(ground, items)

@@ -58,11 +58,13 @@ function columnsOf(table: SyncedTable): TProperties {
   return properties
 }
 
-const Row = (table: SyncedTable) =>
-  object({
+const Row = (table: SyncedTable) => ({
+  ...object({
     key: text('Names this row in the seed, for good: how the next run finds it again.', 200),
     ...columnsOf(table),
-  })
+  }),
+  many: true,
+})
 
 const rowLists = Object.fromEntries(
   Object.entries<SyncedTable>(tables).map(([name, table]) => [
@@ -82,6 +84,9 @@ const User = object({
   password_file: optional(Beside('A file with the password in its only line; a relative path begins at the seed.')),
   password_hash: optional(text('The argon2id hash of the password, as $argon2id$v=19$m=…,t=…,p=…$…$….', 400)),
   generate: optional(Type.Literal(true, { description: 'Makes a password and shows it once.' })),
+  token: optional(
+    Type.Literal(true, { description: 'Puts a device token into the ready file of svc serve --seed, at every start.' }),
+  ),
   rows: optional(object(rowLists, 'Rows of the synchronised tables.')),
   components: optional(Type.Array(Component, { description: 'Styles, hooks and widgets of the desktop.' })),
   files: optional(Type.Array(File, { description: 'Files and folders.' })),
@@ -145,5 +150,7 @@ export type SeedApp = Static<typeof App>
 export const seedSchema = (): object => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Seed of an svc server',
-  ...(JSON.parse(JSON.stringify(Seed, (key, value: unknown) => (key === 'says' ? undefined : value))) as object),
+  ...(JSON.parse(
+    JSON.stringify(Seed, (key, value: unknown) => (key === 'says' || key === 'many' ? undefined : value)),
+  ) as object),
 })

@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts'
 /** What administrators work with: bypass codes, usage over time, releases of apps, holds on the collector, what a seed made. */
 export const administration: Migration = {
   name: '0003-administration',
-  statements: ({ id, integer, text, strict }) => [
+  statements: ({ id, integer, text, strict, clustered }) => [
     // A code an administrator hands out, good for one login in place of a second factor that stays on.
     sql`create table bypass_codes (
       user_id ${integer} primary key references users (id) on delete cascade,
@@ -60,6 +60,6 @@ export const administration: Migration = {
       target ${integer},
       version ${integer},
       primary key (user_id, kind, key)
-    ) ${strict}`,
+    ) ${clustered}`,
   ],
 }
