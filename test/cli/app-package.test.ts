@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -183,6 +183,18 @@ describe('a folder', () => {
       'passwd is a symbolic link: a package has only files and folders.',
       'pipe is neither a file nor a folder: a package has only files and folders.',
       'root is a symbolic link: a package has only files and folders.',
+    ])
+  })
+
+  test.skipIf(process.getuid?.() === 0)('has nothing that may not be read', async () => {
+    const folder = await folderOfTest()
+    for (const [name, content] of filesOfApp({ 'secret.txt': '' })) writeFileSync(join(folder, name), content)
+    mkdirSync(join(folder, 'closed'), { mode: 0 })
+    chmodSync(join(folder, 'secret.txt'), 0)
+    const { problems } = await lookAt(folder)
+    expect(problems.map(remarkLine)).toEqual([
+      'closed may not be read by this user.',
+      'secret.txt may not be read by this user.',
     ])
   })
 

@@ -98,9 +98,18 @@ async function readFolder(collected: Collector, root: string, folder: string): P
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     if (!collected.admit(path)) continue
-    if (entry.isDirectory()) await readFolder(collected, root, path)
-    else if (entry.isFile()) await readFile(collected, root, path)
+    if (entry.isDirectory()) await unlessForbidden(collected, path, () => readFolder(collected, root, path))
+    else if (entry.isFile()) await unlessForbidden(collected, path, () => readFile(collected, root, path))
     else collected.problem(path, onlyFiles(entry.isSymbolicLink() ? kinds['2'] : undefined))
+  }
+}
+
+async function unlessForbidden(collected: Collector, path: string, read: () => Promise<void>): Promise<void> {
+  try {
+    await read()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+    collected.problem(path, 'may not be read by this user')
   }
 }
 
