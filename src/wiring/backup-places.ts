@@ -28,7 +28,8 @@ export interface Passphrases {
   known(): Promise<string>
 }
 
-const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(path)
+/** Whether a name says that it is an archive. */
+export const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(path)
 
 /** Neither a flag nor a setting says where backups are. */
 class NoPlace extends Error {
@@ -124,7 +125,7 @@ export interface BackupFolder {
   key: Uint8Array | undefined
 }
 
-interface Seeking {
+export interface Seeking {
   /** Folder of backups; without one, the setting of the data directory says it. */
   from: string | undefined
   /** `--data-dir`, where it is not the target of the command. */

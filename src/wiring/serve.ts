@@ -11,6 +11,7 @@ import { makeLogger } from '../http/logger.ts'
 import { readiness } from './doctor.ts'
 import { environment } from './environment.ts'
 import { openLocal, version, type Local } from './local.ts'
+import { startScheduledBackups, type Program } from './scheduled-backups.ts'
 import type { SeedOrigin } from './seed-file.ts'
 
 export interface ServeOptions {
@@ -24,6 +25,8 @@ export interface ServeOptions {
   /** A seed to be put into effect before requests are served. */
   seed?: SeedOrigin | undefined
   clock?: Clock
+  /** The command that this program is, to make scheduled backups with; without one none are made. */
+  program?: Program | undefined
   /** False for no log at all. */
   log?: boolean
 }
@@ -127,7 +130,7 @@ const readyDocument = (url: string, seeded: Seeded | undefined): string => {
 
 async function listen(
   local: Local,
-  { clock = systemClock, log = true, readyFile }: ServeOptions,
+  { clock = systemClock, log = true, readyFile, program }: ServeOptions,
   seeded: Seeded | undefined,
   removeTemporary: () => Promise<unknown>,
 ): Promise<RunningServer> {
@@ -153,6 +156,7 @@ async function listen(
     throw error
   }
   const stopUpkeep = startUpkeep(local, (error) => app.log.error({ err: error as Error }, 'upkeep failed'))
+  const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
 
   return {
     url,
@@ -160,6 +164,7 @@ async function listen(
     seeded,
     async close() {
       stopUpkeep()
+      const backupEnded = stopBackups()
       // Requests that wait for news are answered at once; the rest get their time.
       local.domain.sync.close()
       local.domain.chat.close()
@@ -167,6 +172,7 @@ async function listen(
       const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
       await app.close()
       clearTimeout(cut)
+      await backupEnded
       await local.close()
       await removeTemporary()
     },

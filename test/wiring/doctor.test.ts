@@ -23,10 +23,10 @@ async function finding(local: Local, id: string): Promise<Finding> {
 
 const healthOf = async (local: Local, id: string) => (await finding(local, id)).health
 
-test('a new installation has nothing wrong but that nobody can sign in', async () => {
+test('a new installation has nothing wrong but that nobody can sign in and nothing is backed up', async () => {
   const local = await opened()
   const findings = await examine(local)
-  expect(findings.filter(({ health }) => health !== 'ok').map(({ id }) => id)).toEqual(['administrator'])
+  expect(findings.filter(({ health }) => health !== 'ok').map(({ id }) => id)).toEqual(['administrator', 'backup-age'])
   await local.domain.accounts.create({ username: 'ada', password: PASSWORD, role: 'admin' })
   expect(await healthOf(local, 'administrator')).toBe('ok')
 })

@@ -1,26 +1,30 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { Created } from '../../domain/backups/backups.ts'
+import type { Domain } from '../../domain/domain.ts'
+import type { Passphrases, Seeking } from '../../wiring/backup-places.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf, many } from './manifest.ts'
-import { passphraseFlags, passphrasesOf } from './seeking.ts'
+import { passphraseFlags, passphrasesOf, seekingOf } from './seeking.ts'
 import { working } from './working.ts'
 
 export const create = command({
   name: 'backup create',
   summary: 'Back up database, contents, keys and configuration',
-  details: `The server may run meanwhile: the backup shows one moment. In a folder, only what is new since the last backup is
-copied, and one that was interrupted is continued; a name that ends in .tar or .tar.age is an archive of its own.
-
-With --encrypt the first backup in a folder asks for a passphrase; later ones need none on this machine, which keeps the
-key in its data directory. Restoring elsewhere needs the passphrase: keep it somewhere else too. Without encryption whoever
-reads a backup reads everything, keys included.`,
+  details:
+    'The server may run meanwhile: the backup shows one moment. In a folder, only what is new since the last ' +
+    'backup is copied, and one that was interrupted is continued; a name that ends in .tar or .tar.age is an ' +
+    'archive of its own.\n\n' +
+    'With --encrypt the first backup in a folder asks for a passphrase; later ones need none on this machine, ' +
+    'which keeps the key in its data directory. Restoring elsewhere needs the passphrase: keep it somewhere else ' +
+    'too. Without encryption whoever reads a backup reads everything, keys included.',
   needs: 'domain',
   args: {},
   flags: {
     to: flag.text('folder, or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),
     encrypt: flag.switch('encrypt a new folder of backups with a passphrase'),
     ...passphraseFlags,
+    prune: flag.switch('then remove what the settings keep no longer'),
     new: flag.switch('begin anew where earlier backups are gone'),
   },
   examples: [
@@ -28,21 +32,48 @@ reads a backup reads everything, keys included.`,
     'svc backup create --to /mnt/backup/svc --encrypt --passphrase-file secret.txt',
     'svc backup create --to svc.tar.age',
   ],
-  async run({ io, domain, directory, flags }) {
+  async run({ io, globals, domain, directory, flags }) {
     const to = flags.to ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
     if (to === undefined) throw usage('Say where to: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
-    const { backupTarget } = await import('../../wiring/backup-places.ts')
+    const { backupTarget, isArchiveName } = await import('../../wiring/backup-places.ts')
+    if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
+    const passphrases = passphrasesOf(io, flags)
     const wish = { to, encrypt: flags.encrypt, anew: flags.new }
-    const target = await backupTarget({ domain, directory }, wish, passphrasesOf(io, flags))
+    const target = await backupTarget({ domain, directory }, wish, passphrases)
     const created = await working('Backing up', (doing) => domain.backups.create(target, doing))
     const { manifest, place, encrypted, took_ms } = created
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(`${many(lost, 'content')} named in the database ${lost === 1 ? 'is' : 'are'} gone from the blob store.`)
-    io.say(summaryOf(created), { ...documentOf(manifest), place, encrypted, took_ms })
+    const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
+    const removed = flags.prune ? await pruneAfter(domain, seeking, passphrases) : undefined
+    const words = [summaryOf(created), ...(removed ? [`Removed ${many(removed.length, 'old backup')}.`] : [])]
+    io.say(words.join('\n'), {
+      ...documentOf(manifest),
+      ...{ place, encrypted, took_ms },
+      ...(removed && { removed }),
+    })
     return lost > 0 ? 3 : 0
   },
 })
+
+/** Removes what the settings keep no longer; returns the ids. */
+async function pruneAfter(domain: Domain, seeking: Seeking, passphrases: Passphrases): Promise<string[]> {
+  const [{ backupFolder }, { openPruning }] = await Promise.all([
+    import('../../wiring/backup-places.ts'),
+    import('../../wiring/prune.ts'),
+  ])
+  const folder = await backupFolder(seeking, passphrases)
+  const pruning = await openPruning(folder, await domain.backups.keep())
+  try {
+    await pruning.carryOut()
+    const gone = pruning.verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
+    if (gone.length > 0) await domain.backups.pruned(gone, folder.folder)
+    return gone
+  } finally {
+    await pruning.release()
+  }
+}
 
 function summaryOf({ manifest, took_ms }: Created): string {
   const seconds = took_ms < 1_000 ? 'less than a second' : `${Math.round(took_ms / 1_000)} s`

@@ -14,8 +14,9 @@ const SHOWN = 20
 export const extract = command({
   name: 'backup extract',
   summary: 'Bring files of one account back from a backup into a folder',
-  details: `Writes below --to only, follows no links there, and replaces nothing without --force. What cannot be written is
-left out and named, and the exit code is 3. BACKUP is an id, its beginning, latest, or an archive.`,
+  details:
+    'Writes below --to only, follows no links there, and replaces nothing without --force. What cannot be written' +
+    ' is left out and named, and the exit code is 3. BACKUP is an id, its beginning, latest, or an archive.',
   needs: 'nothing',
   args: { backup: 'backup' },
   flags: {

@@ -8,8 +8,10 @@ const count = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
 export const prune = command({
   name: 'backup prune',
   summary: 'Remove old backups, and what no backup needs any more',
-  details: `Kept are the last backups, and the newest of each of the last days, weeks and months that have one; the newest of all
-always. Each flag stands in for the setting of its name (backup.keep_daily and so on). No backup can be made meanwhile.`,
+  details:
+    'Kept are the last backups, and the newest of each of the last days, weeks and months that have one; the ' +
+    'newest of all always. Each flag stands in for the setting of its name (backup.keep_daily and so on). No ' +
+    'backup can be made meanwhile.',
   needs: 'nothing',
   args: {},
   flags: {

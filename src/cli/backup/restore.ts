@@ -7,10 +7,11 @@ import { working } from './working.ts'
 export const restore = command({
   name: 'backup restore',
   summary: 'Restore a backup to a new data directory',
-  details: `--data-dir names the new or empty folder. Everything is checked before it gets its name, and until then nothing is
-there; what is served now stays as it is. BACKUP is an id, its beginning, latest, or an archive.
-
-Sessions end and devices sign in anew, unless --keep-devices is given: a token revoked after the backup would work again.`,
+  details:
+    '--data-dir names the new or empty folder. Everything is checked before it gets its name, and until then ' +
+    'nothing is there; what is served now stays as it is. BACKUP is an id, its beginning, latest, or an archive.\n\n' +
+    'Sessions end and devices sign in anew, unless --keep-devices is given: a token revoked after the backup ' +
+    'would work again.',
   needs: 'nothing',
   args: { backup: 'backup' },
   flags: { keepDevices: flag.switch('let devices stay signed in'), ...seekingFlags },

@@ -13,8 +13,10 @@ const SHOWN = 20
 export const verify = command({
   name: 'backup verify',
   summary: 'Read backups from end to end and compare every byte with what it must be',
-  details: `Checks the hash of every object, and each database by its own checks, the schema of svc and its manifest.
-Ends with 1 when something is broken. BACKUP is an id, its beginning, latest, or an archive; all of them by default.`,
+  details:
+    'Checks the hash of every object, and each database by its own checks, the schema of svc and its manifest. ' +
+    'Ends with 1 when something is broken. BACKUP is an id, its beginning, latest, or an archive; all of them by ' +
+    'default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
   flags: { ...seekingFlags, temp: flag.text('folder for one database at a time', 'DIR') },

@@ -53,6 +53,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
         log_level: flags.logLevel,
       },
       ephemeral: flags.ephemeral,
+      program: flags.ephemeral ? undefined : { command: process.execPath, args: [process.argv[1]!], env: globals.env },
       readyFile: flags.readyFile,
       seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
     })

@@ -64,6 +64,13 @@ export function makeBackups(parts: Parts) {
       return failure && failure.at > (done?.at ?? -Infinity) ? failure : undefined
     },
 
+    /** Notes a failure that whoever failed could not note. */
+    failed: (message: string, place: string): Promise<void> =>
+      database.write(async (tx) => {
+        await putRecord(tx, 'failed', { at: clock.now(), message, place })
+        await audit.record(tx, { kind: 'backup.failed', detail: { message, place } })
+      }),
+
     lastProvenRestore: (): Promise<ProvenRestore | undefined> => recordOf(database.read, 'proven'),
 
     /** Notes that a backup was restored as a drill, and found complete. */
@@ -79,7 +86,7 @@ export function makeBackups(parts: Parts) {
 
     /** Notes a change of the schedule, which counts from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
-      await parts.database.write(async (tx) => {
+      await database.write(async (tx) => {
         await putRecord(tx, 'attempt', { at: clock.now() })
         await audit.record(tx, { kind: 'backup.schedule', detail: { schedule: schedule || 'off', place } })
       })

@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import type { Clock } from '../../base/clock.ts'
+import { HOUR, type Clock } from '../../base/clock.ts'
 import { putRecord, recordOf } from '../../storage/backup-records.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Settings } from '../instance/instance.ts'
@@ -21,6 +21,12 @@ export const makeSchedule = ({ database, clock, settings }: Parts) => ({
   /** The next backup, epoch ms; undefined when there is no schedule. */
   async next(): Promise<number | undefined> {
     return nextRun((await settings.values())['backup.schedule'], clock.now())
+  },
+
+  /** Whether a backup made at `last` should have been followed by another an hour ago or longer. */
+  async isOverdue(last: number): Promise<boolean> {
+    const due = nextRun((await settings.values())['backup.schedule'], last)
+    return due !== undefined && due + HOUR < clock.now()
   },
 
   /**

@@ -52,3 +52,11 @@ export async function censusOf(on: Reader): Promise<Census> {
     migrations: await appliedMigrations(on),
   }
 }
+
+/** At most `count` contents with their lengths, some of those whose hash comes after `from` and round again. */
+export async function someContents(on: Reader, from: string, count: number): Promise<Piece[]> {
+  const query = on.q.selectFrom('contents').select(['sha256', 'size']).orderBy('sha256').limit(count)
+  const after = await query.where('sha256', '>=', from).execute()
+  const before = after.length < count ? await query.where('sha256', '<', from).execute() : []
+  return [...after, ...before].slice(0, count)
+}

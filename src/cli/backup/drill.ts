@@ -1,0 +1,45 @@
+import { command, flag } from '../command.ts'
+import { contentText, documentOf, many } from './manifest.ts'
+import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { working } from './working.ts'
+
+export const drill = command({
+  name: 'backup drill',
+  summary: 'Prove that a backup can be restored: restore it aside, serve it, compare, remove it',
+  details:
+    'Restores to a temporary folder, starts the server there for this machine only, and compares accounts, files ' +
+    'and rows with what the backup says, and contents with their hashes. Nothing of it stays but the date, which ' +
+    'svc doctor shows. BACKUP is an id, its beginning, an archive, or latest, which is the default.',
+  needs: 'nothing',
+  args: { backup: { summary: 'backup', optional: true } },
+  flags: { ...seekingFlags, temp: flag.text('folder with room for all of it', 'DIR') },
+  examples: ['svc backup drill', 'svc backup drill svc.tar.age --temp /srv/tmp --passphrase-file secret.txt'],
+  async run({ io, globals, args, flags }) {
+    const [{ backupNamed, backupSource, withInstallation }, wiring] = await Promise.all([
+      import('../../wiring/backup-places.ts'),
+      import('../../wiring/drill.ts'),
+    ])
+    const name = args.backup ?? 'latest'
+    const seeking = seekingOf(globals, flags)
+    const source = await backupSource(name, seeking, passphrasesOf(io, flags))
+    try {
+      const id = await backupNamed(source, name)
+      const result = await working('Restoring', (doing) => wiring.drill(source, id, flags.temp, doing))
+      const { manifest, problems, contents, rows, took_ms } = result
+      if (problems.length === 0)
+        await withInstallation(seeking, async (local) => {
+          if (local?.domain.instance.identity.server_id === manifest.server_id)
+            await local.domain.backups.proved(id, source.place)
+        })
+      const seconds = `${Math.max(1, Math.round(took_ms / 1_000))} s`
+      const words =
+        problems.length === 0
+          ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${many(rows, 'row')}, all as they were; ${many(contents, 'content')} compared.`
+          : [...problems, `Not proven: ${many(problems.length, 'problem')} in ${id}.`].join('\n')
+      io.say(words, { proven: problems.length === 0, ...documentOf(manifest), rows, contents, took_ms, problems })
+      return problems.length === 0 ? 0 : 1
+    } finally {
+      await source.close()
+    }
+  },
+})

@@ -1,0 +1,79 @@
+import { resolve } from 'node:path'
+import { iso } from '../../base/clock.ts'
+import type { Backups, Keep } from '../../domain/backups/backups.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { moment } from '../moment.ts'
+
+export const schedule = command({
+  name: 'backup schedule',
+  summary: 'Show or change when the server makes backups by itself',
+  details:
+    'WHEN is written as for cron, in five fields: minute, hour, day of month, month, day of week; in the time ' +
+    'zone of the server. Each backup is followed by removing old ones: svc config set backup.keep_daily N and so ' +
+    'on say how many stay. One that came while no server ran is made up for.',
+  needs: 'domain',
+  args: { when: { summary: "five fields such as '30 3 * * *', or off", optional: true } },
+  flags: { to: flag.text('folder of backups (the setting backup.to)', 'DIR') },
+  examples: ['svc backup schedule', "svc backup schedule '30 3 * * *' --to /mnt/backup/svc", 'svc backup schedule off'],
+  async run({ io, domain, config, directory, args, flags }) {
+    const { backups, instance } = domain
+    if (args.when === undefined) {
+      if (flags.to !== undefined) throw usage("Say when, too: svc backup schedule '30 3 * * *' --to DIR.")
+      const { 'backup.schedule': when, 'backup.to': to } = await instance.settings.values()
+      const shown = await stateOf(backups, when, to)
+      io.say(shown.words, shown.document)
+      return
+    }
+    const [{ changeSetting }, { isArchiveName }] = await Promise.all([
+      import('../../wiring/change-setting.ts'),
+      import('../../wiring/backup-places.ts'),
+    ])
+    const isOff = /^\s*off\s*$/.test(args.when)
+    const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : resolve(flags.to)
+    if (!isOff && to === '') throw usage('Say where to: --to DIR.')
+    if (isArchiveName(to)) throw usage('Scheduled backups go to a folder, not to an archive.')
+    const place = { instance, config, directory }
+    const changed = [await changeSetting(place, 'backup.schedule', args.when)]
+    if (flags.to !== undefined) changed.push(await changeSetting(place, 'backup.to', to))
+    for (const { overriddenBy } of changed)
+      if (overriddenBy) io.warn(`${overriddenBy} says something else, and that wins.`)
+    const { 'backup.schedule': when } = await instance.settings.values()
+    await backups.scheduled(when, to)
+    const shown = await stateOf(backups, when, to)
+    io.say(shown.words, shown.document)
+    if (!isOff && (await backups.lastBackup())?.place !== to)
+      io.note(
+        `There is no backup in ${to} yet: svc backup create makes the first, with --encrypt if others can read that disk.`,
+      )
+  },
+})
+
+const keepText = ({ last, daily, weekly, monthly }: Keep): string =>
+  `the last ${last}, then one of each of ${daily} days, ${weekly} weeks, ${monthly} months`
+
+async function stateOf(backups: Backups, when: string, to: string) {
+  const [next, last, failed] = [await backups.schedule.next(), await backups.lastBackup(), await backups.lastFailure()]
+  const [proven, keep] = [await backups.lastProvenRestore(), await backups.keep()]
+  const lines: [string, string][] = [
+    ['Schedule', when || 'off'],
+    ['To', to || 'not set'],
+    ...(next === undefined ? [] : [['Next', moment(next)] as [string, string]]),
+    ['Last', last ? `${last.id}, ${moment(last.at)}` : 'none'],
+    ...(failed ? [['Failed', `${moment(failed.at)}: ${failed.message}`] as [string, string]] : []),
+    ['Proven', proven ? `${proven.id}, ${moment(proven.at)}` : 'never: svc backup drill'],
+    ['Keeps', keepText(keep)],
+  ]
+  return {
+    words: lines.map(([label, text]) => `${label.padEnd(10)}${text}`).join('\n'),
+    document: {
+      schedule: when || null,
+      to: to || null,
+      next_at: next === undefined ? null : iso(next),
+      last: last ? { ...last, at: iso(last.at) } : null,
+      failed: failed ? { ...failed, at: iso(failed.at) } : null,
+      proven: proven ? { ...proven, at: iso(proven.at) } : null,
+      keep,
+    },
+  }
+}

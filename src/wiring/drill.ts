@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomHex } from '../base/random.ts'
+import type { Doing, Manifest } from '../domain/backups/backups.ts'
+import { censusOf, someContents } from '../storage/backups/census.ts'
+import type { BackupSource } from '../storage/backups/source.ts'
+import { passingTables } from '../storage/restored.ts'
+import { openSqlite } from '../storage/sqlite.ts'
+import { restore } from './restore.ts'
+import { serve, type RunningServer } from './serve.ts'
+
+/** What a drill found out. */
+export interface Drill {
+  manifest: Manifest
+  /** What is not as it was; empty when the backup is proven. */
+  problems: string[]
+  rows: number
+  /** Contents that were read through the service and compared with their hash. */
+  contents: number
+  took_ms: number
+}
+
+/** Contents that are compared; all were already when they were restored. */
+const SAMPLE = 200
+
+/** Tables that differ in any restored database: what restoring itself writes, and what this version brings along. */
+const DIFFERENT = new Set<string>([...passingTables, 'instance', 'settings', 'audit', 'device_tokens', 'apps'])
+
+async function contentProblems(
+  { local }: RunningServer,
+  dataDir: string,
+): Promise<{ count: number; problems: string[] }> {
+  const database = openSqlite(join(dataDir, 'svc.db'))
+  const sample = await someContents(database.read, randomHex(32), SAMPLE).finally(() => void database.close())
+  const problems: string[] = []
+  for (const { sha256, size } of sample) {
+    const hash = createHash('sha256')
+    let length = 0
+    const content = await local.domain.files.read(sha256)
+    for await (const part of Buffer.isBuffer(content) ? [content] : content) {
+      hash.update(part as Uint8Array)
+      length += (part as Uint8Array).length
+    }
+    if (length !== size || hash.digest('hex') !== sha256) problems.push(`the content ${sha256} is not what it was`)
+  }
+  return { count: sample.length, problems }
+}
+
+async function rowProblems(manifest: Manifest, dataDir: string): Promise<string[]> {
+  const database = openSqlite(join(dataDir, 'svc.db'))
+  const census = await censusOf(database.read).finally(() => void database.close())
+  const tables = Object.keys(manifest.rows).filter((table) => !DIFFERENT.has(table))
+  const differing = tables.filter((table) => census.rows[table] !== manifest.rows[table])
+  const problems = differing.map(
+    (table) => `${table}: ${census.rows[table] ?? 0} rows instead of ${manifest.rows[table]}`,
+  )
+  const { accounts, files, file_bytes } = manifest.totals
+  if (census.accounts !== accounts) problems.push(`${census.accounts} accounts instead of ${accounts}`)
+  if (census.files !== files || census.file_bytes !== file_bytes)
+    problems.push(`${census.files} files with ${census.file_bytes} bytes instead of ${files} with ${file_bytes}`)
+  return problems
+}
+
+async function readyProblems({ url }: RunningServer): Promise<string[]> {
+  const { status } = await fetch(`${url}/readyz`)
+  return status === 200 ? [] : [`the restored server is not ready: /readyz answers ${status}`]
+}
+
+/**
+ * Restores a backup to a temporary place, serves it there on a port of this machine only, and looks whether everything is
+ * as it was. Nothing of it stays. Throws what keeps it from being restored.
+ */
+export async function drill(source: BackupSource, id: string, temp = tmpdir(), doing: Doing = {}): Promise<Drill> {
+  const start = performance.now()
+  const place = await mkdtemp(join(temp, 'svc-drill-'))
+  const dataDir = join(place, 'data')
+  try {
+    const { manifest } = await restore(source, id, { target: dataDir, keepDevices: false }, doing)
+    const flags = { host: '127.0.0.1', port: '0' }
+    const server = await serve({ dataDir, env: {}, flags, log: false })
+    try {
+      const contents = await contentProblems(server, dataDir)
+      const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
+      const problems = [
+        ...(await readyProblems(server)),
+        ...(await rowProblems(manifest, dataDir)),
+        ...contents.problems,
+      ]
+      const took_ms = Math.round(performance.now() - start)
+      return { manifest, problems, rows, contents: contents.count, took_ms }
+    } finally {
+      await server.close()
+    }
+  } finally {
+    await rm(place, { recursive: true, force: true })
+  }
+}
