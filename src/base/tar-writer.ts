@@ -9,11 +9,17 @@ const octal = (value: number, digits: number): string => `${value.toString(8).pa
 /** Largest size and time that fit the octal fields of a header. */
 const LARGEST = 8 ** 11 - 1
 
-function header(name: string, type: string, size: number, mtime: number): Uint8Array {
+function header(
+  name: string,
+  type: string,
+  size: number,
+  mtime: number,
+  mode = type === '5' ? 0o755 : 0o644,
+): Uint8Array {
   const block = new Uint8Array(TAR_BLOCK)
   const put = (text: string, at: number) => block.set(encoder.encode(text), at)
   put(name, 0)
-  put(octal(type === '5' ? 0o755 : 0o644, 7), 100)
+  put(octal(mode, 7), 100)
   put(octal(0, 7), 108)
   put(octal(0, 7), 116)
   put(octal(size, 11), 124)
@@ -47,17 +53,19 @@ export interface TarHeader {
   size: number
   /** Seconds since the epoch. */
   mtime: number
+  /** Permissions; those of a file that everybody may read without it. */
+  mode?: number
   /** Further keys of the extended header. */
   keys?: Record<string, string>
 }
 
 /** The header of a file, with an extended header before it where the plain one cannot say everything. */
-export function tarHeader({ name, size, mtime, keys = {} }: TarHeader): Uint8Array {
+export function tarHeader({ name, size, mtime, mode, keys = {} }: TarHeader): Uint8Array {
   if (size > LARGEST || mtime > LARGEST) keys = { ...keys, size: String(size), mtime: String(mtime) }
   const isPlain = /^[\x20-\x7e]{1,100}$/.test(name)
   const extended = Object.entries(isPlain ? keys : { ...keys, path: name })
   const shown = isPlain ? name : 'file'
-  const own = header(shown, '0', Math.min(size, LARGEST), Math.min(mtime, LARGEST))
+  const own = header(shown, '0', Math.min(size, LARGEST), Math.min(mtime, LARGEST), mode)
   if (extended.length === 0) return own
   const records = encoder.encode(extended.map(([key, value]) => record(key, value)).join(''))
   const parts = [header('pax', 'x', records.length, 0), records, tarPadding(records.length), own]

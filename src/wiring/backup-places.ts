@@ -82,14 +82,15 @@ export async function backupTarget(
     place,
     encrypted: encrypt,
     async open(blobs) {
-      const key = passphrase === undefined ? undefined : randomBytes(32)
-      const sealed = key && (await sealKey(key, passphrase!))
-      const made = await createRepository(place, domain.instance.identity.server_id, sealed)
-      if (!key) return addToRepository(place, made, undefined, blobs)
+      const made = passphrase === undefined ? undefined : randomBytes(32)
+      const sealed = made && (await sealKey(made, passphrase!))
+      const header = await createRepository(place, domain.instance.identity.server_id, sealed)
+      if (!made) return addToRepository(place, header, undefined, blobs)
       // Somebody else may have begun it in the same moment, with another key.
-      const own = made.encrypted ? await openKey(await sealedKeyOf(place), passphrase!) : undefined
-      if (own) await keepKey(directory.path, made.repository, own)
-      return addToRepository(place, made, own, blobs)
+      const stored = await sealedKeyOf(place)
+      const key = Buffer.from(sealed!).equals(stored) ? made : await openKey(stored, passphrase!)
+      await keepKey(directory.path, header.repository, key)
+      return addToRepository(place, header, key, blobs)
     },
   }
 }

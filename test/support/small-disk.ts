@@ -7,8 +7,14 @@ import { temporaryFolder } from './server.ts'
 
 const run = promisify(execFile)
 
+export interface SmallDisk {
+  folder: string
+  /** From then on it can only be read. */
+  freeze(): Promise<void>
+}
+
 /** A disk of its own with so many bytes, or why there can be none: mounting one takes the administrator of a Linux machine. */
-export async function smallDisk(bytes: number): Promise<{ folder: string } | { reason: string }> {
+export async function smallDisk(bytes: number): Promise<SmallDisk | { reason: string }> {
   if (process.platform !== 'linux') return { reason: 'only Linux mounts a disk in memory' }
   if (process.getuid?.() !== 0) return { reason: 'only root can mount a small disk' }
   const outer = await temporaryFolder()
@@ -25,5 +31,5 @@ export async function smallDisk(bytes: number): Promise<{ folder: string } | { r
     await rmdir(folder)
     await rmdir(outer)
   })
-  return { folder }
+  return { folder, freeze: async () => void (await run('mount', ['-o', 'remount,ro', folder])) }
 }

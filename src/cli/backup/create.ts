@@ -50,7 +50,9 @@ export const create = command({
     const words = [summaryOf(created), ...(removed ? [`Removed ${many(removed.length, 'old backup')}.`] : [])]
     io.say(words.join('\n'), {
       ...documentOf(manifest),
-      ...{ place, encrypted, took_ms },
+      place,
+      encrypted,
+      took_ms,
       ...(removed && { removed }),
     })
     return lost > 0 ? 3 : 0

@@ -40,9 +40,15 @@ export interface Created {
 
 const shaOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-/** `20261121-031500-a1b2`: ids in order of time. */
-const newId = (now: number): string =>
-  `${iso(now).slice(0, 19).replaceAll('-', '').replaceAll(':', '').replace('T', '-')}-${randomHex(2)}`
+/** Ids of one moment are told apart by so many numbers, and those of a second stay in order in four hex digits. */
+const PER_MS = 64
+
+/** `20261121-031500-a1b2`: ids in order of time, to the millisecond. */
+function newId(now: number): string {
+  const [day, time] = iso(now).slice(0, 19).replaceAll('-', '').replaceAll(':', '').split('T')
+  const within = (now % 1_000) * PER_MS + (Number.parseInt(randomHex(1), 16) % PER_MS)
+  return `${day}-${time}-${within.toString(16).padStart(4, '0')}`
+}
 
 const total = (pieces: Iterable<Piece>) => {
   const distinct = new Map([...pieces].map(({ sha256, size }) => [sha256, size]))

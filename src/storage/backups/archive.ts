@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../base/tar-writer.ts'
 import { randomHex } from '../../base/random.ts'
 import { recognise } from '../../base/trouble.ts'
@@ -32,10 +32,13 @@ const MANIFEST_NAME = /^snapshots\/(.{20})\.json$/
 /** Longest `svc-backup.json`, bytes. */
 const MAX_HEADER = 1_024
 
+/** What the system unpacks is for its owner alone, keys among it. */
+const headOf = ({ name, size, mtime }: TarHeader): Uint8Array => tarHeader({ name, size, mtime, mode: 0o600 })
+
 const secondsOf = (created_at: string): number => Math.floor(Date.parse(created_at) / 1_000)
 
 /** Bytes that an entry takes, with its header and what fills its last block. */
-const lengthOf = (entry: TarHeader): number => tarHeader(entry).length + entry.size + tarPadding(entry.size).length
+const lengthOf = (entry: TarHeader): number => headOf(entry).length + entry.size + tarPadding(entry.size).length
 
 interface Entry extends TarHeader {
   content(): AsyncIterable<Uint8Array>
@@ -43,7 +46,7 @@ interface Entry extends TarHeader {
 
 async function* tarOf(entries: Iterable<Entry>, stored: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for (const entry of entries) {
-    yield tarHeader(entry)
+    yield headOf(entry)
     let left = entry.size
     for await (const part of entry.content()) {
       left -= part.length
@@ -149,13 +152,13 @@ function makeReader(file: string, tar: Bytes) {
       const text = (from: number, length: number) => block.toString('latin1', from, from + length).split('\0')[0]!
       const [name, size, mtime] = [text(0, 100), Number.parseInt(text(124, 12), 8), Number.parseInt(text(136, 12), 8)]
       const isSound = isExpected(name) && Number.isSafeInteger(size) && Number.isSafeInteger(mtime)
-      if (!isSound || !block.equals(tarHeader({ name, size, mtime })))
+      if (!isSound || !block.equals(headOf({ name, size, mtime })))
         throw notOurs(file, 'an entry is not the expected one')
       return { name, size, mtime }
     },
     /** The content of an entry whose header is known; header and filling are compared byte for byte. */
     async *content(start: number, entry: TarHeader): AsyncGenerator<Uint8Array> {
-      const header = tarHeader(entry)
+      const header = headOf(entry)
       await assertAt(start, header, `${entry.name} is not where it must be`)
       const from = start + header.length
       if (from + entry.size > tar.size) throw notOurs(file, 'it is cut off')
@@ -216,7 +219,8 @@ export const isFile = (path: string): Promise<boolean> =>
  * for when it is encrypted. Throws `DamagedBackup` and `WrongPassphrase`.
  */
 export async function openArchive(path: string, passphrase: () => Promise<string>): Promise<BackupSource> {
-  const file = await openBytes(path)
+  // Whoever names the archive may name a link to it.
+  const file = await openBytes(await realpath(path))
   try {
     const header = await headerOf(file)
     const tar = header ? await openFile(file, header, await passphrase()) : file

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 
@@ -34,6 +35,8 @@ interface Holder {
 const TOUCH_EVERY = 30 * SECOND
 /** Untouched for so long, its holder is believed dead. */
 const ABANDONED = 10 * MINUTE
+/** How long it is tried to take a lock, ms. */
+const PATIENCE = SECOND
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
@@ -81,12 +84,27 @@ export async function standingLocks(folder: string, now: number): Promise<{ id: 
   return standing
 }
 
-/** Takes a lock, or throws `RepositoryBusy` at once, naming who has it. `purpose` is shown to whoever is turned away. */
+/**
+ * Takes a lock, or throws `RepositoryBusy`, naming who has it; it waits a moment first, because two who come at once turn
+ * each other away. `purpose` is shown to whoever is turned away.
+ */
 export async function lockRepository(folder: string, kind: LockKind, purpose: string): Promise<RepositoryLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  const deadline = Date.now() + PATIENCE
+  for (;;) {
+    try {
+      return await tryLock(folder, { kind, purpose, host: hostname(), pid: process.pid })
+    } catch (error) {
+      if (!(error instanceof RepositoryBusy) || Date.now() > deadline) throw error
+    }
+    // Not the same for both, or they would meet again.
+    await sleep(20 + Math.random() * 100)
+  }
+}
+
+async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
   const id = randomHex(8)
   const path = join(folder, id)
-  const own: Holder = { kind, purpose, host: hostname(), pid: process.pid }
   await writeFile(path, JSON.stringify(own), { mode: 0o600, flag: 'wx' })
   // Written anew, so that the time is that of the disk; a lock that was taken away is not brought back.
   const touch = () => writeFile(path, JSON.stringify(own), { flag: 'r+' })
@@ -97,13 +115,12 @@ export async function lockRepository(folder: string, kind: LockKind, purpose: st
     await rm(path, { force: true })
   }
   try {
-    // Both of two that come at once see each other: at most one of them goes on.
     const others = (await standingLocks(folder, (await touched(path)) ?? Date.now())).filter((lock) => lock.id !== id)
-    const other = others.find(({ holder }) => kind === 'exclusive' || holder.kind === 'exclusive')
+    const other = others.find(({ holder }) => own.kind === 'exclusive' || holder.kind === 'exclusive')
     if (other) {
-      const { purpose: theirs, pid, host } = other.holder
+      const { purpose, pid, host } = other.holder
       throw new RepositoryBusy(
-        `The backups are in use: ${theirs}, process ${pid} on ${host}. Wait until it has ended, and run this again.`,
+        `The backups are in use: ${purpose}, process ${pid} on ${host}. Wait until it has ended, and run this again.`,
       )
     }
   } catch (error) {

@@ -196,7 +196,8 @@ const fromFile = (file: string, start: number, size: number): Origin => ({
 async function storeManifest(folder: string, manifest: Manifest, keys: PoolKeys | undefined): Promise<void> {
   const text = Buffer.from(`${JSON.stringify(manifest)}\n`)
   const content = keys ? await gather(seal(keys.manifest, bytesAtHand(text).read())) : text
-  await writeDurably(manifestFile(folder, manifest.id, keys), content)
+  const file = manifestFile(folder, manifest.id, keys)
+  await streamDurably(file, bytesAtHand(content).read(), { replace: false, mode: 0o600 })
 }
 
 /** A repository for one more backup. Others may add to it at the same time; whoever removes waits. */
