@@ -112,6 +112,19 @@ export const nouns: Record<string, Noun> = {
       reset: () => import('./component/reset.ts').then((m) => m.reset),
     },
   },
+  storage: {
+    group: 'Administration',
+    summary: 'Whether what is stored is sound, and removing what nobody can reach',
+    verbs: {
+      check: () => import('./storage/check.ts').then((m) => m.check),
+      gc: () => import('./storage/gc.ts').then((m) => m.gc),
+    },
+  },
+  'sync-log': {
+    group: 'Administration',
+    summary: 'The log of changes that clients follow',
+    verbs: { compact: () => import('./sync-log/compact.ts').then((m) => m.compact) },
+  },
   audit: {
     group: 'Administration',
     summary: 'Who did what: logins, devices, accounts, administration',

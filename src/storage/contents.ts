@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { DAY } from '../base/clock.ts'
 import { TooLarge, type BlobStore } from './blobs/blobs.ts'
 import { collectorIsHeld } from './collector-holds.ts'
+import { makeContentCheck, type ContentCheck } from './content-check.ts'
 import { first, prepared, type Database, type Writer } from './database.ts'
 
 /** Received and, when large, durable in the blob store; small ones become durable with the transaction that claims them. */
@@ -17,7 +18,7 @@ export interface Staged {
  * The contents of files, small ones beside their rows and large ones in the blob store; nobody above can tell which. A
  * content is staged first, outside any transaction, and claimed in the transaction that writes the row pointing to it.
  */
-export interface Contents {
+export interface Contents extends ContentCheck {
   /** Receives at most `max` bytes. Throws `TooLarge` beyond them. */
   stage(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
   claim(tx: Writer, staged: Staged, now: number): Promise<void>
@@ -70,6 +71,8 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
   }
 
   return {
+    ...makeContentCheck(database, blobs),
+
     async stage(source, max) {
       const iterator = source[Symbol.asyncIterator]()
       const head: Uint8Array[] = []

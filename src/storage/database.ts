@@ -35,6 +35,13 @@ export interface CopyOptions {
   progress?: (done: number, total: number) => void
 }
 
+/** Something an engine finds wrong with what it keeps. */
+export interface Damage {
+  text: string
+  /** The tables of a row that refers to another which is not there; undefined for damage to the file itself. */
+  reference?: { from: string; to: string }
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -56,6 +63,10 @@ export interface Database {
    * snapshot table by table in the order of their keys. The file is not flushed. `progress` is told the bytes done and due.
    */
   copyTo(file: string, options: CopyOptions): Promise<void>
+  /** What the engine itself finds wrong, at most some hundred things; with `quick` indexes are not compared with their tables. */
+  damage(quick: boolean): Promise<Damage[]>
+  /** Gives room that was freed back to the disk; nobody else can write meanwhile. Returns the bytes before and after. */
+  shrink(): Promise<{ before: number; after: number }>
   /** Facts for `doctor`: engine, version, settings that durability depends on. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>

@@ -17,7 +17,7 @@ import {
   type SqliteHandle,
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
-import type { CopyOptions, Database, Words, Writer } from './database.ts'
+import type { CopyOptions, Damage, Database, Words, Writer } from './database.ts'
 import type { Tables } from './tables.ts'
 
 // The one file of this floor that knows SQLite, beside `sqlite-copy.ts` for copies of a database. Everything above speaks
@@ -183,11 +183,12 @@ interface Unit {
 
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
 
-async function begin(writer: Connection): Promise<void> {
+/** Runs a statement that needs the lock of all writers, waiting for it. Throws `Busy` when it takes too long. */
+async function execLocked(writer: Connection, statement: string): Promise<void> {
   const deadline = Date.now() + LOCK_PATIENCE_MS
   for (;;) {
     try {
-      writer.exec('begin immediate')
+      writer.exec(statement)
       return
     } catch (error) {
       if (!isBusy(error)) throw error
@@ -232,7 +233,7 @@ function makeWriter(writer: Connection): { write: Database['write']; idle: () =>
       await gathered()
       const group = queue.splice(0, GROUP)
       try {
-        await begin(writer)
+        await execLocked(writer, 'begin immediate')
         const outcomes = await runGroup(writer, group)
         writer.exec('commit')
         for (const settle of outcomes) settle()
@@ -252,6 +253,32 @@ function makeWriter(writer: Connection): { write: Database['write']; idle: () =>
       }),
     idle: async () => running,
   }
+}
+
+/** Most complaints of one kind that are told. */
+const COMPLAINTS = 100
+
+function damageOf(handle: SqliteHandle, quick: boolean): Damage[] {
+  const pages = handle.pragma(`${quick ? 'quick_check' : 'integrity_check'}(${COMPLAINTS})`) as Record<string, string>[]
+  const texts = pages.flatMap((row) => Object.values(row)).filter((text) => text !== 'ok')
+  if (texts.length > 0) return texts.map((text) => ({ text }))
+  const references = handle.prepare('select "table", rowid, parent from pragma_foreign_key_check limit ?')
+  const rows = references.all(COMPLAINTS) as { table: string; rowid: number | null; parent: string }[]
+  return rows.map(({ table: from, rowid, parent: to }) => ({
+    text: `A row of ${from}${rowid === null ? '' : ` (${rowid})`} refers to one of ${to} that is not there.`,
+    reference: { from, to },
+  }))
+}
+
+async function shrink(connection: Connection): Promise<{ before: number; after: number }> {
+  const pragma = (name: string) => Number(connection.handle.pragma(name, { simple: true }))
+  const size = () => pragma('page_count') * pragma('page_size')
+  // The new file is put together beside the old one, and may be as large: not in memory.
+  connection.handle.pragma('temp_store = FILE')
+  const before = size()
+  await execLocked(connection, 'vacuum')
+  connection.handle.pragma('wal_checkpoint(TRUNCATE)')
+  return { before, after: size() }
 }
 
 /** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
@@ -279,6 +306,24 @@ export function openSqlite(file: string): Database {
     },
     copyTo: (target, options) =>
       copy(file, target, options).catch((error: unknown) => Promise.reject(recognise(error) as Error)),
+    async damage(quick) {
+      const connection = new Connection(open(file))
+      try {
+        return damageOf(connection.handle, quick)
+      } finally {
+        connection.close()
+      }
+    },
+    async shrink() {
+      const connection = new Connection(open(file))
+      try {
+        return await shrink(connection)
+      } catch (error) {
+        throw recognise(error)
+      } finally {
+        connection.close()
+      }
+    },
     describe: () =>
       Promise.resolve({
         engine: 'SQLite',

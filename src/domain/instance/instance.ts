@@ -6,12 +6,16 @@ import { appliedMigrations } from '../../storage/migrations/migrate.ts'
 import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
+import { makeCleanup } from './cleanup.ts'
+import { makeStorageCheck } from './storage-check.ts'
 import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
 export { makeAudit, type Audit, type Happening, type Place, type StoredEntry } from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
+export type { Flaw } from './flaws.ts'
+export type { StorageReport } from './storage-check.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
 export type { AccountUsage, UsageReport } from './usage.ts'
 
@@ -34,6 +38,7 @@ interface Parts {
 /** The service as a whole: identity, settings, maintenance, readiness, upkeep. */
 export function makeInstance({ database, contents, clock, settings, audit, identity, version }: Parts) {
   let administered = false
+  const usage = makeUsage({ database, clock, settings, audit })
 
   async function findAdministrator(): Promise<boolean> {
     administered = (await first(adminQuery(database.read, {}))) !== undefined
@@ -47,7 +52,11 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     audit,
     maintenance: makeMaintenance({ clock, settings, audit }),
     upkeep: makeUpkeep({ database, contents, clock, settings }),
-    usage: makeUsage({ database, clock, settings, audit }),
+    usage,
+    storage: {
+      check: makeStorageCheck({ database, contents, clock, audit, usage }),
+      ...makeCleanup({ database, contents, clock, settings }),
+    },
 
     /**
      * Whether there is an administrator. Once there is one there always will be: the last cannot be removed, so from then

@@ -18,6 +18,8 @@ export interface BlobStore {
   /** Writes a content into a new file, not flushed, as fast as the store can. False when there is no such content. */
   save(sha256: string, file: string): Promise<boolean>
   has(sha256: string): Promise<boolean>
+  /** Bytes that a content has in the store; undefined when it is not there. */
+  size(sha256: string): Promise<number | undefined>
   /** Removes a content untouched since `before` (epoch milliseconds); false when it is younger or not there. */
   remove(sha256: string, before: number): Promise<boolean>
   /** Every content, in no order. */

@@ -126,6 +126,8 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
         () => false,
       ),
 
+    size: async (sha256) => (await factsOf(pathOf(sha256)))?.size,
+
     async remove(sha256, before) {
       const path = pathOf(sha256)
       const aside = join(temporary, `${sha256}.${randomHex(4)}`)

@@ -1,0 +1,112 @@
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import type { Flaw, StorageReport } from '../../domain/instance/instance.ts'
+import { command, flag } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+
+/** Flaws of one kind that people are shown; machines get all. */
+const SHOWN = 10
+
+export const check = command({
+  name: 'storage check',
+  summary: 'Whether everything that is stored is sound, to the last byte',
+  details:
+    'Looks at the database, at the tree of files, at quotas and feeds, and reads the bytes of every file, also while the server runs. ' +
+    '--repair mends what can be mended without losing anything (counts and feeds) and leaves the rest as it is.\n' +
+    'Ends with 0 when all is sound, 3 when what was wrong can be mended or has been, 1 when something is broken that this ' +
+    'cannot mend: restore it from a backup.',
+  needs: 'domain',
+  args: {},
+  flags: {
+    quick: flag.switch('only see whether the bytes of files are there, without reading them'),
+    repair: flag.switch('mend what can be mended safely'),
+  },
+  examples: ['svc storage check', 'svc storage check --quick', 'svc storage check --repair --json'],
+  async run({ io, domain: { instance }, flags }) {
+    const { makeProgress } = await import('../progress.ts')
+    let progress: ReturnType<typeof makeProgress> | undefined
+    let before = 0
+    const report = await instance.storage
+      .check({
+        ...flags,
+        progress(bytes, total) {
+          progress ??= makeProgress({ label: flags.quick ? 'Looking' : 'Reading', total })
+          progress.add(bytes - before)
+          before = bytes
+        },
+      })
+      .finally(() => progress?.end())
+    show(io, report, flags)
+    return exitOf(report.flaws)
+  },
+})
+
+const exitOf = (flaws: readonly Flaw[]): ExitCode => {
+  if (flaws.length === 0) return 0
+  return flaws.every(({ repairable, repaired }) => repairable || repaired) ? 3 : 1
+}
+
+interface Asked {
+  quick: boolean
+  repair: boolean
+}
+
+function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { quick, repair }: Asked): void {
+  const many = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+  const bytes = quick ? 'not read' : 'all read'
+  const lines = [
+    ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
+    `Looked at ${many(looked.nodes, 'file and folder row')}, ${many(looked.changes, 'change')} and ${many(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
+    ...(orphans.blobs > 0
+      ? [
+          `${many(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
+        ]
+      : []),
+    verdictOf(io, flaws, repair),
+  ]
+  io.say(lines.join('\n'), {
+    sound: flaws.length === 0,
+    bytes_read: !quick,
+    looked_at: looked,
+    findings: flaws.map(({ used_by, ...flaw }) => ({ ...flaw, ...(used_by && { used_by }) })),
+    truncated,
+    unreferenced_blobs: orphans.blobs,
+    unreferenced_bytes: orphans.bytes,
+  })
+}
+
+const kindsOf = (flaws: readonly Flaw[]): Flaw[][] =>
+  [...new Set(flaws.map(({ id }) => id))].map((id) => flaws.filter((flaw) => flaw.id === id))
+
+function linesOf(io: Io, flaws: Flaw[], truncated: boolean): string[] {
+  const [{ id, repairable }] = flaws as [Flaw]
+  const repaired = flaws.every((flaw) => flaw.repaired)
+  const state = repaired
+    ? io.paint.green('repaired')
+    : repairable
+      ? io.paint.yellow('repairable')
+      : io.paint.red('broken')
+  const shown = flaws
+    .slice(0, SHOWN)
+    .flatMap(({ object, found, used_by = [] }) => [
+      `  ${printable(object)}: ${printable(found)}`,
+      ...used_by.map((holder) => `    ${printable(holder)}`),
+    ])
+  const rest = flaws.length - SHOWN
+  if (rest > 0) shown.push(`  and ${rest.toLocaleString('en')}${truncated ? ' or more' : ''} others: --json names them`)
+  return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
+}
+
+function verdictOf(io: Io, flaws: readonly Flaw[], repair: boolean): string {
+  if (flaws.length === 0) return io.paint.green('Everything is sound.')
+  const broken = flaws.filter(({ repairable }) => !repairable).length
+  const open = flaws.filter(({ repairable, repaired }) => repairable && !repaired).length
+  const repaired = flaws.filter((flaw) => flaw.repaired).length
+  const parts = [
+    ...(repaired > 0 ? [`${repaired} repaired`] : []),
+    ...(open > 0 ? [repair ? `${open} could not be repaired` : `${open} can be repaired with --repair`] : []),
+    ...(broken > 0 ? [io.paint.red(`${broken} broken: restore what they name from a backup`)] : []),
+  ]
+  return `Found: ${parts.join(', ')}.`
+}

@@ -1,0 +1,48 @@
+import { HOUR } from '../../base/clock.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { shrinkFlag, shrunkText } from '../shrink.ts'
+
+const LEAST_GRACE = 24
+
+export const gc = command({
+  name: 'storage gc',
+  summary: 'Remove now what nobody can reach any more: old trash, old versions, contents without a file',
+  details:
+    'A running server does this every hour; how long deleted files are kept is the setting retention.versions_days. Nothing is removed ' +
+    'that somebody stored within the last day, or within --grace.',
+  needs: 'domain',
+  args: {},
+  flags: {
+    dryRun: flag.switch('show what would be removed, and change nothing'),
+    grace: flag.duration('how old a content has to be (24h, which is the least)'),
+    ...shrinkFlag,
+  },
+  examples: ['svc storage gc --dry-run', 'svc storage gc', 'svc storage gc --grace 7d --shrink'],
+  async run({ io, domain: { instance }, flags: { dryRun, grace, shrink } }) {
+    if (grace !== undefined && grace < LEAST_GRACE * HOUR)
+      throw usage(`--grace is at least ${LEAST_GRACE}h: somebody may be about to use what is younger.`)
+    if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
+    const found = await instance.storage.collect({ dryRun, ...(grace !== undefined && { grace }) })
+    const room = shrink ? await instance.storage.shrink() : undefined
+    const many = (count: number, one: string, more = `${one}s`) =>
+      `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+    const lines = [
+      `${dryRun ? 'Would remove' : 'Removed'} ${many(found.trash, 'trash entry', 'trash entries')}, ${many(found.versions, 'old version')} and ${many(found.contents, 'content')} (${formatSize(found.bytes)}).`,
+      ...(found.blobs > 0
+        ? [
+            `${many(found.blobs, 'blob')} (${formatSize(found.blob_bytes)}) of interrupted uploads ${dryRun ? 'would go' : 'went'} too.`,
+          ]
+        : []),
+      ...(room ? [shrunkText(room)] : []),
+    ]
+    io.say(lines.join('\n'), {
+      dry_run: dryRun,
+      ...found,
+      ...(room && { database_bytes_before: room.before, database_bytes_after: room.after }),
+    })
+    if (found.held) io.warn('A backup is being made: contents are kept until it is done. Run this again then.')
+    return found.held ? 3 : 0
+  },
+})

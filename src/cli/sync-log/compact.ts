@@ -1,0 +1,32 @@
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { shrinkFlag, shrunkText } from '../shrink.ts'
+
+export const compact = command({
+  name: 'sync-log compact',
+  summary: 'Forget deletions that every client has had time to hear of',
+  details:
+    'A running server does this every hour; how long it remembers is the setting retention.tombstones_days. A client that was away longer ' +
+    'is told to synchronise from the start.',
+  needs: 'domain',
+  args: {},
+  flags: { dryRun: flag.switch('show what would be forgotten, and change nothing'), ...shrinkFlag },
+  examples: ['svc sync-log compact --dry-run', 'svc sync-log compact --shrink'],
+  async run({ io, domain: { instance }, flags: { dryRun, shrink } }) {
+    if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
+    const { tombstones, messages } = await instance.storage.compact({ dryRun })
+    const room = shrink ? await instance.storage.shrink() : undefined
+    const many = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
+    const verb = dryRun ? 'Would forget' : 'Forgot'
+    const lines = [
+      `${verb} ${many(tombstones, 'deletion')} of rows and ${many(messages, 'deletion')} of messages.`,
+      ...(room ? [shrunkText(room)] : []),
+    ]
+    io.say(lines.join('\n'), {
+      dry_run: dryRun,
+      tombstones,
+      deleted_messages: messages,
+      ...(room && { database_bytes_before: room.before, database_bytes_after: room.after }),
+    })
+  },
+})

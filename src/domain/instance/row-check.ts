@@ -1,0 +1,114 @@
+import { feedTables } from '../../contract/tables.ts'
+import type { Damage, Reader } from '../../storage/database.ts'
+import {
+  brokenReferences,
+  misplacedNodes,
+  rootlessAccounts,
+  strayTrash,
+  uncountedAccounts,
+  unreachableFolders,
+} from '../../storage/soundness.ts'
+import { overrunHeads, sharedPositions, strayChanges, untoldRows, type FeedSpot } from '../../storage/soundness-feed.ts'
+import { driftsOf } from '../../storage/usage.ts'
+import { flaw, flaws, type Flaw } from './flaws.ts'
+
+/** Most flaws of one kind that are told: whoever has more has one large problem. */
+export const MOST = 1_000
+
+/** References between rows that checks of their own look at, and say more about. */
+const LOOKED_AT = new Set(['nodes nodes', 'nodes contents', 'versions contents', 'app_files contents'])
+
+/** What the engine said, apart from what other checks say better. */
+export const damageFlaws = (damage: readonly Damage[]): Flaw[] =>
+  damage
+    .filter(({ reference }) => !reference || !LOOKED_AT.has(`${reference.from} ${reference.to}`))
+    .map(({ text, reference }) =>
+      reference
+        ? flaw('reference-broken', `table ${reference.from}`, text)
+        : flaw('database-damaged', 'database', text),
+    )
+
+/** Everything that is wrong with the rows, from one consistent state. */
+export async function rowFlaws(at: Reader): Promise<Flaw[]> {
+  return [
+    ...(await treeFlaws(at)),
+    ...(await referenceFlaws(at)),
+    ...(await accountFlaws(at)),
+    ...(await feedFlaws(at)),
+  ]
+}
+
+async function treeFlaws(at: Reader): Promise<Flaw[]> {
+  const misplaced = await misplacedNodes(at, MOST)
+  const rootless = await rootlessAccounts(at, MOST)
+  const cycles = cyclesAmong(await unreachableFolders(at, MOST * 10))
+  const trash = await strayTrash(at, MOST)
+  return [
+    ...rootless.map(({ username }) => flaw('root-missing', `account ${username}`, flaws['root-missing'].meaning)),
+    ...misplaced.map(({ flaw: id, id: node, name, username }) =>
+      flaw(id, `node ${node}`, `"${name}" of ${username ?? 'nobody'}: ${flaws[id].meaning}`),
+    ),
+    ...cycles.map((ids) => flaw('folder-cycle', `node ${ids[0]}`, `folders ${ids.join(', ')} lie in each other`)),
+    ...trash.map(({ id, path }) => flaw('trash-entry-stray', `trash entry ${id}`, `"${path}" is not in it`)),
+  ]
+}
+
+/** The circles among folders that no root leads to, each beginning with its smallest id. */
+function cyclesAmong(folders: readonly { id: number; parent_id: number }[]): number[][] {
+  const parents = new Map(folders.map(({ id, parent_id }) => [id, parent_id]))
+  const settled = new Set<number>()
+  const cycles: number[][] = []
+  for (const start of parents.keys()) {
+    const walked: number[] = []
+    let id: number | undefined = start
+    while (id !== undefined && !settled.has(id)) {
+      settled.add(id)
+      walked.push(id)
+      id = parents.get(id)
+    }
+    const met = id === undefined ? -1 : walked.indexOf(id)
+    if (met >= 0) cycles.push(fromSmallest(walked.slice(met)))
+  }
+  return cycles
+}
+
+function fromSmallest(cycle: number[]): number[] {
+  const at = cycle.indexOf(Math.min(...cycle))
+  return [...cycle.slice(at), ...cycle.slice(0, at)]
+}
+
+const referenceFlaws = async (at: Reader): Promise<Flaw[]> =>
+  (await brokenReferences(at, MOST)).map(({ flaw: id, kind, id: row, sha256 }) =>
+    flaw(id, `${kind} ${row}`, `${flaws[id].meaning}: ${sha256}`),
+  )
+
+async function accountFlaws(at: Reader): Promise<Flaw[]> {
+  const uncounted = await uncountedAccounts(at, MOST)
+  const drifts = await driftsOf(at)
+  return [
+    ...uncounted.map(({ username }) =>
+      flaw('counters-missing', `account ${username}`, flaws['counters-missing'].meaning),
+    ),
+    ...drifts
+      .slice(0, MOST)
+      .map(({ username, counted, actual }) =>
+        flaw('quota-drift', `account ${username}`, `${counted} bytes are counted, its files have ${actual}`),
+      ),
+  ]
+}
+
+async function feedFlaws(at: Reader): Promise<Flaw[]> {
+  const found: Flaw[] = []
+  const name = ({ user_id, tbl, row_id }: FeedSpot) => `${tbl} ${row_id} for account ${user_id}`
+  for (const table of feedTables) {
+    const untold = await untoldRows(at, table, MOST)
+    const stray = await strayChanges(at, table, MOST)
+    found.push(...untold.map((spot) => flaw('feed-row-missing', name(spot), 'seen, but not in the feed')))
+    found.push(...stray.map((spot) => flaw('feed-row-stray', name(spot), 'in the feed, but not seen')))
+  }
+  for (const { username, head, last } of await overrunHeads(at))
+    found.push(flaw('feed-beyond-head', `account ${username}`, `the head is ${head}, the last change ${last}`))
+  for (const { user_id, seq } of await sharedPositions(at, MOST))
+    found.push(flaw('feed-position-shared', `account ${user_id}`, `position ${seq} is that of several changes`))
+  return found
+}

@@ -1,0 +1,113 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Contents } from '../../storage/contents.ts'
+import type { ContentFlaw } from '../../storage/content-check.ts'
+import type { Database } from '../../storage/database.ts'
+import { holdersOf, rowCounts } from '../../storage/soundness.ts'
+import type { Audit } from './audit.ts'
+import { flaw, flaws, type Flaw, type FlawId } from './flaws.ts'
+import { makeRepair } from './repair.ts'
+import { damageFlaws, MOST, rowFlaws } from './row-check.ts'
+import { CONTENT_GRACE } from './upkeep.ts'
+import type { Usage } from './usage.ts'
+
+export interface CheckOptions {
+  /** Only sees whether the bytes of contents are there and how many, instead of reading them all. */
+  quick?: boolean
+  /** Mends what can be mended without losing anything. */
+  repair?: boolean
+  /** Told of bytes whose turn is over, of all there are. */
+  progress?: (bytes: number, total: number) => void
+}
+
+export interface StorageReport {
+  flaws: Flaw[]
+  /** Kinds of which there are more flaws than are told. */
+  truncated: FlawId[]
+  /** What was looked at. */
+  looked: { nodes: number; changes: number; contents: number; bytes: number }
+  /** Blobs that no file points to and the collector will take; nothing is wrong with them. */
+  orphans: { blobs: number; bytes: number }
+}
+
+interface Parts {
+  database: Database
+  contents: Contents
+  clock: Clock
+  audit: Audit
+  usage: Usage
+}
+
+/** Contents asked for at a time: what bounds the memory of a check. */
+const PAGE = 500
+/** Files named for a content that is not sound. */
+const NAMED = 5
+
+const ids: Record<ContentFlaw, FlawId> = {
+  missing: 'blob-missing',
+  size: 'blob-size',
+  damaged: 'blob-damaged',
+  unreadable: 'blob-unreadable',
+}
+
+/**
+ * Whether everything that is stored is sound: the database, the rows and how they hang together, and the bytes of every
+ * content. May run while the service does: rows are looked at in one consistent state, and what vanishes while contents
+ * are read was deleted.
+ */
+export function makeStorageCheck(parts: Parts) {
+  const { database, contents, clock } = parts
+  const repair = makeRepair(parts)
+
+  async function contentFlaws(quick: boolean, progress: (bytes: number, total: number) => void): Promise<Flaw[]> {
+    const { bytes: total } = await contents.sum()
+    const found: Flaw[] = []
+    let done = 0
+    for (let after = ''; ;) {
+      const page = await contents.page(after, PAGE)
+      if (page.length === 0) return found
+      for (const { sha256, size } of page) {
+        const wrong = await contents.flawOf(sha256, quick)
+        if (wrong) found.push(await contentFlaw(ids[wrong], sha256))
+        progress((done += size), total)
+      }
+      after = page.at(-1)!.sha256
+    }
+  }
+
+  async function contentFlaw(id: FlawId, sha256: string): Promise<Flaw> {
+    const used_by = await holdersOf(database.read, sha256, NAMED)
+    return { ...flaw(id, `content ${sha256}`, flaws[id].meaning), used_by }
+  }
+
+  const look = () => database.snapshot((at) => rowFlaws(at))
+
+  return async function check(options: CheckOptions = {}): Promise<StorageReport> {
+    const { quick = false, progress = () => undefined } = options
+    const damage = damageFlaws(await database.damage(quick))
+    const nothing = { nodes: 0, changes: 0, contents: 0, bytes: 0 }
+    // Out of a damaged file anything may be read: what it says about files would not be worth telling.
+    if (damage.some(({ id }) => id === 'database-damaged'))
+      return { flaws: damage, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
+    const rows = await look()
+    if (options.repair && rows.some(({ repairable }) => repairable)) await mend(rows)
+    const looked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
+    const found = [...damage, ...rows, ...(await contentFlaws(quick, progress))]
+    return { ...told(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
+  }
+
+  /** Mends what is found, and notes of each flaw whether it is gone. */
+  async function mend(found: Flaw[]): Promise<void> {
+    await repair(new Set(found.filter(({ repairable }) => repairable).map(({ id }) => id)))
+    const left = new Set((await look()).map(({ id, object }) => `${id} ${object}`))
+    for (const one of found) one.repaired = one.repairable && !left.has(`${one.id} ${one.object}`)
+  }
+}
+
+/** At most so many flaws of each kind, those of one kind together. */
+function told(found: readonly Flaw[]): Pick<StorageReport, 'flaws' | 'truncated'> {
+  const kinds = (Object.keys(flaws) as FlawId[]).map((id) => ({ id, of: found.filter((one) => one.id === id) }))
+  return {
+    flaws: kinds.flatMap(({ of }) => of.slice(0, MOST)),
+    truncated: kinds.filter(({ of }) => of.length >= MOST).map(({ id }) => id),
+  }
+}

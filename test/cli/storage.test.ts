@@ -1,0 +1,67 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCommand } from '../support/command.ts'
+import { bytesOf, sha256Of } from '../support/contents.ts'
+import { serverOfTest } from '../support/server.ts'
+
+test('a check while the server runs says what is wrong, for whom, and ends with a code for it', async () => {
+  const server = await serverOfTest()
+  const ada = await server.account({ username: 'ada' })
+  const content = bytesOf(100_000)
+  await ada.put('/letters/to\u0301.bin', content)
+  const svc = (...args: string[]) => runCommand(server.dataDir, 'storage', 'check', ...args)
+  expect(await svc()).toMatchObject({ code: 0, stderr: '' })
+
+  await server.database.write((tx) =>
+    tx.q.updateTable('counters').set({ used_bytes: 7 }).where('user_id', '=', ada.id).execute(),
+  )
+  const drift = await svc()
+  expect(drift.code).toBe(3)
+  expect(drift.stdout).toBe(
+    [
+      'quota-drift  repairable',
+      '  account ada: 7 bytes are counted, its files have 100000',
+      '',
+      'Looked at 4 file and folder rows, 2 changes and 1 content (97.7 KB, all read).',
+      'Found: 1 can be repaired with --repair.',
+      '',
+    ].join('\n'),
+  )
+  const repaired = await svc('--repair')
+  expect([repaired.code, repaired.stdout.split('\n').at(0), repaired.stdout.split('\n').at(-2)]).toEqual([
+    3,
+    'quota-drift  repaired',
+    'Found: 1 repaired.',
+  ])
+  expect((await svc('--repair')).code).toBe(0)
+
+  const sha256 = sha256Of(content)
+  await rm(join(server.dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256))
+  const broken = await svc('--repair', '--quick')
+  expect(broken).toEqual({
+    code: 1,
+    stdout: [
+      'blob-missing  broken',
+      `  content ${sha256}: the bytes of a content are gone`,
+      '    ada: /letters/to\u0301.bin',
+      '',
+      'Looked at 4 file and folder rows, 2 changes and 1 content (97.7 KB, not read).',
+      'Found: 1 broken: restore what they name from a backup.',
+      '',
+    ].join('\n'),
+    stderr: '',
+  })
+  expect(JSON.parse((await svc('--json')).stdout)).toMatchObject({
+    sound: false,
+    findings: [
+      {
+        id: 'blob-missing',
+        object: `content ${sha256}`,
+        repairable: false,
+        repaired: false,
+        used_by: ['ada: /letters/to\u0301.bin'],
+      },
+    ],
+  })
+})
