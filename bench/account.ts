@@ -11,7 +11,8 @@ export interface Account {
   token: string
 }
 
-const ADA = { username: 'ada', password: 'the analytical engine weaves' }
+/** Who every prepared data directory belongs to. */
+export const ADA = { username: 'ada', password: 'the analytical engine weaves' }
 
 /** Prepares a data directory. `seed` may put rows straight into its database before any server runs. */
 export async function makeAccount(

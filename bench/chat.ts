@@ -10,16 +10,23 @@ const CONNECTIONS = 16
 
 const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
-const pathOf = (action: string, query = '') => `/api/team-chat.php?action=${action}${query}`
+/** The path of an action of the chat. */
+export const pathOf = (action: string, query = '') => `/api/team-chat.php?action=${action}${query}`
 
-async function answerOf(connection: Connection, request: Buffer): Promise<Record<string, unknown>> {
+/** The answer to a request, as an object. */
+export async function answerOf(connection: Connection, request: Buffer): Promise<Record<string, unknown>> {
   const { body } = await connection.ask(request)
   return JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>
 }
 
-/** Opens a room through the interface. */
-async function openRoom(url: string, token: string, connection: Connection): Promise<number> {
-  const body = Buffer.from(JSON.stringify({ name: 'Engines', type: 'channel', participants: [] }))
+/** Opens a room through the interface, with further people in it. */
+export async function openRoom(
+  url: string,
+  token: string,
+  connection: Connection,
+  participants: readonly number[] = [],
+): Promise<number> {
+  const body = Buffer.from(JSON.stringify({ name: 'Engines', type: 'channel', participants }))
   const request = requestTo(url, { method: 'POST', path: pathOf('create_room'), token, type: 'application/json', body })
   const { room } = (await answerOf(connection, request)) as { room: { room_id: number } }
   return room.room_id

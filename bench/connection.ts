@@ -19,6 +19,8 @@ export interface Request {
   /** Path and query. */
   path: string
   token?: string
+  /** The cookie of a browser session. */
+  cookie?: string
   type?: string
   body?: Buffer
 }
@@ -26,11 +28,12 @@ export interface Request {
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 /** A request as it goes over the wire. */
-export function requestTo(url: string, { method = 'GET', path, token, type, body }: Request): Buffer {
+export function requestTo(url: string, { method = 'GET', path, token, cookie, type, body }: Request): Buffer {
   const head = [
     `${method} ${path} HTTP/1.1`,
     `host: ${new URL(url).host}`,
     ...(token ? [`authorization: Bearer ${token}`] : []),
+    ...(cookie ? [`cookie: PHPSESSID=${cookie}`] : []),
     ...(body ? [`content-type: ${type ?? 'application/octet-stream'}`, `content-length: ${body.length}`] : []),
   ]
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body ?? Buffer.alloc(0)])

@@ -7,6 +7,8 @@ export type Wanted = { least: number } | { most: number } | undefined
 export interface Rounds {
   ours: number[]
   peer: number[]
+  /** What else is worth telling. */
+  note?: string
 }
 
 /** One thing worth knowing about the service, as a ratio to a peer or a limit that is measured in the same run. */
@@ -31,10 +33,12 @@ export interface Measured extends Pick<Figure, 'name' | 'unit' | 'wanted'> {
   spread: [number, number]
   /** Undefined where nothing is wanted. */
   met: boolean | undefined
+  note?: string
 }
 
 /** The value in the middle; of an even number, the upper of the two. */
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 /** Reduces the rounds of a figure to what is reported. */
 export function judge({ name, unit, peer, wanted }: Figure, rounds: Rounds): Measured {
@@ -50,5 +54,6 @@ export function judge({ name, unit, peer, wanted }: Figure, rounds: Rounds): Mea
     spread: [Math.min(...ratios), Math.max(...ratios)],
     wanted,
     met: wanted && ('least' in wanted ? ratio >= wanted.least : ratio <= wanted.most),
+    ...(rounds.note === undefined ? {} : { note: rounds.note }),
   }
 }

@@ -3,10 +3,13 @@ import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { serveBare } from './bare-server.ts'
 import { chatPoll, chatSend } from './chat.ts'
+import { crowd } from './crowd.ts'
 import { delta } from './delta.ts'
 import { judge, type Figure, type Measured } from './figure.ts'
 import { folderList } from './folder-list.ts'
 import { help } from './help.ts'
+import { login, login2fa } from './login.ts'
+import { longPoll } from './long-poll.ts'
 import { largeDownload, largeUpload } from './large-file.ts'
 import { manifest, memory, memoryAtOnce } from './manifest.ts'
 import { noopSync, noopWork } from './noop-sync.ts'
@@ -35,17 +38,22 @@ const figures: readonly Figure[] = [
   folderList,
   chatSend,
   chatPoll,
+  longPoll,
+  login,
+  login2fa,
   help,
   userList,
   noopWork,
   noopSync,
+  crowd,
 ]
 
-const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER]
+const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
---json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down).
-All of them take some three minutes, two cores, and 5 GB in the temporary folder until the end.
+--json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
+--seconds is how long the figure crowd goes on: 60 if not given.
+All of them take some five minutes, two cores, and 5 GB in the temporary folder until the end.
 `
 
 const { values: options, positionals: names } = parseArgs({
@@ -53,6 +61,7 @@ const { values: options, positionals: names } = parseArgs({
   options: {
     json: { type: 'string' },
     profile: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
     help: { type: 'boolean', short: 'h' },
     'bare-server': { type: 'boolean' },
   },
@@ -64,11 +73,14 @@ else if (options.help) process.stdout.write(USAGE)
 else if (unknown !== undefined) {
   process.stderr.write(`There is no figure "${unknown}".\n\n${USAGE}`)
   process.exitCode = 2
+} else if (!(Number(options.seconds) >= 1)) {
+  process.stderr.write(`--seconds must be a number from 1 on.\n\n${USAGE}`)
+  process.exitCode = 2
 } else await bench()
 
 async function bench(): Promise<void> {
   const chosen = figures.filter(({ name }) => names.length === 0 || names.includes(name))
-  const workspace = openWorkspace(options.profile)
+  const workspace = openWorkspace({ profiles: options.profile, seconds: Number(options.seconds) })
   process.once('exit', () => workspace.clear())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 

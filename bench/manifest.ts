@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { makeAccount, withDatabase, withService, type Account } from './account.ts'
 import { requestTo, withConnections, type Connection } from './connection.ts'
 import type { Figure } from './figure.ts'
+import { forgetPeak, residentMib } from './resident.ts'
 import { interleave, rate, share } from './rounds.ts'
 import { filesOf, seedFiles } from './seeds.ts'
 import type { Workspace } from './workspace.ts'
@@ -51,14 +51,6 @@ export const manifest: Figure = {
     )
   },
 }
-
-/** Memory of a process in MiB, now or at its highest since the last `forgetPeak` (Linux only: proc(5)). */
-function residentMib(pid: number, which: 'VmRSS' | 'VmHWM'): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(new RegExp(`${which}:\\s*(\\d+) kB`).exec(status)![1]) / 1_024
-}
-
-const forgetPeak = (pid: number): void => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 
 /** How much memory a fresh server takes at its highest for answering ten manifests, `atOnce` of them at a time. */
 const memoryFigure = (name: string, atOnce: number, how: string): Figure => ({

@@ -24,7 +24,7 @@ const columns: { title: string; right?: true; value: (figure: Measured) => strin
   { title: 'peer is', value: ({ against }) => against },
 ]
 
-/** The figures as a table for people. Values are medians; the ratio is the median of the rounds' ratios. */
+/** The figures as a table for people, with their notes below. Values are medians; the ratio is the median of the rounds' ratios. */
 export function tableOf(figures: readonly Measured[]): string {
   const cells = [
     columns.map(({ title }) => title),
@@ -36,5 +36,6 @@ export function tableOf(figures: readonly Measured[]): string {
       .map((cell, column) => (columns[column]!.right ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
       .join('  ')
       .trimEnd()
-  return cells.map(line).join('\n')
+  const notes = figures.flatMap(({ name, note }) => (note === undefined ? [] : [`${name}: ${note}`]))
+  return [...cells.map(line), ...notes].join('\n')
 }

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 export interface Workspace {
   /** Where servers are to write CPU profiles; undefined for none. */
   profiles: string | undefined
+  /** How long a figure of endurance goes on. */
+  seconds: number
   /** A new, empty folder. It stays to the end of the run: where many files were just deleted, creating some is slow. */
   folder(name: string): string
   /** Makes sure that a process ends with the run, however that ends. */
@@ -14,12 +16,13 @@ export interface Workspace {
   clear(): void
 }
 
-export function openWorkspace(profiles: string | undefined): Workspace {
+export function openWorkspace({ profiles, seconds }: Pick<Workspace, 'profiles' | 'seconds'>): Workspace {
   const root = mkdtempSync(join(tmpdir(), 'svc-bench-'))
   const children = new Set<ChildProcess>()
   let folders = 0
   return {
     profiles,
+    seconds,
     folder(name) {
       const path = join(root, `${name}-${++folders}`)
       mkdirSync(path, { mode: 0o700 })
