@@ -96,6 +96,8 @@ export async function makeApp({
       socket.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
     },
   })
+  // A server may ignore expectations it does not know (RFC 9110, 10.1.1); Node would answer them with an empty 417.
+  app.server.on('checkExpectation', app.routing)
   app.server.headersTimeout = 15_000
   app.server.maxConnections = 4_096
 

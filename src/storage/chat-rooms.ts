@@ -181,6 +181,7 @@ export async function insertMembers(
   users: readonly number[],
   stamp: number,
 ): Promise<number[]> {
+  if (users.length === 0) return []
   const rows = users.map((user_id) => ({ room_id: room, user_id, joined_at: stamp, read_at: stamp }))
   const joined = await tx.q
     .insertInto('room_members')

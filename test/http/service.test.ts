@@ -180,6 +180,15 @@ describe('what is no HTTP', () => {
     expect((await server.send('/healthz')).status).toBe(200)
   })
 
+  test('is answered as ever when it expects what nobody knows', async () => {
+    const raw = await openRaw(server.url)
+    raw.write(rawHead('GET', '/api/nothing', { expect: 'a miracle', connection: 'close' }))
+    const answer = await raw.answer()
+    const { status, body } = readRaw(answer)
+    expect([status, JSON.parse(body)]).toEqual([404, expect.objectContaining({ ok: false, code: 'not_found' })])
+    expect(answer.toLowerCase()).toContain('x-content-type-options: nosniff')
+  })
+
   test('is refused when its headers are without end', async () => {
     const raw = await openRaw(server.url)
     raw.write(rawHead('GET', '/healthz', { 'x-long': 'x'.repeat(20_000) }))

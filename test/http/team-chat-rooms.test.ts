@@ -205,6 +205,15 @@ describe('who is in a channel', () => {
     expect(await unreadIn(bob, room)).toBe(1)
   })
 
+  test('may bring in nobody, which changes nothing', async () => {
+    const room = await channelOf(ada, bob)
+    const { cursor } = await bob.everything()
+    const answer = await ada.ask(invite, { room_id: room, user_ids: [] })
+    expect(answer.room.participants.map(({ id }) => id)).toEqual([ada.id, bob.id])
+    expect((await bob.everything()).cursor).toBe(cursor)
+    expect((await cyd.call(invite, { room_id: room, user_ids: [] })).status).toBe(403)
+  })
+
   test('cannot bring in who is not there', async () => {
     const room = await channelOf(ada)
     const reply = await ada.call(invite, { room_id: room, user_ids: [bob.id, 999_999_999] })
