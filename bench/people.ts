@@ -1,41 +1,62 @@
+import { hashToken, newToken } from '../src/domain/accounts/tokens.ts'
 import { insertAccount } from '../src/storage/accounts.ts'
+import type { Writer } from '../src/storage/database.ts'
 import { replaceToken } from '../src/storage/device-tokens.ts'
 import { openSqlite } from '../src/storage/sqlite.ts'
-import { hashToken, newToken } from '../src/domain/accounts/tokens.ts'
-import { openLocal } from '../src/wiring/local.ts'
-import { TIME } from './seeds.ts'
+import { openLocal, type Local } from '../src/wiring/local.ts'
 import { numbers } from './samples.ts'
 
 /** Somebody with a device token and a browser session. */
 export interface Person {
   id: number
   username: string
+  /** Under which the token is listed. */
+  token_id: number
   token: string
   cookie: string
 }
 
-const FOR_EVER = { now: TIME, idleSince: -1, madeSince: -1 }
+export interface NewPerson {
+  username: string
+  role?: 'user' | 'admin'
+  /** Without one no password fits. */
+  passwordHash?: string
+  /** Stands in the names of device and browser. */
+  label?: string
+}
 
-/** Gives a data directory more accounts, straight into its database: hashing a password for each would take long. */
-export async function addPeople(dataDir: string, count: number, passwordHash = '-'): Promise<Person[]> {
+/** Makes somebody straight in the database: hashing a password for everybody would take long. */
+export async function enlist(tx: Writer, { domain }: Local, person: NewPerson): Promise<Person> {
+  const { username, role = 'user', passwordHash = '-', label = 'Benchmark' } = person
+  const names = { username, display_name: username, avatar_color: '#336699' }
+  const now = Date.now()
+  const id = (await insertAccount(tx, { ...names, role, password_hash: passwordHash, quota_bytes: null }, now))!
+  return { id, username, ...(await signIn(tx, domain, id, label)) }
+}
+
+/** Gives an account one more device and one more session. */
+export async function signIn(tx: Writer, { accounts }: Local['domain'], user: number, label: string) {
+  const now = Date.now()
+  const token = newToken()
+  const device = { device_id: `device-${token.slice(0, 8)}`, device_name: label, token_hash: hashToken(token) }
+  const stamps = { created_at: now, last_used_at: now, last_ip: null, expires_at: null }
+  const lifetime = { now, idleSince: -1, madeSince: -1 }
+  const token_id = await replaceToken(tx, { user_id: user, ...device, ...stamps }, lifetime, 20)
+  const cookie = await accounts.sessions.begin(tx, user, { ip: '127.0.0.1', userAgent: label })
+  return { token_id, token, cookie }
+}
+
+/** Gives a data directory more accounts. */
+export async function addPeople(dataDir: string, count: number, passwordHash?: string): Promise<Person[]> {
   const local = await openLocal({ dataDir, env: {} })
   const database = openSqlite(local.directory.database)
   try {
     return await database.write(async (tx) => {
       const people: Person[] = []
-      for (const number of numbers(count)) {
-        const username = `person-${number}`
-        const names = { username, display_name: `Person ${number}`, avatar_color: '#336699' }
-        const account = { ...names, role: 'user', password_hash: passwordHash, quota_bytes: null } as const
-        const now = Date.now()
-        const id = (await insertAccount(tx, account, now))!
-        const token = newToken()
-        const device = { device_id: `device-${number}`, device_name: 'Benchmark', token_hash: hashToken(token) }
-        const stamps = { created_at: now, last_used_at: now, last_ip: null, expires_at: null }
-        await replaceToken(tx, { user_id: id, ...device, ...stamps }, FOR_EVER, 1)
-        const place = { ip: '127.0.0.1', userAgent: 'Benchmark' }
-        people.push({ id, username, token, cookie: await local.domain.accounts.sessions.begin(tx, id, place) })
-      }
+      for (const number of numbers(count))
+        people.push(
+          await enlist(tx, local, { username: `person-${number}`, ...(passwordHash ? { passwordHash } : {}) }),
+        )
       return people
     })
   } finally {

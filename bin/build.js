@@ -1,4 +1,4 @@
-// Bundles the sources: `node bin/build.js` writes dist, `node bin/build.js --bench` writes the benchmarks into node_modules/.cache.
+// Bundles the sources: `node bin/build.js` writes dist, `node bin/build.js --bench` writes the benchmarks and the attack into node_modules/.cache.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -74,7 +74,7 @@ async function buildDist() {
 async function buildBench() {
   await esbuild.build({
     ...shared,
-    entryPoints: ['bench/main.ts'],
+    entryPoints: ['bench/main.ts', 'bench/attack/main.ts'],
     outdir: 'node_modules/.cache/bench',
     packages: 'external',
   })

@@ -1,0 +1,188 @@
+import { makeRandom } from '../../test/support/random.ts'
+import { addresses, addressShots } from './addresses.ts'
+import { basesOf, plain } from './base.ts'
+import { faultsOf } from './checks.ts'
+import { mutant } from './mutate.ts'
+import { operationsOf, type Operation } from './operations.ts'
+import { makeGun, type Gun, type Outcome } from './send.ts'
+import { curlOf, type Shot } from './shot.ts'
+import { kinds } from './shots.ts'
+import type { Attacker, State, Target } from './target.ts'
+
+export interface FuzzOptions {
+  /** Decides the random requests of each operation, whichever others are attacked too. */
+  seed: number
+  /** Random requests an operation, beside those that are always tried. */
+  rounds: number
+  /** Operations whose name matches; all of them without it. */
+  only?: RegExp | undefined
+  /** Longest that an answer may take, in ms. */
+  slow: number
+}
+
+/** Something that should not be, with the first request that shows it. */
+export interface Finding {
+  operation: string
+  fault: string
+  /** What was wrong with the request. */
+  what: string
+  status: number | undefined
+  curl: string
+  /** How many requests show it. */
+  count: number
+}
+
+export interface Summary {
+  operations: number
+  requests: number
+  accepted: number
+  refused: number
+  /** Requests that were given up while they waited for news. */
+  held: number
+  findings: Finding[]
+  /** Operations whose request as it should be was refused: they are attacked no deeper than their first checks. */
+  shallow: string[]
+}
+
+/** Random requests that an attacker makes before the next one takes over. */
+const ROUNDS_EACH = 20
+
+/** A number that a text decides. */
+const numberOf = (text: string): number =>
+  Array.from(text).reduce((hash, character) => Math.imul(hash ^ character.codePointAt(0)!, 0x01000193), 0x811c9dc5)
+
+/** A request that stores what came before its mistake, as the description says. */
+const storesBefore = ({ query }: Operation): boolean => query === 'action=upload_batch'
+
+/** Attacks the operations of a target. `tell` hears of each one when it is done with. */
+export async function fuzz(
+  target: Target,
+  options: FuzzOptions,
+  tell: (operation: string, requests: number) => void,
+): Promise<Summary> {
+  const codes = new Set(target.description.components.schemas.Failure.properties.code.enum)
+  const operations = [addresses, ...operationsOf(target.description)].filter(({ id }) => options.only?.test(id) ?? true)
+  const summary: Summary = {
+    operations: operations.length,
+    requests: 0,
+    accepted: 0,
+    refused: 0,
+    held: 0,
+    findings: [],
+    shallow: [],
+  }
+  const known = new Map<string, Finding>()
+  const gun = makeGun(target.url)
+
+  function note(shot: Shot, fault: string, status?: number): void {
+    const key = `${shot.operation.id} ${fault}`
+    const found = known.get(key)
+    if (found) return void found.count++
+    const finding = { operation: shot.operation.id, fault, what: shot.what, status, curl: curlOf(shot), count: 1 }
+    known.set(key, finding)
+    summary.findings.push(finding)
+  }
+
+  /** Fires one shot and looks at what came of it. */
+  async function take(shot: Shot, attacker: Attacker, watch: Watch): Promise<number> {
+    const outcome = await patient(gun, shot, attacker, options.slow)
+    summary.requests++
+    if ('broke' in outcome) {
+      note(shot, `is not answered: ${outcome.broke}`)
+      return 0
+    }
+    if ('held' in outcome) {
+      summary.held++
+      return 0
+    }
+    const { reply } = outcome
+    const isRefused = reply.status >= 400
+    summary[isRefused ? 'refused' : 'accepted']++
+    for (const fault of faultsOf(target, codes, shot, reply)) note(shot, fault, reply.status)
+    if (reply.ms > options.slow) note(shot, `takes longer than ${options.slow} ms`, reply.status)
+    for (const fault of watch.look(isRefused && !storesBefore(shot.operation))) note(shot, fault, reply.status)
+    return reply.status
+  }
+
+  async function roleFor(operation: Operation): Promise<'user' | 'admin'> {
+    for (const role of ['user', 'admin'] as const) {
+      const attacker = await target.newcomer(role)
+      const watch = watchOf(target, attacker)
+      const [base] = basesOf(operation, attacker, target.foreign)
+      let isDone = false
+      for (const shot of plain(base!)) if ((await take(shot, attacker, watch)) < 400) isDone = true
+      if (isDone) return role
+    }
+    summary.shallow.push(operation.id)
+    return 'user'
+  }
+
+  async function attack(operation: Operation): Promise<void> {
+    const random = makeRandom(options.seed ^ numberOf(operation.id))
+    const role = await roleFor(operation)
+    for (const kind of kinds) {
+      const attacker = await target.newcomer(role)
+      const watch = watchOf(target, attacker)
+      for (const base of basesOf(operation, attacker, target.foreign))
+        for (const shot of kind(base, target, attacker)) await take(shot, attacker, watch)
+    }
+    for (let round = 0; round < options.rounds; round += ROUNDS_EACH) {
+      const attacker = await target.newcomer(role)
+      const watch = watchOf(target, attacker)
+      const bases = basesOf(operation, attacker, target.foreign)
+      for (let left = Math.min(ROUNDS_EACH, options.rounds - round); left > 0; left--)
+        await take(mutant(random.of(bases), random), attacker, watch)
+    }
+  }
+
+  async function attackAddresses(): Promise<void> {
+    const attacker = await target.newcomer('user')
+    const watch = watchOf(target, attacker)
+    for (const shot of addressShots()) await take(shot, attacker, watch)
+  }
+
+  try {
+    for (const operation of operations) {
+      const before = summary.requests
+      await (operation === addresses ? attackAddresses() : attack(operation))
+      tell(operation.id, summary.requests - before)
+    }
+  } finally {
+    gun.close()
+  }
+  return summary
+}
+
+/** Fires once, and again when the connection broke or the answer was late: then it was perhaps not the request's fault. */
+async function patient(gun: Gun, shot: Shot, attacker: Attacker, slow: number): Promise<Outcome> {
+  let outcome = await gun.fire(shot, attacker)
+  for (let again = 0; again < 2; again++) {
+    if ('held' in outcome || ('reply' in outcome && outcome.reply.ms <= slow)) return outcome
+    outcome = await gun.fire(shot, attacker)
+  }
+  return outcome
+}
+
+interface Watch {
+  /** What the last request changed that it must not have; `wasRefused` when nothing at all may have changed. */
+  look(wasRefused: boolean): string[]
+}
+
+/** Follows what is protected. Looking is dear, so it is done only after commits. */
+function watchOf(target: Target, attacker: Attacker): Watch {
+  let state: State = target.state(attacker)
+  let commits = target.commits()
+  return {
+    look(wasRefused) {
+      const now = target.commits()
+      if (now === commits) return []
+      commits = now
+      const before = state
+      state = target.state(attacker)
+      return [
+        ...(state.other === before.other ? [] : ['changes something of somebody else']),
+        ...(wasRefused && state.own !== before.own ? ['changes something although it is refused'] : []),
+      ]
+    },
+  }
+}

@@ -1,0 +1,105 @@
+// What the interface offers, read from its own description: what is added to it is attacked without a line here.
+
+/** How a caller shows who it is. */
+export type Way = 'device' | 'session' | 'nobody'
+
+/** Parameters, or properties of a body, by name. */
+export type Fields = Record<string, unknown>
+
+/** One operation of the interface. */
+export interface Operation {
+  id: string
+  method: string
+  path: string
+  /** Query that chooses the operation, without a question mark; empty where the path does. */
+  query: string
+  /** What the operation reads its body as. */
+  takes: 'nothing' | 'json' | 'bytes'
+  /** Parameters of the query as the description shows them. */
+  parameters: Fields
+  /** A JSON body as the description shows it. */
+  body: Fields
+  /** Parameters or properties that the description names besides, each with some value. */
+  optional: Fields
+  ways: Way[]
+  /** Statuses that the description names. */
+  statuses: ReadonlySet<number>
+}
+
+interface Schema {
+  type?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+  const?: unknown
+  minimum?: number
+}
+
+interface Described {
+  operationId: string
+  security?: Record<string, unknown>[]
+  parameters?: { name: string; in: string; required: boolean; schema: Schema; example?: unknown }[]
+  requestBody?: { content: Record<string, { schema: Schema; example?: Fields }> }
+  responses: Record<string, unknown>
+}
+
+export interface Description {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: { Failure: { properties: { code: { enum: string[] } } } } }
+}
+
+/** Some value of a schema, where the description gives no example. */
+function valueOf({ type, properties, items, anyOf, minimum, ...schema }: Schema): unknown {
+  if (anyOf) return valueOf(anyOf[0]!)
+  if ('const' in schema) return schema.const
+  if (type === 'integer' || type === 'number') return Math.max(1, minimum ?? 1)
+  if (type === 'boolean') return true
+  if (type === 'array') return items ? [valueOf(items)] : []
+  if (type === 'object')
+    return Object.fromEntries(Object.entries(properties ?? {}).map(([name, part]) => [name, valueOf(part)]))
+  return 'example'
+}
+
+const waysOf = (security: Described['security'] = []): Way[] => {
+  const ways = security.flatMap((one) => Object.keys(one)).filter((way) => way === 'device' || way === 'session')
+  return ways.length > 0 ? ways : ['nobody']
+}
+
+const fieldsOf = <T>(entries: readonly T[], pair: (entry: T) => [string, unknown]): Fields =>
+  Object.fromEntries(entries.map(pair))
+
+function operationOf(address: string, method: string, described: Described): Operation {
+  const [path = '', query = ''] = address.split('?')
+  const json = described.requestBody?.content['application/json']
+  const properties = Object.entries(json?.schema.properties ?? {})
+  const inQuery = (described.parameters ?? []).filter((parameter) => parameter.in === 'query')
+  const isShown = (parameter: (typeof inQuery)[number]) => parameter.required || 'example' in parameter
+  const body = json?.example ?? {}
+  return {
+    id: described.operationId,
+    method: method.toUpperCase(),
+    path,
+    query,
+    takes: json ? 'json' : described.requestBody ? 'bytes' : 'nothing',
+    parameters: fieldsOf(inQuery.filter(isShown), ({ name, schema, example }) => [name, example ?? valueOf(schema)]),
+    body,
+    optional: {
+      ...fieldsOf(
+        inQuery.filter((parameter) => !isShown(parameter)),
+        ({ name, schema }) => [name, valueOf(schema)],
+      ),
+      ...fieldsOf(
+        properties.filter(([name]) => !(name in body)),
+        ([name, schema]) => [name, valueOf(schema)],
+      ),
+    },
+    ways: waysOf(described.security),
+    statuses: new Set(Object.keys(described.responses).map(Number)),
+  }
+}
+
+/** Every operation of a description. */
+export const operationsOf = ({ paths }: Description): Operation[] =>
+  Object.entries(paths).flatMap(([address, methods]) =>
+    Object.entries(methods).map(([method, described]) => operationOf(address, method, described)),
+  )
