@@ -82,12 +82,14 @@ export async function takeBackupCode(tx: Writer, id: number): Promise<boolean> {
 }
 
 /** Keeps the hash of a code that stands in for the second factor once; a new one takes the place of the one before. */
-export const storeBypassCode = (tx: Writer, code: BypassCodeRow) =>
-  tx.q
+export async function storeBypassCode(tx: Writer, code: BypassCodeRow, salt: string): Promise<void> {
+  await tx.q.updateTable('second_factors').set({ code_salt: salt }).where('user_id', '=', code.user_id).execute()
+  await tx.q
     .insertInto('bypass_codes')
     .values(code)
     .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ hash: code.hash, expires_at: code.expires_at }))
     .execute()
+}
 
 /** The bypass code of an account that still holds. */
 export const bypassCodeOf = (on: Reader, user: number, now: number): Promise<BypassCodeRow | undefined> =>

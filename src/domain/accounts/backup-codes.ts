@@ -42,7 +42,7 @@ export const hashBackupCodes = (queue: Queue, codes: string[], salt: string): Pr
 /** Codes to show once, and what to store of them. Takes about half a second. */
 export async function makeCodes(queue: Queue, salt: string) {
   const codes = newBackupCodes()
-  return { codes, salt, hashes: await hashBackupCodes(queue, codes, salt) }
+  return { codes, hashes: await hashBackupCodes(queue, codes, salt) }
 }
 
 /** The stored code with this hash, found in a time that says nothing about it. */

@@ -14,7 +14,7 @@ import {
 import { deleteSessionsOf } from '../../storage/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
-import { hashBackupCodes, makeCodes, newBackupCode } from './backup-codes.ts'
+import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
 import { isClosed } from './code-step.ts'
 import type { Queue } from './queue.ts'
 import { refuse } from './refusals.ts'
@@ -118,26 +118,28 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       if (!(ttl >= BYPASS_MS.min && ttl <= BYPASS_MS.max)) {
         throw refuse('ttl', 'A bypass code lasts from one second to 24 hours.')
       }
-      const { salt } = await factorOf(database.read, user)
+      const { salt = newSalt() } = await factorOf(database.read, user)
       const code = newBackupCode()
       const [hash] = await hashBackupCodes(queue, [code], salt)
       const expires_at = clock.now() + ttl
       await database.write(async (tx) => {
-        const { account, salt: now } = await factorOf(tx, user)
+        const { account, salt: current = salt } = await factorOf(tx, user)
         if (account.disabled_at !== null) {
           throw fault('conflict', { text: `"${account.username}" is disabled and cannot sign in.` })
         }
-        if (now !== salt) throw fault('conflict')
-        await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at })
+        if (current !== salt) throw fault('conflict')
+        await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at }, salt)
         await audit.record(tx, { kind: '2fa.bypass_made', about: user, detail: { expires_at: iso(expires_at) } })
       })
       return { code, expires_at }
     },
     async renewBackupCodes(user, acting) {
       // The salt stays: a bypass code that was handed out is hashed with it too.
-      const { codes, salt, hashes } = await makeCodes(queue, (await factorOf(database.read, user)).salt)
+      const { salt = newSalt() } = await factorOf(database.read, user)
+      const { codes, hashes } = await makeCodes(queue, salt)
       await database.write(async (tx) => {
-        if ((await factorOf(tx, user)).salt !== salt) throw fault('conflict')
+        const { salt: current = salt } = await factorOf(tx, user)
+        if (current !== salt) throw fault('conflict')
         await replaceBackupCodes(tx, user, salt, hashes)
         await audit.record(tx, { kind: '2fa.codes_regenerated', ...doer(user, acting) })
       })
@@ -146,10 +148,10 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
   }
 }
 
-/** An account whose second factor is in force, and the salt of its codes. Throws `conflict` when there is none. */
-async function factorOf(on: Reader, user: number): Promise<{ account: Account; salt: string }> {
+/** An account whose second factor is in force, and the salt of its codes if it ever had some. Throws `conflict` when it is not. */
+async function factorOf(on: Reader, user: number): Promise<{ account: Account; salt: string | undefined }> {
   const account = await present(accountById(on, user))
   const factor = await secondFactorOf(on, user)
   if (!factor?.secret) throw fault('conflict', { text: `"${account.username}" has no second factor.` })
-  return { account, salt: factor.code_salt! }
+  return { account, salt: factor.code_salt ?? undefined }
 }

@@ -81,7 +81,8 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit
     },
     async enable(user, code, acting) {
       await prove(database.read, user, code)
-      const { codes, salt, hashes } = await makeCodes(queue, newSalt())
+      const salt = newSalt()
+      const { codes, hashes } = await makeCodes(queue, salt)
       await database.write(async (tx) => {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())

@@ -252,3 +252,18 @@ test('the overview says of everybody what there is', async () => {
   expect((await accounts.twoFactor.overview())[0]).toMatchObject({ locked_until: null, bypass_until: null })
   expect((await accounts.twoFactor.overview())[1]).toMatchObject({ set_up_until: null })
 })
+
+test('a factor that never had backup codes takes new ones and a bypass code all the same', async () => {
+  const { accounts, ada, database, enter } = await withFactor()
+  const forget = () =>
+    database.write(async (tx) => {
+      await tx.q.deleteFrom('backup_codes').execute()
+      await tx.q.updateTable('second_factors').set({ code_salt: null }).execute()
+    })
+  await forget()
+  const { code } = await accounts.twoFactor.bypass(ada.id, MINUTE)
+  expect(await enter(code)).toBe('ok')
+  await forget()
+  const [fresh] = await accounts.twoFactor.renewBackupCodes(ada.id)
+  expect(await enter(fresh!)).toBe('ok')
+})
