@@ -83,6 +83,7 @@ const byStatus: Record<number, ErrorCode> = {
   416: 'range_not_satisfiable',
   422: 'checksum_mismatch',
   429: 'rate_limited',
+  501: 'unknown_action',
   502: 'busy',
   503: 'busy',
   504: 'busy',
@@ -125,12 +126,14 @@ function parse(text: string): unknown {
 function notOurs(from: string, status: number, what: string): Error {
   if ([502, 503, 504].includes(status)) {
     const sentence = `The server behind ${from} is not available at the moment (${status}): try again later.`
-    return new Unreachable(sentence, { undecided: true })
+    return new Unreachable(sentence, { undecided: true, status })
   }
   if (status === 413) {
     return new Fault('too_large', {
       text: `A proxy in front of ${from} refuses content of this size: raise its limit (nginx: client_max_body_size).`,
     })
   }
-  return new Unreachable(`${from} is not an svc server (it answered ${status}, ${what}): check the address.`)
+  return new Unreachable(`${from} is not an svc server (it answered ${status}, ${what}): check the address.`, {
+    status,
+  })
 }

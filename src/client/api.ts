@@ -43,7 +43,7 @@ export interface Api {
     size: number,
     options?: CallOptions,
   ): Promise<Static<R>>
-  /** An action that answers bytes: resolves when the headers are there. 304 is an answer, not an error. */
+  /** An action that answers bytes, asked like one of JSON: resolves when the headers are there. 304 is an answer, not an error. */
   receive<P extends TObject>(
     action: Typed<P, TSchema>,
     params: NoInfer<Static<P>>,
@@ -97,20 +97,21 @@ export function makeApi({ url, token, transport }: ApiParts): Api {
     return result as Static<R>
   }
 
+  function askWith(action: AnyAction, params: Record<string, unknown>, options: CallOptions): Promise<WireAnswer> {
+    if (action.method === 'GET') return ask(action, params, options)
+    const body = new TextEncoder().encode(JSON.stringify(params))
+    return ask(action, {}, options, { headers: { 'content-type': 'application/json' }, body, size: body.length })
+  }
+
   return {
     url,
-    async call(action, params, options = {}) {
-      if (action.method === 'GET') return resultOf(action, await ask(action, params, options))
-      const body = new TextEncoder().encode(JSON.stringify(params))
-      const sent = { headers: { 'content-type': 'application/json' }, body, size: body.length }
-      return resultOf(action, await ask(action, {}, options, sent))
-    },
+    call: async (action, params, options = {}) => resultOf(action, await askWith(action, params, options)),
     async send(action, params, body, size, options = {}) {
       const sent = { headers: { 'content-type': 'application/octet-stream' }, body, size }
       return resultOf(action, await ask(action, params, options, sent))
     },
     async receive(action, params, options = {}) {
-      const answer = await ask(action, params, options)
+      const answer = await askWith(action, params, options)
       if (answer.status === 304) await discard(answer)
       return answer
     },

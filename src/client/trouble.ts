@@ -4,10 +4,16 @@ export class Unreachable extends Error {
   readonly exitCode = 7
   /** Whether the server may have carried the request out all the same. */
   readonly undecided: boolean
+  /** The status of an answer that no svc server gave. */
+  readonly status: number | undefined
 
-  constructor(message: string, { undecided = false, ...options }: ErrorOptions & { undecided?: boolean } = {}) {
+  constructor(
+    message: string,
+    { undecided = false, status, ...options }: ErrorOptions & { undecided?: boolean; status?: number } = {},
+  ) {
     super(message, options)
     this.undecided = undecided
+    this.status = status
   }
 }
 

@@ -1,119 +1,98 @@
-import { createHash } from 'node:crypto'
 import { lstatSync, rmSync } from 'node:fs'
-import { open, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { randomHex } from '../../base/random.ts'
-import { contract } from '../../contract/contract.ts'
-import { Changed, Corrupt } from './changed.ts'
+import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
+import { fetchFile, type Fetched } from './fetch.ts'
 import { conflictName, placeOf } from './paths.ts'
 import { assertFile, assertFolders, placeNew, placeOver, see, trashPlace } from './placing.ts'
-import { ownFile } from './root.ts'
+import type { Tell } from './runner.ts'
 import { identityOf } from './scan.ts'
 import type { Effect } from './settle.ts'
 import type { Change } from './state.ts'
-import { childOf, nameOf, parentOf, type FileState, type Identity } from './tree.ts'
+import { childOf, nameOf, parentOf, type Identity } from './tree.ts'
 import type { Work } from './work.ts'
 
-const action = contract.syncFiles.actions.download
+type Download = OpOf<'download'>
 
 /**
  * Brings a file here: into a temporary file, checked against what was announced and flushed, and only then to its place, where
  * nothing is overwritten but the very file the plan saw. What is replaced goes to the trash.
  */
-export async function download(work: Work, op: OpOf<'download'>): Promise<Effect> {
+export async function download(work: Work, op: Download): Promise<Effect> {
+  const fetched = await fetchFile(work, op, aim(work, op))
+  work.signal.throwIfAborted()
+  const told: Effect[] = []
+  await placeAll(work, [fetched], (_, share) => {
+    if ('error' in share) throw share.error
+    told.push(share.effect)
+  })
+  return told[0]!
+}
+
+/** Makes sure that the place of a file is as planned, and returns the mode of the one that it replaces. Throws `Changed`. */
+export function aim(work: Pick<Work, 'root'>, op: Download): number | undefined {
   const target = placeOf(work.root, op.here)
   const before = see(target)
   assertFolders(work.root, op.here)
   if (op.over) assertFile(target, op.over)
   else if (before) throw new Changed('here')
-  const mode = before?.kind === 'file' ? before.mode : undefined
-
-  const temporary = ownFile(work.root, 'tmp', randomHex(12))
-  try {
-    const at = work.clock.now()
-    const fetched = await work.pace(action, () => fetchInto(work, op, temporary, mode))
-    work.signal.throwIfAborted()
-    assertFolders(work.root, op.here)
-    if (op.over) await replace(work, op, temporary, target, op.over)
-    else placeNew(temporary, target)
-    const changes: Change[] = [{ put: op.key, node: { path: op.there, ...op.file } }]
-    if (op.over) changes.push({ end: op.key })
-    const placed = stillThat(target, fetched)
-    if (placed) changes.push({ hash: op.key, hashed: { id: placed, sha256: op.file.sha256, blank: false, at } })
-    return { folders: [dirname(target)], changes }
-  } finally {
-    rmSync(temporary, { force: true })
-  }
+  return before?.kind === 'file' ? before.mode : undefined
 }
 
-async function fetchInto(
-  work: Work,
-  op: OpOf<'download'>,
-  temporary: string,
-  mode: number | undefined,
-): Promise<Identity> {
-  const { sha256, size, mtime } = op.file
-  const answer = await work.api.receive(action, { path: op.there }, { signal: work.signal })
-  const announced = answer.headers['x-file-sha256']
-  if (announced !== undefined && announced !== sha256) {
-    for await (const _ of answer.body) break
-    throw new Changed('there')
+/** Puts fetched files in their places. What is about to be replaced is written down before, for all of them at once. */
+export async function placeAll(work: Work, fetched: readonly Fetched[], tell: Tell<Download>): Promise<void> {
+  const moves = fetched.map((each): Placing => ({ ...each, trash: undefined, replaced: false }))
+  const begun: Change[] = []
+  for (const move of moves) {
+    const { key, here: path, over } = move.op
+    if (!over) continue
+    move.trash = trashPlace(work.root, work.run, path)
+    begun.push({ begin: { kind: 'replace', key, path, trash: move.trash, size: over.size, mtimeNs: over.mtimeNs } })
   }
-  const file = await open(temporary, 'w', 0o666)
-  try {
-    const received = await receive(work, answer.body, file, size)
-    if (received.size !== size || received.sha256 !== sha256) {
-      throw new Corrupt(
-        `${received.size} of ${size} bytes arrived, with the checksum ${received.sha256.slice(0, 8)}… instead of ${sha256.slice(0, 8)}….`,
-      )
+  if (begun.length > 0) await work.settle.now({ changes: begun })
+  const failed: { op: Download; error: unknown }[] = []
+  const undone: Change[] = []
+  for (const move of moves) {
+    const { op, temporary } = move
+    try {
+      tell(op, { effect: place(work, move) })
+    } catch (error) {
+      failed.push({ op, error })
+      undone.push(...forgotten(work, op.key))
+      // What was replaced, but not put in order, stays for the next run to see to.
+      if (move.trash !== undefined && !move.replaced) undone.push({ end: op.key })
+    } finally {
+      rmSync(temporary, { force: true })
     }
-    if (mode !== undefined) await file.chmod(mode)
-    // A time of 0 is one that nobody knew.
-    if (mtime > 0) await file.utimes(work.clock.now() / 1_000, mtime)
-    await file.sync()
-    return identityOf(await file.stat({ bigint: true }))
-  } finally {
-    await file.close()
   }
+  if (undone.length > 0) await work.settle.now({ changes: undone })
+  for (const { op, error } of failed) tell(op, { error })
 }
 
-/** Writes what arrives, up to the announced size: a server that sends more is cut off. */
-async function receive(
-  work: Work,
-  body: AsyncIterable<Uint8Array>,
-  file: FileHandle,
-  most: number,
-): Promise<Pick<FileState, 'size' | 'sha256'>> {
-  const hash = createHash('sha256')
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > most) break
-    hash.update(chunk)
-    await file.writeFile(chunk)
-    work.onBytes(chunk.length)
-  }
-  return { size, sha256: hash.digest('hex') }
+interface Placing extends Fetched {
+  /** Where the file goes that is replaced. */
+  trash: string | undefined
+  replaced: boolean
 }
 
-async function replace(
-  work: Work,
-  op: OpOf<'download'>,
-  temporary: string,
-  target: string,
-  over: Identity,
-): Promise<void> {
-  const trash = trashPlace(work.root, work.run, op.here)
-  const { size, mtimeNs } = over
-  await work.settle.now({ changes: [{ begin: { kind: 'replace', key: op.key, path: op.here, trash, size, mtimeNs } }] })
-  try {
-    if (placeOver(temporary, target, over, trash)) return
-  } catch (error) {
-    await work.settle.now({ changes: [{ end: op.key }] })
-    throw error
-  }
-  keepEdit(work, op.here, trash)
+const forgotten = (work: Pick<Work, 'parts'>, key: string): Change[] => (work.parts.delete(key) ? [{ whole: key }] : [])
+
+function place(work: Work, move: Placing): Effect {
+  const { op, temporary, trash, id, at } = move
+  const target = placeOf(work.root, op.here)
+  assertFolders(work.root, op.here)
+  const changes: Change[] = [{ put: op.key, node: { path: op.there, ...op.file } }]
+  if (op.over && trash !== undefined) {
+    const sound = placeOver(temporary, target, op.over, trash)
+    move.replaced = true
+    if (!sound) keepEdit(work, op.here, trash)
+    changes.push({ end: op.key })
+  } else placeNew(temporary, target)
+  changes.push(...forgotten(work, op.key))
+  const placed = stillThat(target, id)
+  if (placed) changes.push({ hash: op.key, hashed: { id: placed, sha256: op.file.sha256, blank: false, at } })
+  return { folders: [dirname(target)], changes }
 }
 
 /** What was written at the last moment into a file that was being replaced is an edit: it comes back as a conflict copy. */

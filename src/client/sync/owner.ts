@@ -3,6 +3,7 @@ import { DAY, type Clock } from '../../base/clock.ts'
 import { contract } from '../../contract/contract.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../credentials.ts'
+import { readOffers, type Features, type Offers } from './offers.ts'
 import type { Limits, Pace } from './pace.ts'
 import { Refused } from './refusals.ts'
 import type { Owner, Registered } from './root.ts'
@@ -17,11 +18,14 @@ export interface Identified extends Owner {
 }
 
 /** Asks whose the token is, and which server answers. */
-export async function identify(api: Api, signal?: AbortSignal): Promise<Identified & { limits: Limits }> {
+export async function identify(
+  api: Api,
+  signal?: AbortSignal,
+): Promise<Identified & { limits: Limits; features: Features }> {
   const options = signal ? { signal } : {}
   const { user, device } = await api.call(validate, {}, { ...options, repeatable: true })
-  const { server_id, limits } = await api.call(capabilities, {}, options)
-  return { server_id, user_id: user.id, username: user.username, device_name: device.device_name, limits }
+  const { server_id, limits, features } = await api.call(capabilities, {}, options)
+  return { server_id, user_id: user.id, username: user.username, device_name: device.device_name, limits, features }
 }
 
 /** What is remembered of the server between runs. */
@@ -29,6 +33,7 @@ interface KnownServer {
   /** The token it was asked with; another one may be another account's. */
   token: string
   limits: Limits
+  features: Features
   at: number
 }
 
@@ -46,18 +51,18 @@ const fingerprint = ({ url, token }: Account): string => createHash('sha256').up
 
 /**
  * Makes sure that the signed-in account is the one whose files the folder holds. Asked once for each token and then once a
- * day, together with the server's limits. Throws `Refused` when it is another.
+ * day, together with the server's limits and what it offers. Throws `Refused` when it is another.
  */
 export async function assertOwner({ api, pace, account, registered, state, clock, signal }: Parts): Promise<void> {
   const known = state.get<KnownServer>('server')
   const token = fingerprint(account)
-  if (known?.token === token && clock.now() - known.at < DAY && clock.now() >= known.at) return
+  if (known?.token === token && known.features && clock.now() - known.at < DAY && clock.now() >= known.at) return
   const found = await pace({ limit: 'none' }, () => identify(api, signal))
-  const { server_id, user_id, username, limits } = found
+  const { server_id, user_id, username, limits, features } = found
   if (server_id !== registered.server_id || user_id !== registered.user_id) {
     throw otherAccount(registered, `${username} at ${account.url}`)
   }
-  state.set('server', { token, limits, at: clock.now() } satisfies KnownServer)
+  state.set('server', { token, limits, features, at: clock.now() } satisfies KnownServer)
 }
 
 export const otherAccount = ({ path, username, url }: Registered, found: string): Refused =>
@@ -71,3 +76,6 @@ export function knownLimits(state: State): Limits {
   const limits = Object.entries(state.get<KnownServer>('server')?.limits ?? {})
   return Object.fromEntries(limits.filter(([, { max, per }]) => max > 0 && per > 0))
 }
+
+/** What the server offers beyond the bare interface, as it was last heard of. */
+export const knownOffers = (state: State): Offers => readOffers(state.get<KnownServer>('server')?.features ?? {})

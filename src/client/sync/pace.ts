@@ -112,13 +112,17 @@ export function makePace({ limits, calls, clock, sleep, signal, onWait }: PacePa
         } else if (isFault(error, 'busy') && busy < BUSY_TRIES) {
           busy += 1
           await wait(limit, error.extra.retryAfter === undefined ? BUSY_MS : error.extra.retryAfter * 1_000)
-        } else if (error instanceof Unreachable && reached && lost < LOST_MS.length) await wait(limit, LOST_MS[lost++]!)
+        } else if (isLost(error) && reached && lost < LOST_MS.length) await wait(limit, LOST_MS[lost++]!)
         else throw error
       }
     }
   }
   return { pace, count: () => count }
 }
+
+/** Whether a request may have got lost on the way; a whole answer of somebody else is an answer. */
+const isLost = (error: unknown): boolean =>
+  error instanceof Unreachable && (error.status === undefined || error.status >= 500)
 
 /** The real thing. */
 export const sleep: Sleep = (ms, signal) =>

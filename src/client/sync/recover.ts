@@ -11,15 +11,34 @@ import type { Work } from './work.ts'
 
 /** How long what was replaced or deleted by the engine stays in `.svc/trash`. */
 const TRASH_DAYS = 30
+/** How long the part of a file is kept that is not asked for again. */
+const PART_DAYS = 7
 
 /** Brings to an end what a run that was cut off left half done, before anything is looked at. Returns how much that was. */
-export async function recover(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'state'>): Promise<number> {
-  const temporary = ownFile(work.root, 'tmp')
-  await rm(temporary, { recursive: true, force: true })
-  await mkdir(temporary, { recursive: true, mode: 0o700 })
+export async function recover(
+  work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'state' | 'parts' | 'clock'>,
+): Promise<number> {
+  await clearTemporary(work)
   const intents = work.state.intents()
   for (const intent of intents) work.state.commit(finish(work, intent))
   return intents.length
+}
+
+/** Removes temporary files, but for parts of large files with which a download can go on. */
+async function clearTemporary({ root, state, parts, clock }: Pick<Work, 'root' | 'state' | 'parts' | 'clock'>) {
+  const temporary = ownFile(root, 'tmp')
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
+  const there = await readdir(temporary)
+  const gone: Change[] = []
+  for (const [key, part] of state.parts()) {
+    if (there.includes(part.name) && clock.now() - part.at < PART_DAYS * DAY) parts.set(key, part)
+    else gone.push({ whole: key })
+  }
+  const kept = new Set([...parts.values()].map(({ name }) => name))
+  for (const name of there) {
+    if (!kept.has(name)) await rm(join(temporary, name), { recursive: true, force: true })
+  }
+  if (gone.length > 0) state.commit(gone)
 }
 
 function finish(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone'>, intent: Intent): Change[] {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { contract } from '../../contract/contract.ts'
-import type { Outcome } from './runner.ts'
+import type { Outcome } from './outcome.ts'
 import type { Op, Plan } from './draft.ts'
 import type { NoticeCode, Planned, Summary, SyncEvent } from './events.ts'
 import type { Limits } from './pace.ts'

@@ -6,7 +6,7 @@ import { apply } from './apply.ts'
 import { brake, massDeletion, type MaxDelete } from './brake.ts'
 import type { Failure, Summary, SyncEvent } from './events.ts'
 import { fillHashes } from './hashing.ts'
-import { assertOwner, knownLimits, otherAccount } from './owner.ts'
+import { assertOwner, knownLimits, knownOffers, otherAccount } from './owner.ts'
 import { makePace, type Calls, type Pace, type Sleep } from './pace.ts'
 import { deviceLabel } from './paths.ts'
 import { plan } from './plan.ts'
@@ -104,6 +104,8 @@ function makeEngine(parts: Parts) {
     root: root.path,
     api,
     pace,
+    limits: () => knownLimits(state),
+    offers: knownOffers(state),
     clock,
     signal,
     state,
@@ -112,6 +114,7 @@ function makeEngine(parts: Parts) {
     onDone,
     onBytes,
     settle: makeSettle(state),
+    parts: new Map(),
     run: runName(iso(clock.now()), randomHex(2)),
     assertRoot: makeGuard(root),
   }

@@ -1,24 +1,12 @@
 import pLimit from 'p-limit'
 import type { Op, OpOf } from './draft.ts'
 import type { Effect } from './settle.ts'
-import { foldersOver } from './paths.ts'
-import { parentOf, type Skipped } from './tree.ts'
-import { judge } from './verdict.ts'
+import { makeLedger } from './outcome.ts'
 import type { Done, Work } from './work.ts'
 
-/** What a plan came to. */
-export interface Outcome {
-  /** Whether planning anew may get further. */
-  again: boolean
-  /** Whether the account is not what it was taken for, and has to be asked for again. */
-  stale: boolean
-  /** What went wrong for good, by key. */
-  failed: Map<string, Skipped>
-  /** What was not as planned, by key: the next plan decides. */
-  changed: Map<string, Skipped>
-}
-
 const AT_ONCE = 8
+/** While one batch is answered the next is on its way. */
+const GROUPS_AT_ONCE = 2
 
 /** Bytes that a transfer moves. */
 export const sizeOf = (op: OpOf<'upload'> | OpOf<'download'>): number =>
@@ -36,64 +24,67 @@ export type Runner = ReturnType<typeof makeRunner>
 /** Does an operation; false when it has become pointless. */
 type Act<O extends Op> = (op: O) => Promise<Effect> | Effect | false
 
+/** What became of an operation that travelled in company: its effect, or why there is none. */
+export type Share = { effect: Effect } | { error: unknown }
+
+/** Does many operations in company, and tells what became of each; what nothing is told of has to go on its own. */
+export type Carry<O extends Op> = (ops: readonly O[], tell: Tell<O>) => Promise<void>
+export type Tell<O extends Op> = (op: O, share: Share) => void
+
 /** Does operations, and keeps what came of each. */
 export function makeRunner(work: Work) {
-  const outcome: Outcome = { again: false, stale: false, failed: new Map(), changed: new Map() }
-  const stopped = new Map<Op['op'], Skipped['code']>()
-  /** Folders in which, or somewhere below which, something was not done. */
-  const untidy = { directly: new Set<string>(), below: new Set<string>() }
+  const ledger = makeLedger()
   let ended: { error: unknown } | undefined
-
-  function notDone(key: string): void {
-    untidy.directly.add(parentOf(key))
-    for (const folder of foldersOver(key)) untidy.below.add(folder)
-  }
-
-  function fail(op: Op, skipped: Skipped): void {
-    // A full quota is no sign of trouble with a listing, and deleting is what helps against it.
-    if (skipped.code !== 'quota') notDone(op.key)
-    outcome.failed.set(op.key, skipped)
-  }
 
   /** Nothing else is begun. */
   const end = (error: unknown): void => void (ended ??= { error })
 
   function wentWrong(op: Op, error: unknown): void {
-    const verdict = judge(error, op)
-    if (verdict.kind === 'end') {
+    if (ledger.wentWrong(op, error)) return
+    end(error)
+    throw error
+  }
+
+  /** Whether an operation can still be begun; throws when the run is over. */
+  const mayBegin = (op: Op): boolean => {
+    work.signal.throwIfAborted()
+    if (ended) throw ended.error
+    return ledger.mayBegin(op)
+  }
+
+  const record = (op: Op, effect: Effect): Promise<void> =>
+    work.settle(effect).then(() => {
+      ledger.outcome.again ||= makesRoom(op)
+      work.onDone(doneOf(op))
+    }, end)
+
+  /** Does a group of operations in company; returns those that have to go on their own. */
+  async function company<O extends Op>(group: readonly O[], carry: Carry<O>, recording: Promise<void>[]): Promise<O[]> {
+    const left = new Set(group.filter(mayBegin))
+    try {
+      await carry([...left], (op, share) => {
+        if (!left.delete(op)) return
+        if ('effect' in share) recording.push(record(op, share.effect))
+        else wentWrong(op, share.error)
+      })
+    } catch (error) {
+      work.signal.throwIfAborted()
       end(error)
       throw error
     }
-    if (verdict.kind === 'changed') {
-      notDone(op.key)
-      outcome.again = true
-      outcome.stale ||= verdict.side === 'there'
-      outcome.changed.set(op.key, { path: op.here, code: 'busy' })
-    } else {
-      for (const kind of verdict.stops ?? []) stopped.set(kind, verdict.skipped.code)
-      fail(op, verdict.skipped)
-    }
+    return [...left]
   }
 
   /** Does one operation; what it brought about is recorded in company, and reported only then. */
   async function one<O extends Op>(op: O, act: Act<O>, recording: Promise<void>[]): Promise<void> {
-    work.signal.throwIfAborted()
-    if (ended) throw ended.error
-    const full = stopped.get(op.op)
-    if (full) return fail(op, { path: op.here, code: full })
+    if (!mayBegin(op)) return
     try {
       const effect = await act(op)
-      if (effect) recording.push(work.settle(effect).then(() => finished(op), end))
+      if (effect) recording.push(record(op, effect))
     } catch (error) {
       work.signal.throwIfAborted()
       wentWrong(op, error)
     }
-  }
-
-  function finished(op: Op): void {
-    // What made room for something else calls for the plan that puts it there.
-    if (op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there') outcome.again = true
-    work.onDone(doneOf(op))
   }
 
   async function recorded(recording: Promise<void>[], works: Promise<void>): Promise<void> {
@@ -107,7 +98,7 @@ export function makeRunner(work: Work) {
   }
 
   return {
-    outcome,
+    outcome: ledger.outcome,
     async inOrder<O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> {
       const recording: Promise<void>[] = []
       const works = async (): Promise<void> => {
@@ -120,11 +111,24 @@ export function makeRunner(work: Work) {
       const limit = pLimit(AT_ONCE)
       await recorded(recording, together(ops.map((op) => limit(() => one(op, act, recording)))))
     },
-    /** Nothing is deleted after the disk was full, nor beside or above what was not done. */
-    mayRemove: (key: string): boolean =>
-      stopped.size === 0 && !untidy.directly.has(parentOf(key)) && !untidy.below.has(key),
+    /** Does operations in company, some groups at once, and those that cannot travel so on their own. */
+    async grouped<O extends Op>(groups: readonly (readonly O[])[], carry: Carry<O>, act: Act<O>): Promise<void> {
+      const recording: Promise<void>[] = []
+      const limit = pLimit(GROUPS_AT_ONCE)
+      const alone: O[] = []
+      const works = groups.map((group) =>
+        limit(async () => void alone.push(...(await company(group, carry, recording)))),
+      )
+      await recorded(recording, together(works))
+      await this.all(alone, act)
+    },
+    mayRemove: ledger.mayRemove,
   }
 }
+
+/** What made room for something else calls for the plan that puts it there. */
+const makesRoom = (op: Op): boolean =>
+  op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
 
 function doneOf(op: Op): Done {
   const done: Done = { op: op.op as Done['op'], path: op.here }

@@ -16,6 +16,15 @@ export type Intent =
   | { kind: 'remove'; key: string; path: string }
   | { kind: 'replace'; key: string; path: string; trash: string; size: number; mtimeNs: bigint }
 
+/** A temporary file with the beginning of a content: a transfer that broke off goes on with it. */
+export interface Part {
+  /** In `.svc/tmp`. */
+  name: string
+  sha256: string
+  /** When it was begun, in milliseconds since the epoch. */
+  at: number
+}
+
 /** What one commit changes. */
 export type Change =
   | { put: string; node: BaseNode }
@@ -24,6 +33,9 @@ export type Change =
   | { hash: string; hashed: Hashed }
   | { begin: Intent }
   | { end: string }
+  | { keep: string; part: Part }
+  /** The part is no more: the file is whole, or given up. */
+  | { whole: string }
 
 /** The listing of the server that an ETag stands for. */
 export interface Remembered {
@@ -44,6 +56,7 @@ export interface State {
   base(): BaseTree
   hashes(): Map<string, Hashed>
   intents(): Intent[]
+  parts(): Map<string, Part>
   /** All changes, durably, or none. */
   commit(changes: readonly Change[]): void
   remembered(): Remembered | undefined
@@ -72,6 +85,9 @@ const SCHEMA = `
     path text primary key, sha256 text, size integer, mtime integer
   ) strict, without rowid;
   create table if not exists intents (key text primary key, intent text not null) strict, without rowid;
+  create table if not exists parts (
+    key text primary key, name text not null, sha256 text not null, at integer not null
+  ) strict, without rowid;
 `
 
 /** Opens the state of one root. A file that is damaged, or belongs to another root, server or account, is moved aside: `fresh` says so. */
@@ -168,6 +184,7 @@ function makeState(db: SqliteFile): State {
       new Map(db.all<BaseRow>('select * from base').map((row) => [row.key, { path: row.path, ...nodeOf(row) }])),
     hashes: () => new Map(db.all<HashRow>('select * from hashes').map((row) => [row.key, hashedOf(row)])),
     intents: () => db.all<{ intent: string }>('select intent from intents').map(({ intent }) => toIntent(intent)),
+    parts: () => new Map(db.all<Part & { key: string }>('select * from parts').map(({ key, ...part }) => [key, part])),
     commit(changes) {
       if (changes.length > 0) db.transaction(() => changes.forEach((change) => apply(db, change)))
     },
@@ -230,5 +247,9 @@ function apply(db: SqliteFile, change: Change): void {
     db.run(sql, change.hash, id.size, ...ns, sha256, blank ? 1 : 0, at)
   } else if ('begin' in change) {
     db.run('insert or replace into intents values (?, ?)', change.begin.key, toText(change.begin))
-  } else db.run('delete from intents where key = ?', change.end)
+  } else if ('keep' in change) {
+    const { name, sha256, at } = change.part
+    db.run('insert or replace into parts values (?, ?, ?, ?)', change.keep, name, sha256, at)
+  } else if ('whole' in change) db.run('delete from parts where key = ?', change.whole)
+  else db.run('delete from intents where key = ?', change.end)
 }

@@ -27,7 +27,7 @@ export async function upload(work: Work, op: OpOf<'upload'>): Promise<Effect> {
   const { id } = op.local
   const place = placeOf(work.root, op.here)
   const at = work.clock.now()
-  const sent = await work.pace(action, async () => {
+  const stored = await work.pace(action, async () => {
     assertFolders(work.root, op.here)
     const file = await openExpected(place, id)
     try {
@@ -36,11 +36,20 @@ export async function upload(work: Work, op: OpOf<'upload'>): Promise<Effect> {
       await file.close()
     }
   })
-  const node = { path: op.there, ...sent }
+  return sent(work, op, { ...stored, at })
+}
+
+/** What is known of a file that the server stored. `at` is when it was opened, in milliseconds. */
+export function sent(
+  work: Pick<Work, 'known' | 'remote'>,
+  op: OpOf<'upload'>,
+  { sha256, mtime, at }: Pick<FileState, 'sha256' | 'mtime'> & { at: number },
+): Effect {
+  const { id } = op.local
+  const node = { path: op.there, kind: 'file' as const, sha256, size: id.size, mtime }
   work.remote.nodes.set(op.key, node)
-  const changes: Change[] = [...folderRecords(work, op.key, op.there), { put: op.key, node }]
-  changes.push({ hash: op.key, hashed: { id, sha256: sent.sha256, blank: id.size === 0, at } })
-  return { changes }
+  const hashed = { id, sha256, blank: id.size === 0, at }
+  return { changes: [...folderRecords(work, op.key, op.there), { put: op.key, node }, { hash: op.key, hashed }] }
 }
 
 async function send(work: Work, op: OpOf<'upload'>, file: FileHandle): Promise<FileState> {
@@ -64,14 +73,14 @@ async function send(work: Work, op: OpOf<'upload'>, file: FileHandle): Promise<F
   try {
     const answer = await work.api.send(action, params, body, id.size, options)
     if ('bytes' in content) work.onBytes(id.size)
-    return stored(answer, content.sha256(), id.size)
+    return asStored(answer, content.sha256(), id.size)
   } catch (error) {
     return alreadyThere(error, known)
   }
 }
 
 /** What the server says it stored must be what was read here; an answer without a checksum comes from a server that keeps to the bare interface. */
-function stored(answer: Partial<Answer<typeof action>>, sha256: string, size: number): FileState {
+function asStored(answer: Partial<Answer<typeof action>>, sha256: string, size: number): FileState {
   if (answer.sha256 !== undefined && answer.sha256 !== sha256) {
     throw new Corrupt(
       `The server stored other content than was sent: ${answer.sha256.slice(0, 8)}… instead of ${sha256.slice(0, 8)}….`,

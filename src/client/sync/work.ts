@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Api } from '../api.ts'
 import type { Op, Reason } from './draft.ts'
-import type { Pace } from './pace.ts'
+import type { Offers } from './offers.ts'
+import type { Limits, Pace } from './pace.ts'
 import type { Settle } from './settle.ts'
-import type { State } from './state.ts'
+import type { Part, State } from './state.ts'
 import type { RemoteNode, Tree } from './tree.ts'
 
 /** What an operation did, for the report. */
@@ -23,10 +24,14 @@ export interface Work {
   root: string
   api: Api
   pace: Pace
+  limits: () => Limits
+  offers: Offers
   clock: Clock
   signal: AbortSignal
   state: State
   settle: Settle
+  /** Large files of which a part is here already, by key. */
+  parts: Map<string, Part>
   /** Names this run in the trash. */
   run: string
   device: string

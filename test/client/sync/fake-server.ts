@@ -1,6 +1,8 @@
 import type { Api, CallOptions, Downloaded } from '../../../src/client/api.ts'
-import { fault } from '../../../src/contract/errors.ts'
+import { BadTar, readTar } from '../../../src/base/tar-reader.ts'
+import { fault, isFault } from '../../../src/contract/errors.ts'
 import { parentOf, ROOT } from '../../../src/client/sync/tree.ts'
+import { tarOf, type Packed } from '../../support/tar.ts'
 import { sha256Of } from './trees.ts'
 
 interface Stored {
@@ -16,6 +18,14 @@ const byPath = ([a]: unknown[], [b]: unknown[]): number => (String(a) < String(b
 /** Something to go wrong: it sees each request before the server does, and may throw, answer itself, or change the world. */
 export type Mischief = (action: string, params: Query, server: FakeServer) => unknown
 
+/** Everything that a server offers beyond the bare interface. */
+export const everything = {
+  upload_batch: { max_entries: 1_000, max_bytes: 64 * 1_048_576 },
+  download_batch: { max_entries: 1_000 },
+  files_batch: { max_operations: 500, if_empty: true },
+  download_range: true,
+}
+
 /** An account in memory that keeps to the contract where the engine can see it, and lets a test make it misbehave. */
 export class FakeServer {
   files = new Map<string, Stored>()
@@ -24,6 +34,8 @@ export class FakeServer {
   epoch = 'epoch-1'
   userId = 7
   limits: Record<string, { max: number; per: number }> = {}
+  /** What it announces beyond the bare interface. */
+  features: Record<string, unknown> = {}
   /** Every request, in order. */
   log: string[] = []
   mischief: Mischief | undefined
@@ -104,7 +116,7 @@ export class FakeServer {
           ok: true,
           server_id: this.serverId,
           epoch: this.epoch,
-          features: {},
+          features: this.features,
           limits: this.limits,
           retention: { tombstones_days: 180, versions_days: 30 },
         }
@@ -141,9 +153,66 @@ export class FakeServer {
         if (file) throw fault('exists')
         this.mkdir(path)
         return { ok: true, path, created: true }
+      case 'files_batch': {
+        const operations = params['operations'] as Query[]
+        return { ok: true, results: operations.map((each, index) => this.#one(index, String(each['op']), each)) }
+      }
       default:
         throw fault('unknown_action')
     }
+  }
+
+  /** One entry of a batch. */
+  #one(index: number, action: string, params: Query, body = Buffer.alloc(0)): object {
+    const path = String(params['path'])
+    try {
+      const claimed = params['sha256']
+      if (claimed !== undefined && claimed !== sha256Of(body)) throw fault('checksum_mismatch')
+      this.#answer(action, params, body)
+      return { index, path, ok: true, status: 200 }
+    } catch (error) {
+      if (!isFault(error)) throw error
+      const { code, status, message, extra } = error
+      return { index, path, ok: false, status, code, error: message, ...extra.fields }
+    }
+  }
+
+  async #unpack(archive: Buffer): Promise<object> {
+    const results: object[] = []
+    async function* pieces() {
+      yield await Promise.resolve(archive)
+    }
+    try {
+      for await (const { name, mtime, keys, body } of readTar(pieces())) {
+        const parts: Uint8Array[] = []
+        for await (const part of body) parts.push(part)
+        const condition = keys.get('SVC.if_sha256')
+        const params = {
+          path: `/${name}`,
+          mtime,
+          sha256: keys.get('SVC.sha256'),
+          ...(condition === 'absent' ? { if_absent: true } : { if_sha256: condition }),
+        }
+        results.push(this.#one(results.length, 'upload', params, Buffer.concat(parts)))
+      }
+    } catch (error) {
+      if (error instanceof BadTar) throw fault('bad_request', { text: error.message, fields: { results } })
+      throw error
+    }
+    return { ok: true, results, cursor: this.#seq }
+  }
+
+  #pack(paths: string[]): Buffer {
+    const lost = paths.filter((path) => !this.files.has(path))
+    const found = paths.filter((path) => this.files.has(path)).map((path) => this.entry(path))
+    const end = { count: found.length, errors: lost.map((path) => ({ path, code: 'not_found' })) }
+    return tarOf(...found, { name: '.svc-end.json', content: JSON.stringify(end), mtime: 0 })
+  }
+
+  /** A file as it stands in an archive. */
+  entry(path: string): Packed {
+    const { content, mtime } = this.files.get(path)!
+    return { name: path.slice(1), content, mtime, keys: { 'SVC.sha256': sha256Of(content) } }
   }
 
   #receive(action: string, params: Query, headers: Record<string, string>): Downloaded {
@@ -160,8 +229,21 @@ export class FakeServer {
       if (headers['if-none-match'] === etag) return { ...send(Buffer.alloc(0), {}), status: 304 }
       return send(Buffer.from(JSON.stringify(this.#manifest())), { 'content-type': 'application/json', etag })
     }
+    if (action === 'download_batch') {
+      if (this.features['download_batch'] === undefined) throw fault('unknown_action')
+      return send(this.#pack(params['paths'] as string[]), { 'content-type': 'application/x-tar' })
+    }
     const file = this.files.get(String(params['path']))
     if (!file) throw fault('not_found')
+    const from = Number(/^bytes=(\d+)-$/.exec(headers['range'] ?? '')?.[1] ?? Number.NaN)
+    const { length } = file.content
+    if (from < length && headers['if-range'] === `"${sha256Of(file.content)}"`) {
+      const range = {
+        'content-range': `bytes ${from}-${length - 1}/${length}`,
+        'x-file-sha256': sha256Of(file.content),
+      }
+      return { ...send(file.content.subarray(from), range), status: 206 }
+    }
     return send(file.content, { 'x-file-sha256': sha256Of(file.content), 'x-file-mtime': String(file.mtime) })
   }
 
@@ -181,6 +263,7 @@ export class FakeServer {
         if (body instanceof Uint8Array) chunks.push(body)
         else for await (const chunk of body) chunks.push(chunk)
         const bytes = Buffer.concat(chunks)
+        if (answer === undefined && action.name === 'upload_batch') return (await this.#unpack(bytes)) as never
         const claimed = options?.headers?.['x-file-sha256']
         if (claimed !== undefined && claimed !== sha256Of(bytes)) throw fault('checksum_mismatch')
         return (answer ?? this.#answer(action.name, params, bytes)) as never

@@ -86,11 +86,12 @@ test('two spellings of one name, made on two machines, are one file', async () =
 
 test("the server's own limits are kept: nothing is refused, however much there is to do", async () => {
   const server = await serverOfTest({ limits: true })
+  await server.set('limits.sync_upload_batch', 2)
   const client = await clientOf(await server.account(), server.url)
   server.clock.pass(client.time.now - server.clock.now())
   const waited: number[] = []
   const paced = { ...client, sync: client.sync }
-  for (let at = 0; at < 70; at += 1) write(client.root, `${at}.txt`, `${at}`)
+  for (let at = 0; at < 250; at += 1) write(client.root, `${at}.txt`, `${at}`)
   // Both clocks are one: waiting here is waiting there.
   const pass = client.slept.push.bind(client.slept)
   client.slept.push = (...ms) => {
@@ -98,7 +99,7 @@ test("the server's own limits are kept: nothing is refused, however much there i
     waited.push(...ms)
     return pass(...ms)
   }
-  expect(await paced.sync()).toMatchObject({ uploaded: { files: 70 }, in_sync: true })
+  expect(await paced.sync()).toMatchObject({ uploaded: { files: 250 }, in_sync: true })
   expect(waited).toEqual([60_150])
 })
 

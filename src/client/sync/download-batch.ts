@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fchmodSync, fstatSync, fsync, futimesSync, openSync, rmSync, writeSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { randomHex } from '../../base/random.ts'
+import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
+import { contract } from '../../contract/contract.ts'
+import { Changed } from './changed.ts'
+import { aim, placeAll } from './download.ts'
+import type { OpOf } from './draft.ts'
+import type { Fetched } from './fetch.ts'
+import { grouped } from './grouping.ts'
+import { fallback } from './offers.ts'
+import { ownFile } from './root.ts'
+import type { Carry, Tell } from './runner.ts'
+import { identityOf } from './scan.ts'
+import type { Work } from './work.ts'
+
+const action = contract.syncFiles.actions.download_batch
+
+type Download = OpOf<'download'>
+
+const END = '.svc-end.json'
+/** Longest last entry, in bytes: a line for each of a thousand refused paths. */
+const LONGEST_END = 8 * 1_048_576
+/** Largest archive that is asked for, in bytes. */
+const MOST_BYTES = 64 * 1_048_576
+
+/** Puts downloads of files up to `most` bytes into groups for an archive each; what is too large is left. */
+export function downloadGroups(work: Pick<Work, 'offers'>, ops: readonly Download[], most: number) {
+  const offer = work.offers.download_batch
+  // A file with the name of the archive's own last entry cannot be told from it.
+  const mayTravel = ({ file, there }: Download): boolean =>
+    offer !== undefined && file.size <= most && there !== `/${END}`
+  const room = { entries: offer?.entries ?? 0, bytes: MOST_BYTES }
+  const groups = offer ? grouped(ops.filter(mayTravel), room, ({ file }) => file.size) : []
+  return { groups, rest: ops.filter((op) => !mayTravel(op)) }
+}
+
+/** The archive holds what was not asked for, or not as announced: nothing more is taken from it. */
+class Lie extends Error {}
+
+/** What is still to come of a group, by its path on the server. */
+type Wanted = Map<string, { op: Download; mode: number | undefined }>
+
+/**
+ * Fetches files in one archive: each is checked against what was announced, flushed, and only then put in its place. Of an
+ * archive that is cut off the whole files are taken, and the rest is asked for again.
+ */
+export const downloadAll =
+  (work: Work): Carry<Download> =>
+  async (ops, tell) => {
+    if (!work.offers.download_batch || ops.length < 2) return
+    const wanted: Wanted = new Map()
+    for (const op of ops) {
+      try {
+        wanted.set(op.there, { op, mode: aim(work, op) })
+      } catch (error) {
+        tell(op, { error })
+      }
+    }
+    const store = makeStore(work, tell)
+    try {
+      while (wanted.size > 0) {
+        const before = wanted.size
+        const isWhole = await work.pace(action, () => receive(work, wanted, store, tell))
+        if (isWhole || wanted.size === before) break
+      }
+      await store.finish()
+    } catch (error) {
+      await store.finish()
+      const instead = error instanceof Lie ? 'alone' : fallback(work.offers, 'download_batch', error)
+      if (error instanceof Lie) work.offers.download_batch = undefined
+      if (instead === 'alone') return
+      for (const { op } of wanted.values()) {
+        tell(op, { error: instead === 'again' ? new Changed('there', error) : error })
+      }
+    }
+  }
+
+/** Reads an archive; false when it ended early. What arrived whole, or will not come, is no longer wanted. */
+async function receive(work: Work, wanted: Wanted, store: Store, tell: Tell<Download>): Promise<boolean> {
+  const paths = [...wanted.keys()]
+  const answer = await work.api.receive(action, { paths }, { signal: work.signal })
+  const seen = new Set<string>()
+  let any = false
+  try {
+    for await (const entry of readTar(answer.body)) {
+      any = true
+      if (entry.name === END) {
+        refused(await contentOf(entry, LONGEST_END), wanted, tell)
+        return true
+      }
+      const path = entry.name.startsWith('/') ? entry.name : `/${entry.name}`
+      const asked = wanted.get(path)
+      if (!asked || seen.has(path) || entry.type !== '0') throw new Lie()
+      seen.add(path)
+      const { sha256, size } = asked.op.file
+      if ((entry.keys.get('SVC.sha256') ?? sha256) !== sha256) {
+        wanted.delete(path)
+        tell(asked.op, { error: new Changed('there') })
+        // It may have become anything: nobody reads through that for the sake of what comes after it.
+        if (entry.size > MOST_BYTES) return false
+        continue
+      }
+      if (entry.size !== size) throw new Lie()
+      const content = await contentOf(entry, size)
+      work.onBytes(size)
+      wanted.delete(path)
+      // With other content than announced it goes on its own, which says what is wrong with it.
+      if (createHash('sha256').update(content).digest('hex') === sha256) await store.add({ ...asked, content })
+      else work.onBytes(-size)
+    }
+  } catch (error) {
+    if (!(error instanceof BadTar)) throw error
+    if (!any) throw new Lie()
+  }
+  return false
+}
+
+async function contentOf(entry: TarEntry, most: number): Promise<Buffer> {
+  if (entry.size > most) throw new Lie()
+  const parts: Uint8Array[] = []
+  for await (const part of entry.body) parts.push(part)
+  return parts.length === 1
+    ? Buffer.from(parts[0]!.buffer, parts[0]!.byteOffset, parts[0]!.length)
+    : Buffer.concat(parts)
+}
+
+/** Takes in what the last entry says did not come. */
+function refused(end: Buffer, wanted: Wanted, tell: Tell<Download>): void {
+  let errors: unknown
+  try {
+    errors = (JSON.parse(end.toString('utf8')) as { errors?: unknown } | null)?.errors
+  } catch {
+    throw new Lie()
+  }
+  if (!Array.isArray(errors)) throw new Lie()
+  for (const each of errors as ({ path?: unknown; code?: unknown } | null)[]) {
+    const path = String(each?.path)
+    const asked = wanted.get(path)
+    // What it says otherwise of a file, it says again when that is asked for alone.
+    if (each?.code !== 'not_found' || !asked) continue
+    wanted.delete(path)
+    tell(asked.op, { error: new Changed('there') })
+  }
+}
+
+interface Arrived {
+  op: Download
+  mode: number | undefined
+  content: Buffer
+}
+
+/** Files that are written and flushed together: enough to share the cost, few enough to hold in memory. */
+const CHUNK = { files: 64, bytes: 4 * 1_048_576 }
+
+type Store = ReturnType<typeof makeStore>
+
+/** Writes files while further ones arrive. */
+function makeStore(work: Work, tell: Tell<Download>) {
+  let chunk: Arrived[] = []
+  let bytes = 0
+  let storing: Promise<void> = Promise.resolve()
+
+  async function turn(): Promise<void> {
+    await storing
+    storing = storeAll(work, chunk, tell)
+    // Thrown where it is waited for.
+    storing.catch(() => undefined)
+    chunk = []
+    bytes = 0
+  }
+
+  return {
+    async add(arrived: Arrived): Promise<void> {
+      chunk.push(arrived)
+      bytes += arrived.content.length
+      if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await turn()
+    },
+    /** Resolves when everything is in its place. */
+    async finish(): Promise<void> {
+      await turn()
+      await storing
+    },
+  }
+}
+
+const flush = promisify(fsync)
+
+async function storeAll(work: Work, arrived: readonly Arrived[], tell: Tell<Download>): Promise<void> {
+  const at = work.clock.now()
+  const written: (Omit<Fetched, 'id'> & { file: number })[] = []
+  for (const { op, mode, content } of arrived) {
+    const temporary = ownFile(work.root, 'tmp', randomHex(12))
+    try {
+      written.push({ op, at, temporary, file: write(work, op, { temporary, mode, content }) })
+    } catch (error) {
+      tell(op, { error })
+    }
+  }
+  const flushed = await Promise.all(
+    written.map(async ({ file, ...each }): Promise<Fetched | undefined> => {
+      try {
+        await flush(file)
+        return { ...each, id: identityOf(fstatSync(file, { bigint: true })) }
+      } catch (error) {
+        rmSync(each.temporary, { force: true })
+        tell(each.op, { error })
+        return undefined
+      } finally {
+        closeSync(file)
+      }
+    }),
+  )
+  work.signal.throwIfAborted()
+  await placeAll(
+    work,
+    flushed.filter((each) => each !== undefined),
+    tell,
+  )
+}
+
+/** Writes a temporary file and leaves it open, to be flushed in company. */
+function write(
+  work: Work,
+  { file: { mtime } }: Download,
+  { temporary, mode, content }: { temporary: string; mode: number | undefined; content: Buffer },
+): number {
+  const file = openSync(temporary, 'wx', 0o666)
+  try {
+    for (let at = 0; at < content.length;) at += writeSync(file, content, at)
+    if (mode !== undefined) fchmodSync(file, mode)
+    // A time of 0 is one that nobody knew.
+    if (mtime > 0) futimesSync(file, work.clock.now() / 1_000, mtime)
+    return file
+  } catch (error) {
+    closeSync(file)
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}

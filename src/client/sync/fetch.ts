@@ -1,0 +1,164 @@
+import { createHash, type Hash } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
+import { randomHex } from '../../base/random.ts'
+import { contract } from '../../contract/contract.ts'
+import { isFault } from '../../contract/errors.ts'
+import type { Downloaded } from '../api.ts'
+import { Unreachable } from '../trouble.ts'
+import { Changed, Corrupt } from './changed.ts'
+import type { OpOf } from './draft.ts'
+import { chunksOf } from './hashing.ts'
+import { ownFile } from './root.ts'
+import { identityOf } from './scan.ts'
+import type { Identity } from './tree.ts'
+import type { Work } from './work.ts'
+
+const action = contract.syncFiles.actions.download
+
+type Download = OpOf<'download'>
+
+/** A verified and flushed file that waits for its place. */
+export interface Fetched {
+  op: Download
+  /** Where it is. */
+  temporary: string
+  id: Identity
+  /** When it began to arrive, in milliseconds. */
+  at: number
+}
+
+/** From this size on, in bytes, what arrived is kept when the transfer breaks off. */
+const KEPT = 4 * 1_048_576
+/** Bytes after which the disk is told to begin, so that the last flush is a short one. */
+const FLUSH = 32 * 1_048_576
+
+/**
+ * Fetches a file into a temporary one, checked against what was announced and flushed. A large one goes on where an earlier
+ * attempt broke off, of this run or one before, if the server still has the same content. Throws `Changed` and `Corrupt`.
+ */
+export async function fetchFile(work: Work, op: Download, mode: number | undefined): Promise<Fetched> {
+  const at = work.clock.now()
+  const name = await temporaryName(work, op)
+  const temporary = ownFile(work.root, 'tmp', name)
+  try {
+    const id = await work.pace(action, () => attempt(work, op, temporary, mode))
+    return { op, temporary, id, at }
+  } catch (error) {
+    if (!work.parts.has(op.key) || !mayGoOn(work, error)) {
+      rmSync(temporary, { force: true })
+      if (work.parts.delete(op.key)) await work.settle.now({ changes: [{ whole: op.key }] })
+    }
+    throw error
+  }
+}
+
+/** Whether what arrived is worth keeping: the trouble lies in between, and not in the content or on this disk. */
+const mayGoOn = ({ signal }: Work, error: unknown): boolean =>
+  signal.aborted || error instanceof Unreachable || (isFault(error) && error.code !== 'not_found')
+
+/** The name of a new temporary file, or of the one in which a part of the content is already. */
+async function temporaryName(work: Work, { key, file }: Download): Promise<string> {
+  const before = work.parts.get(key)
+  if (before?.sha256 === file.sha256 && work.offers.range) return before.name
+  const name = randomHex(12)
+  if (before) rmSync(ownFile(work.root, 'tmp', before.name), { force: true })
+  if (file.size >= KEPT && work.offers.range) {
+    const part = { name, sha256: file.sha256, at: work.clock.now() }
+    await work.settle.now({ changes: [{ keep: key, part }] })
+    work.parts.set(key, part)
+  } else if (work.parts.delete(key)) await work.settle.now({ changes: [{ whole: key }] })
+  return name
+}
+
+async function attempt(work: Work, op: Download, temporary: string, mode: number | undefined): Promise<Identity> {
+  const { size, sha256, mtime } = op.file
+  const kept = work.parts.has(op.key)
+  const file = await open(temporary, kept ? 'a+' : 'w+', 0o666)
+  try {
+    const before = kept ? (await file.stat()).size : 0
+    const start = before <= size ? before : 0
+    if (start < before) await file.truncate(0)
+    let received = await receive(work, op, file, start)
+    if (start > 0 && received !== sha256) {
+      // What was there already may be what is wrong: a power cut leaves holes.
+      await file.truncate(0)
+      work.onBytes(-size)
+      received = await receive(work, op, file, 0)
+    }
+    if (received !== sha256) {
+      const { size: arrived } = await file.stat()
+      throw new Corrupt(
+        `${arrived} of ${size} bytes arrived, with the checksum ${received.slice(0, 8)}… instead of ${sha256.slice(0, 8)}….`,
+      )
+    }
+    if (mode !== undefined) await file.chmod(mode)
+    // A time of 0 is one that nobody knew.
+    if (mtime > 0) await file.utimes(work.clock.now() / 1_000, mtime)
+    await file.sync()
+    return identityOf(await file.stat({ bigint: true }))
+  } finally {
+    await file.close()
+  }
+}
+
+/** Brings a file to its full length, from `start` on, and returns the checksum of all of it. */
+async function receive(work: Work, op: Download, file: FileHandle, start: number): Promise<string> {
+  const hash = createHash('sha256')
+  const { size, sha256 } = op.file
+  if (start > 0) {
+    for await (const chunk of chunksOf(file, start)) hash.update(chunk)
+    work.onBytes(start)
+    if (start === size) return hash.digest('hex')
+  }
+  const headers = start > 0 ? { range: `bytes=${start}-`, 'if-range': `"${sha256}"` } : {}
+  const answer = await work.api.receive(action, { path: op.there }, { signal: work.signal, headers })
+  const announced = answer.headers['x-file-sha256']
+  const goesOn = start > 0 && isRest(answer, start, size)
+  if ((announced !== undefined && announced !== sha256) || (answer.status === 206 && !goesOn)) {
+    for await (const _ of answer.body) break
+    throw new Changed('there')
+  }
+  if (goesOn || start === 0) return write(work, answer.body, { file, hash, start, size })
+  // All of it comes, because the server does not know the part that is here.
+  await file.truncate(0)
+  work.onBytes(-start)
+  return write(work, answer.body, { file, hash: createHash('sha256'), start: 0, size })
+}
+
+const isRest = ({ status, headers }: Downloaded, start: number, size: number): boolean =>
+  status === 206 && headers['content-range'] === `bytes ${start}-${size - 1}/${size}`
+
+interface Target {
+  file: FileHandle
+  hash: Hash
+  start: number
+  size: number
+}
+
+/** Writes what arrives, up to the announced size: a server that sends more is cut off. Returns the checksum. */
+async function write(
+  work: Work,
+  body: AsyncIterable<Uint8Array>,
+  { file, hash, start, size }: Target,
+): Promise<string> {
+  let flushing: Promise<void> = Promise.resolve()
+  let position = start
+  let flushed = start
+  for await (const chunk of body) {
+    position += chunk.length
+    if (position > size) break
+    hash.update(chunk)
+    await file.appendFile(chunk)
+    work.onBytes(chunk.length)
+    if (position - flushed < FLUSH) continue
+    flushed = position
+    await flushing
+    flushing = file.datasync()
+    // Thrown where it is waited for.
+    flushing.catch(() => undefined)
+  }
+  await flushing
+  // Longer than announced is as wrong as shorter.
+  return position === size ? hash.digest('hex') : ''
+}
