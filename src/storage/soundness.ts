@@ -38,12 +38,16 @@ export async function misplacedNodes(on: Reader, limit: number): Promise<NodeFla
 
 /** Folders that no root leads to although each of them has a parent: they lie in a circle, or below one. */
 export async function unreachableFolders(on: Reader, limit: number): Promise<{ id: number; parent_id: number }[]> {
-  const { rows } = await sql<{ id: number; parent_id: number }>`with recursive reached (id) as (
-      select n.id from nodes n left join nodes p on p.id = n.parent_id where n.type = 'directory' and p.id is null
+  const { rows } = await sql<{ id: number; parent_id: number }>`
+    with recursive folders (id, parent_id) as materialized (
+      select id, parent_id from nodes where type = 'directory'
+    ), reached (id) as (
+      select f.id from folders f left join nodes p on p.id = f.parent_id where p.id is null
       union all
-      select n.id from nodes n join reached r on n.parent_id = r.id where n.type = 'directory'
-    ) select id, parent_id from nodes where type = 'directory' and id not in (select id from reached)
-      order by id limit ${limit}`.execute(on.q)
+      select f.id from folders f join reached r on f.parent_id = r.id
+    ) select id, parent_id from folders where id not in (select id from reached) order by id limit ${limit}`.execute(
+    on.q,
+  )
   return rows
 }
 

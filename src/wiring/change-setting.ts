@@ -26,7 +26,10 @@ export async function changeSetting(
 ): Promise<Changed> {
   const option = optionNamed(name)
   const value = text === undefined ? undefined : parsed(name, option, text)
-  if (option.live) await instance.settings.store(name, value)
+  const shown = value === undefined ? null : option.secret ? '********' : option.kind.show(value)
+  const detail = { name, value: shown }
+  if (option.live)
+    await instance.settings.store(name, value, (tx) => instance.audit.record(tx, { kind: 'setting.changed', detail }))
   else await changeFile(directory, name, value)
   const source = isOption(name) ? config.sources[name] : undefined
   return { stored: option.live ? 'database' : 'config.json', overriddenBy: obstacle(name, source, option.live) }

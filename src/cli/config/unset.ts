@@ -14,7 +14,7 @@ export const unset = command({
       args.key,
       undefined,
     )
-    if (overriddenBy && stored === 'database') io.warn(`${overriddenBy} also sets ${args.key}, and that wins.`)
+    if (overriddenBy) io.warn(`${overriddenBy} also sets ${args.key}, and that wins.`)
     const when = stored === 'database' ? 'now' : 'from the next start of the server on'
     io.say(`${args.key} has its default value ${when}.`, {
       name: args.key,

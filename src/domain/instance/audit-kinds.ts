@@ -26,6 +26,7 @@ export const auditKinds = {
   'setup.done': 'the first administrator made with the set-up link',
   'maintenance.on': 'maintenance begun or changed',
   'maintenance.off': 'maintenance ended by hand',
+  'setting.changed': 'a setting set, or returned to its default',
   'app.created': 'a new app',
   'app.changed': 'another name, address or description of an app',
   'app.enabled': 'an app shown again',

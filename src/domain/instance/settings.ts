@@ -81,10 +81,16 @@ export function makeSettings(database: Database, given: Given, clock: Clock) {
       })
     },
 
-    /** Stores the value of a live option, or forgets it. Fault `not_found` for an unknown one. */
-    async store(name: string, value: unknown): Promise<void> {
+    /**
+     * Stores the value of a live option, or forgets it, in one transaction with what goes with it. Fault `not_found` for an
+     * unknown one.
+     */
+    async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
-      await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
+      await database.write(async (tx) => {
+        await storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value))
+        await unit?.(tx)
+      })
       askedAt = -Infinity
     },
 
