@@ -22,7 +22,9 @@ function argument(name: string, spec: ArgSpec): [form: string, summary: string] 
 
 function option(name: string, spec: FlagSpec<unknown>): Option {
   const long = `--${dashed(name)}${spec.value ? ` <${spec.value}>` : ''}`
-  const made = new Option(spec.short ? `-${spec.short}, ${long}` : long, spec.summary)
+  const isTold = (spec.choices ?? []).every((choice) => `${spec.value} ${spec.summary}`.includes(choice))
+  const summary = isTold ? spec.summary : `${spec.summary}: ${spec.choices!.join(', ')}`
+  const made = new Option(spec.short ? `-${spec.short}, ${long}` : long, summary)
   const parse = (text: string): unknown => {
     try {
       return spec.parse ? spec.parse(text) : text
@@ -30,9 +32,9 @@ function option(name: string, spec: FlagSpec<unknown>): Option {
       throw usage(`--${dashed(name)} ${(error as Error).message}.`)
     }
   }
-  if (spec.many) made.default([], '').argParser((text: string, before: unknown[]) => [...before, parse(text)])
+  // Defaults are not left to commander, whose help would show them behind each flag.
+  if (spec.many) made.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), parse(text)])
   else if (spec.value) made.argParser(parse)
-  if (!spec.value && !isNegated(name)) made.default(false, '')
   return made
 }
 
@@ -40,9 +42,13 @@ function option(name: string, spec: FlagSpec<unknown>): Option {
 const isNegated = (name: string): boolean => /^no[A-Z]/.test(name)
 
 function flagsOf(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
-  const valueOf = (name: string) =>
-    isNegated(name) ? options[name.charAt(2).toLowerCase() + name.slice(3)] === false : options[name]
-  return Object.fromEntries(Object.keys(spec.flags).map((name) => [name, valueOf(name)]))
+  const valueOf = (name: string, { many, value }: FlagSpec<unknown>) => {
+    if (isNegated(name)) return options[name.charAt(2).toLowerCase() + name.slice(3)] === false
+    const given = options[name]
+    if (many) return given ?? []
+    return value ? given : given === true
+  }
+  return Object.fromEntries(Object.entries(spec.flags).map(([name, flag]) => [name, valueOf(name, flag)]))
 }
 
 /** The global flags; they stand before or behind any command. */

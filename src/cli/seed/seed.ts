@@ -12,7 +12,7 @@ export const seed = command({
   details:
     'The whole file is checked before anything is written, and every problem is told with its line. Run again, it makes only ' +
     'what is missing: nothing is deleted, and what people changed or removed stays as they left it.\n' +
-    'The format is described in src/SEED.md; --schema prints it as JSON Schema, for editors.',
+    'svc template show sample-seed is a seed to begin with; --schema prints the format as JSON Schema, for editors.',
   needs: 'domain',
   args: { file: { summary: 'YAML or JSON file, or - for standard input', optional: true } },
   flags: {
