@@ -27,6 +27,8 @@ const limited: Record<string, string> = {
   sync_delete: 'deletions',
   sync_mkdir: 'new folders',
   sync_manifest: 'listings',
+  sync_delta: 'questions for changes',
+  sync_initial_sync: 'listings',
 }
 
 /** A path of the tree as people write it. */

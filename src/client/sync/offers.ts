@@ -13,6 +13,8 @@ export interface Offers {
   files_batch: { operations: number; ifEmpty: boolean } | undefined
   /** A download may begin in the middle. */
   range: boolean
+  /** The change feed tells of files. */
+  feed: boolean
   /** Whether a batch ended in an error of the server once: the next one like that withdraws the offer. */
   shaken: boolean
 }
@@ -40,6 +42,7 @@ export function readOffers(features: Features): Offers {
     download_batch: down > 1 ? { entries: down } : undefined,
     files_batch: operations > 1 ? { operations, ifEmpty } : undefined,
     range: features['download_range'] === true,
+    feed: features['files_feed'] === true,
     shaken: false,
   }
 }

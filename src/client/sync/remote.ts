@@ -4,7 +4,7 @@ import type { Api } from '../api.ts'
 import { Unreachable } from '../trouble.ts'
 import type { Pace } from './pace.ts'
 import { foldersOver, isOwn, isSafePath, resemblesOwn, unrepresentable } from './paths.ts'
-import type { Remembered } from './state.ts'
+import type { Remembered } from './state-remote.ts'
 import {
   emptyTree,
   keyOf,

@@ -6,12 +6,13 @@ import { apply } from './apply.ts'
 import { brake, massDeletion, type MaxDelete } from './brake.ts'
 import type { Failure, Summary, SyncEvent } from './events.ts'
 import { fillHashes } from './hashing.ts'
-import { assertOwner, knownLimits, knownOffers, otherAccount } from './owner.ts'
+import { currentListing, type Heard } from './listing.ts'
+import { assertOwner, knownLimits, knownOffers } from './owner.ts'
 import { makePace, type Calls, type Pace, type Sleep } from './pace.ts'
 import { deviceLabel } from './paths.ts'
 import { plan } from './plan.ts'
 import { emptyTrash, recover, runName } from './recover.ts'
-import { buildRemote, fetchListing, type Listing } from './remote.ts'
+import { buildRemote } from './remote.ts'
 import { makeReport, type Report } from './report.ts'
 import { makeGuard, openRoot, rememberRun, type Root } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
@@ -34,6 +35,8 @@ export interface SyncOptions {
   sleep: Sleep
   signal: AbortSignal
   emit: (event: SyncEvent) => void
+  /** Told where the account's feed stood each time the account is looked at. */
+  heard?: (at: Heard) => void
 }
 
 /** Plans one after another until nothing is left to do; more would mean that somebody changes things as fast as we follow. */
@@ -125,6 +128,7 @@ function makeEngine(parts: Parts) {
       scan({ root: root.path, fold, base: before, signal }),
       known ? undefined : currentListing(parts),
     ])
+    if (listing) parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
     const base: BaseTree = listing?.anew ? new Map() : before
     const remote = listing ? buildRemote(listing, { fold, base }) : known!
     report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, state, clock, signal }))
@@ -169,33 +173,3 @@ function makeEngine(parts: Parts) {
 
 const foldersIn = (base: BaseTree): Set<string> =>
   new Set([...base].flatMap(([key, { kind }]) => (kind === 'dir' ? [key] : [])))
-
-interface Current extends Pick<Listing, 'nodes' | 'rejected'> {
-  /** Whether every agreement was forgotten, because the server was restored. */
-  anew: boolean
-}
-
-/** The account's listing, remembered or new. Another server is refused; a restored one makes everything be compared anew. */
-async function currentListing({ root, state, api, pace, signal, report }: Parts): Promise<Current> {
-  const remembered = state.remembered()
-  const fetched = await fetchListing(api, pace, remembered, signal)
-  if (fetched.unchanged) return { nodes: remembered!.nodes as Listing['nodes'], rejected: [], anew: false }
-  const { etag, listing } = fetched
-  const { server_id, epoch, cursor, nodes, rejected } = listing
-  if (server_id !== '' && server_id !== root.registered.server_id) {
-    throw otherAccount(root.registered, `another server at ${api.url}`)
-  }
-  const before = state.get<string>('epoch')
-  const anew = before !== undefined && before !== epoch
-  if (anew) {
-    state.forgetAll()
-    report.notice(
-      'server_restored',
-      'The server was restored from a backup: both sides are compared anew, and nothing is deleted.',
-    )
-  }
-  if (before !== epoch) state.set('epoch', epoch)
-  // A listing with holes is asked for again each time.
-  if (etag !== undefined && rejected.length === 0) state.remember({ etag, cursor, nodes })
-  return { nodes, rejected, anew }
-}

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
-import type { BaseNode, BaseTree, FileState, Identity, RemoteNode } from './tree.ts'
+import { makeRemoteMemory, nodeOf, REMOTE_SCHEMA, valuesOf, type RemoteMemory } from './state-remote.ts'
+import type { BaseNode, BaseTree, Identity } from './tree.ts'
 
 /** A content read once, with what the file looked like then: as long as it looks the same, it is not read again. */
 export interface Hashed {
@@ -37,13 +38,6 @@ export type Change =
   /** The part is no more: the file is whole, or given up. */
   | { whole: string }
 
-/** The listing of the server that an ETag stands for. */
-export interface Remembered {
-  etag: string
-  cursor: number
-  nodes: RemoteNode[]
-}
-
 /** Facts that a root's state belongs to; another value of one of them makes it the state of something else. */
 export interface Belonging {
   root_id: string
@@ -52,15 +46,13 @@ export interface Belonging {
 }
 
 /** What a folder's state knows between runs. Its loss costs time, never data: without it both sides are compared anew. */
-export interface State {
+export interface State extends RemoteMemory {
   base(): BaseTree
   hashes(): Map<string, Hashed>
   intents(): Intent[]
   parts(): Map<string, Part>
   /** All changes, durably, or none. */
   commit(changes: readonly Change[]): void
-  remembered(): Remembered | undefined
-  remember(listing: Remembered): void
   /** Forgets every agreement, and with it the right to delete anything. */
   forgetAll(): void
   get<T>(name: string): T | undefined
@@ -80,9 +72,6 @@ const SCHEMA = `
   create table if not exists hashes (
     key text primary key, size integer not null, mtime_ns text not null, ctime_ns text not null, ino text not null,
     sha256 text not null, blank integer not null, at integer not null
-  ) strict, without rowid;
-  create table if not exists remote (
-    path text primary key, sha256 text, size integer, mtime integer
   ) strict, without rowid;
   create table if not exists intents (key text primary key, intent text not null) strict, without rowid;
   create table if not exists parts (
@@ -126,6 +115,7 @@ function openOwn(file: string, belonging: Belonging): State | undefined {
     const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
     if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
     db.script(SCHEMA)
+    db.script(REMOTE_SCHEMA)
     const state = makeState(db)
     const known = state.get<Belonging & { format: number }>('belonging')
     const own = { ...belonging, format: FORMAT }
@@ -158,12 +148,6 @@ interface HashRow {
   at: number
 }
 
-const nodeOf = ({ sha256, size, mtime }: FileRow): FileState | { kind: 'dir' } =>
-  sha256 === null ? { kind: 'dir' } : { kind: 'file', sha256, size, mtime }
-
-const valuesOf = (node: FileState | { kind: string }): [string | null, number | null, number | null] =>
-  'sha256' in node ? [node.sha256, node.size, node.mtime] : [null, null, null]
-
 const toText = (intent: Intent): string =>
   JSON.stringify(intent, (_, value: unknown) => (typeof value === 'bigint' ? { ns: String(value) } : value))
 
@@ -179,7 +163,12 @@ function makeState(db: SqliteFile): State {
       name,
       JSON.stringify(value),
     )
+  const get = <T>(name: string): T | undefined => {
+    const row = db.get<{ value: string }>('select value from facts where name = ?', name)
+    return row && (JSON.parse(row.value) as T)
+  }
   return {
+    ...makeRemoteMemory(db, { get, set }),
     base: () =>
       new Map(db.all<BaseRow>('select * from base').map((row) => [row.key, { path: row.path, ...nodeOf(row) }])),
     hashes: () => new Map(db.all<HashRow>('select * from hashes').map((row) => [row.key, hashedOf(row)])),
@@ -188,29 +177,13 @@ function makeState(db: SqliteFile): State {
     commit(changes) {
       if (changes.length > 0) db.transaction(() => changes.forEach((change) => apply(db, change)))
     },
-    remembered() {
-      const tag = this.get<{ etag: string; cursor: number }>('manifest')
-      if (!tag) return undefined
-      const rows = db.all<FileRow & { path: string }>('select * from remote')
-      return { ...tag, nodes: rows.map((row) => ({ path: row.path, ...nodeOf(row) })) }
-    },
-    remember({ etag, cursor, nodes }) {
-      db.transaction(() => {
-        db.run('delete from remote')
-        for (const node of nodes) db.run('insert into remote values (?, ?, ?, ?)', node.path, ...valuesOf(node))
-        set('manifest', { etag, cursor })
-      })
-    },
     forgetAll() {
       db.transaction(() => {
-        for (const table of ['base', 'remote', 'intents']) db.run(`delete from ${table}`)
-        db.run(`delete from facts where name = 'manifest'`)
+        for (const table of ['base', 'remote', 'nodes', 'intents']) db.run(`delete from ${table}`)
+        db.run(`delete from facts where name in ('manifest', 'feed')`)
       })
     },
-    get<T>(name: string): T | undefined {
-      const row = db.get<{ value: string }>('select value from facts where name = ?', name)
-      return row && (JSON.parse(row.value) as T)
-    },
+    get,
     set,
     close: () => db.close(),
   }

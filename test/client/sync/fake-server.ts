@@ -40,6 +40,12 @@ export class FakeServer {
   log: string[] = []
   mischief: Mischief | undefined
   #seq = 1
+  /** Rows of the feed by path, and where each row, or its end, stands in it. */
+  #rows = new Map<string, { id: number; stamp: string }>()
+  #changes = new Map<number, { seq: number; row: object | undefined }>()
+  #ids = 0
+  /** Cursors before this one have expired. */
+  oldest = 0
 
   put(path: string, content: string | Buffer, mtime = 1_600_000_000): void {
     const bytes = Buffer.from(content)
@@ -83,6 +89,56 @@ export class FakeServer {
     for (let at = parentOf(path); at !== ROOT; at = parentOf(at)) this.folders.add(at)
   }
 
+  /** Writes into the feed what changed since it was last looked at, deletions last. */
+  #digest(): void {
+    if (this.features['files_feed'] !== true) return
+    const idOf = (path: string): number | null => this.#rows.get(path)?.id ?? null
+    const paths = [...this.folders, ...this.files.keys()].sort()
+    for (const path of paths) {
+      const file = this.files.get(path)
+      const type = file ? 'file' : 'directory'
+      const stamp = file ? `${sha256Of(file.content)} ${file.mtime}` : type
+      const before = this.#rows.get(path)
+      if (before?.stamp === stamp) continue
+      const id = before?.id ?? (this.#ids += 1)
+      this.#rows.set(path, { id, stamp })
+      const content = file && { size: file.content.length, sha256: sha256Of(file.content), mtime: file.mtime }
+      const name = path.slice(path.lastIndexOf('/') + 1)
+      this.#changes.set(id, {
+        seq: (this.#seq += 1),
+        row: { id, parent_id: idOf(parentOf(path)), name, type, ...content },
+      })
+    }
+    for (const [path, { id }] of this.#rows) {
+      if (this.files.has(path) || this.folders.has(path)) continue
+      this.#rows.delete(path)
+      this.#changes.set(id, { seq: (this.#seq += 1), row: undefined })
+    }
+  }
+
+  #since(cursor: number, limit: number): object {
+    const { epoch, serverId: server_id } = this
+    if (cursor > this.#seq) throw fault('epoch_mismatch')
+    if (cursor < this.oldest) throw fault('cursor_expired')
+    const all = [...this.#changes].filter(([, { seq }]) => seq > cursor).sort(([, a], [, b]) => a.seq - b.seq)
+    const page = all.slice(0, limit)
+    const changes = page.map(([id, { seq, row }]) => ({
+      table: 'svc_files',
+      operation: row ? 'UPDATE' : 'DELETE',
+      data: row ?? { id },
+      cursor: seq,
+    }))
+    const more = page.length < all.length
+    const end = more ? page.at(-1)![1].seq : this.#seq
+    return { ok: true, changes, cursor: end, has_more: more, count: changes.length, epoch, server_id }
+  }
+
+  #everything(): object {
+    const rows = [...this.#changes.values()].flatMap(({ row }) => (row ? [row] : []))
+    const { epoch, serverId: server_id } = this
+    return { ok: true, data: { svc_files: rows }, cursor: this.#seq, schema_version: 1, epoch, server_id }
+  }
+
   #manifest(): object {
     const files = [...this.files].map(([path, { content, mtime }]) => ({
       path,
@@ -103,7 +159,13 @@ export class FakeServer {
   #answer(action: string, params: Query, body: Buffer): unknown {
     const path = String(params['path'])
     const file = this.files.get(path)
+    this.#digest()
     switch (action) {
+      case 'delta':
+        if (params['epoch'] !== undefined && params['epoch'] !== this.epoch) throw fault('epoch_mismatch')
+        return this.#since(Number(params['cursor']), Number(params['limit']))
+      case 'initial_sync':
+        return this.#everything()
       case 'validate':
         return {
           ok: true,
@@ -224,6 +286,7 @@ export class FakeServer {
         yield body
       })(),
     })
+    this.#digest()
     if (action === 'manifest') {
       const etag = `"${this.epoch}-${this.#seq}"`
       if (headers['if-none-match'] === etag) return { ...send(Buffer.alloc(0), {}), status: 304 }

@@ -1,0 +1,137 @@
+import { DAY, type Clock } from '../../base/clock.ts'
+import { contract } from '../../contract/contract.ts'
+import { isFault } from '../../contract/errors.ts'
+import { DELTA_LIMIT } from '../../contract/limits.ts'
+import type { Api } from '../api.ts'
+import { FILES, readPage, toListing, toNode, Unsound } from './feed-tree.ts'
+import { knownOffers, otherAccount } from './owner.ts'
+import type { Pace } from './pace.ts'
+import { fetchListing, type Listing } from './remote.ts'
+import type { Report } from './report.ts'
+import type { Root } from './root.ts'
+import type { State } from './state.ts'
+
+const { delta, initial_sync: initialSync } = contract.syncData.actions
+
+export interface ListingParts {
+  root: Pick<Root, 'registered'>
+  state: State
+  api: Api
+  pace: Pace
+  clock: Clock
+  signal: AbortSignal
+  report: Pick<Report, 'notice'>
+}
+
+/** Where the feed stood when the account was listed. */
+export interface Heard {
+  cursor: number
+  epoch: string
+}
+
+interface Current extends Pick<Listing, 'nodes' | 'rejected'>, Heard {
+  /** Whether every agreement was forgotten, because the server was restored. */
+  anew: boolean
+}
+
+/** More pages than any account has: a feed that does not end is not followed for ever. */
+const PAGES = 10_000
+
+/**
+ * The account's files: what is remembered, brought up to date by the change feed, or else a listing. Another server is refused; a
+ * restored one makes everything be compared anew.
+ */
+export async function currentListing(parts: ListingParts): Promise<Current> {
+  const { state, clock } = parts
+  const known = state.nodes()?.cursor ?? state.remembered()?.cursor
+  const distrusted = state.get<number>('feed_distrusted')
+  const follows = knownOffers(state).feed && (distrusted === undefined || clock.now() - distrusted >= DAY)
+  let rewound = false
+  if (follows && known !== undefined) {
+    try {
+      const followed = await follow(parts)
+      if (followed) return followed
+    } catch (error) {
+      rewound = isFault(error, 'epoch_mismatch')
+      const unsound = error instanceof Unsound
+      if (!rewound && !unsound && !isFault(error, 'cursor_expired')) throw error
+      if (unsound) state.set('feed_distrusted', clock.now())
+      // A listing and its ETag are worth keeping when only the feed is not to be trusted.
+      if (!unsound || state.nodes()) state.forgetRemote()
+    }
+  }
+  return fromManifest(parts, known, rewound)
+}
+
+/** Follows the feed from what is remembered; undefined when another server or epoch speaks, which the listing has to judge. */
+async function follow(parts: ListingParts): Promise<Current | undefined> {
+  const { state, root, api, pace, signal } = parts
+  const epoch = state.get<string>('epoch') ?? ''
+  const own = (answer: { epoch?: unknown; server_id?: unknown }): boolean =>
+    answer.epoch === epoch && answer.server_id === root.registered.server_id
+  const hasNodes = state.nodes() !== undefined
+  let cursor = state.nodes()?.cursor ?? state.remembered()!.cursor
+
+  for (let pages = 1; ; pages += 1) {
+    const since = cursor
+    const answer = await pace(delta, () => {
+      const params = { cursor: since, limit: DELTA_LIMIT.max, ...(epoch === '' ? {} : { epoch }) }
+      return api.call(delta, params, { signal })
+    })
+    if (!own(answer)) return undefined
+    const page = readPage(answer, cursor)
+    cursor = page.cursor
+    if (hasNodes) state.learn(page)
+    // A listing has no ids that the feed could speak of: now they are needed.
+    else if (page.files) return learnAll(parts, own)
+    if (!page.more) break
+    if (pages === PAGES) throw new Unsound('endless')
+  }
+  if (!hasNodes) state.stillSo(cursor)
+  const nodes = hasNodes ? toListing(state.nodes()!.nodes) : (state.remembered()!.nodes as Listing['nodes'])
+  return { nodes, rejected: [], anew: false, cursor, epoch }
+}
+
+/** Asks for every row with its id, from which the feed can be followed. */
+async function learnAll(parts: ListingParts, own: (answer: object) => boolean): Promise<Current | undefined> {
+  const { state, api, pace, signal } = parts
+  const answer = await pace(initialSync, () => api.call(initialSync, {}, { signal }))
+  if (!own(answer)) return undefined
+  const rows: unknown = answer.data[FILES]
+  if (!Array.isArray(rows) || !Number.isSafeInteger(answer.cursor)) throw new Unsound('rows')
+  const nodes = rows.map(toNode)
+  if (new Set(nodes.map(({ id }) => id)).size !== nodes.length) throw new Unsound('ids')
+  const listed = toListing(nodes)
+  state.begin(nodes, answer.cursor)
+  return { nodes: listed, rejected: [], anew: false, cursor: answer.cursor, epoch: answer.epoch }
+}
+
+async function fromManifest(parts: ListingParts, known: number | undefined, rewound: boolean): Promise<Current> {
+  const { root, state, api, pace, signal, report } = parts
+  const remembered = rewound ? undefined : state.remembered()
+  const fetched = await fetchListing(api, pace, remembered, signal)
+  const before = state.get<string>('epoch')
+  if (fetched.unchanged) {
+    const { nodes, cursor } = remembered!
+    return { nodes: nodes as Listing['nodes'], rejected: [], anew: false, cursor, epoch: before ?? '' }
+  }
+  const { etag, listing } = fetched
+  const { server_id, epoch, cursor, nodes, rejected } = listing
+  if (server_id !== '' && server_id !== root.registered.server_id) {
+    throw otherAccount(root.registered, `another server at ${api.url}`)
+  }
+  // The same epoch with an older cursor is a server that was put back without being told.
+  const anew =
+    before !== undefined && (before !== epoch || rewound || (known !== undefined && cursor > 0 && cursor < known))
+  if (anew) {
+    state.forgetAll()
+    report.notice(
+      'server_restored',
+      'The server was restored from a backup: both sides are compared anew, and nothing is deleted.',
+    )
+  }
+  if (before !== epoch) state.set('epoch', epoch)
+  // A listing with holes is asked for again each time.
+  if (etag !== undefined && rejected.length === 0) state.remember({ etag, cursor, nodes })
+  return { nodes, rejected, anew, cursor, epoch }
+}
