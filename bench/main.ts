@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { backupAgain, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
 import { chatPoll, chatSend } from './chat.ts'
 import { crowd } from './crowd.ts'
@@ -46,6 +47,8 @@ const figures: readonly Figure[] = [
   noopWork,
   noopSync,
   crowd,
+  backupCreate,
+  backupAgain,
 ]
 
 const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N]
@@ -53,7 +56,7 @@ const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [-
 Figures: ${figures.map(({ name }) => name).join(', ')}
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given.
-All of them take some five minutes, two cores, and 5 GB in the temporary folder until the end.
+All of them take some six minutes, two cores, and 8 GB in the temporary folder until the end.
 `
 
 const { values: options, positionals: names } = parseArgs({

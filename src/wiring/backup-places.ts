@@ -26,6 +26,8 @@ export interface Passphrases {
   chosen(): Promise<string>
   /** For something that is encrypted already. */
   known(): Promise<string>
+  /** What trying one costs, as the binary logarithm of scrypt's N; a second or so without it. */
+  work?: number
 }
 
 /** Whether a name says that it is an archive. */
@@ -83,7 +85,7 @@ export async function backupTarget(
     encrypted: encrypt,
     async open(blobs) {
       const made = passphrase === undefined ? undefined : randomBytes(32)
-      const sealed = made && (await sealKey(made, passphrase!))
+      const sealed = made && (await sealKey(made, passphrase!, passphrases.work))
       const header = await createRepository(place, domain.instance.identity.server_id, sealed)
       if (!made) return addToRepository(place, header, undefined, blobs)
       // Somebody else may have begun it in the same moment, with another key.

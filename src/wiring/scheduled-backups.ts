@@ -48,7 +48,7 @@ function outcomeOf(child: ChildProcess): Promise<Outcome> {
 
 /**
  * Makes backups when the schedule says so, each in a process of its own, so that requests wait for nothing. The function it
- * returns stops that, and a backup in progress too: its objects serve the next one.
+ * returns stops that, and a backup in progress too, which is made up for when the server runs again.
  */
 export function startScheduledBackups(
   { domain: { backups, instance }, directory }: Local,
@@ -60,7 +60,7 @@ export function startScheduledBackups(
   let isBusy = false
   let isStopped = false
 
-  async function makeOne(): Promise<void> {
+  async function makeOne(giveBack: () => Promise<void>): Promise<void> {
     const start = performance.now()
     const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
     child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -70,6 +70,10 @@ export function startScheduledBackups(
     const took_ms = Math.round(performance.now() - start)
     const { id, added_bytes, removed } = understood(stdout)
     if (code === 0 || code === 3) return log.info({ id, added_bytes, removed, took_ms, code }, 'backup made')
+    if (isStopped) {
+      log.info({ took_ms }, 'backup stopped with the server; it is made when the server runs again')
+      return giveBack()
+    }
     const reason = understood(stderr.trim().split('\n').at(-1)!)['error']
     const message = typeof reason === 'string' ? reason : `it ended with ${signal ?? code}`
     log.error({ reason: message, took_ms }, 'backup failed')
@@ -81,7 +85,8 @@ export function startScheduledBackups(
     if (isBusy || isStopped) return
     isBusy = true
     try {
-      if (await backups.schedule.claim()) await makeOne()
+      const due = await backups.schedule.claim()
+      if (due) await makeOne(due.giveBack)
     } catch (error) {
       log.error({ err: error }, 'backup failed')
     } finally {

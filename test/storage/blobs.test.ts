@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
@@ -94,6 +94,18 @@ describe.each(stores)('the store on %s', (_, openAt) => {
       ] as const) {
         expect((await readAll(store, sha256, { start, end })).equals(content.subarray(start, end + 1))).toBe(true)
       }
+    })
+
+    test('and saves it as a new file, or says that there is none', async () => {
+      const { store } = await open()
+      const content = bytesOf(MIB + 5)
+      const { sha256 } = await store.put(pieces(content, 100_000), Infinity)
+      const file = join(await folderOfTest(), 'saved')
+      expect(await store.save(sha256, file)).toBe(true)
+      expect((await readFile(file)).equals(content)).toBe(true)
+      await expect(store.save(sha256, file)).rejects.toThrow('EEXIST')
+      expect(await store.save(sha256Of('nothing'), `${file}-2`)).toBe(false)
+      await expect(stat(`${file}-2`)).rejects.toThrow('ENOENT')
     })
 
     test('also when many come at once', async () => {

@@ -1,11 +1,45 @@
+import { join } from 'node:path'
+import { readRepository, repositoryAt } from '../../src/storage/backups/repository.ts'
+import { backupTarget } from '../../src/wiring/backup-places.ts'
 import { openLocal } from '../../src/wiring/local.ts'
+import { restore } from '../../src/wiring/restore.ts'
 import { serve } from '../../src/wiring/serve.ts'
 
-// A program of its own, for tests that need another process: `serve FOLDER` or `open FOLDER`. It says `ready …` and ends with its input.
+// A program of its own, for tests that need another process. It says `ready …` and ends with its input:
+//
+//   serve FOLDER, open FOLDER    with FOLDER as data directory
+//   backup FOLDER                backs up FOLDER/data to FOLDER/repo, over and over until it is killed
+//   restore FOLDER               restores the newest backup of FOLDER/repo to FOLDER/new
 
-const [what, dataDir] = process.argv.slice(2)
+const [what, folder] = process.argv.slice(2) as [string, string]
 const env = { SVC_LIMITS: 'off', SVC_PORT: '0' }
-const running =
-  what === 'serve' ? await serve({ dataDir, env, log: false }) : { url: '', ...(await openLocal({ dataDir, env })) }
-process.stdout.write(`ready ${running.url}\n`)
-process.stdin.resume().once('end', () => void running.close())
+const ready = (url = '') => process.stdout.write(`ready ${url}\n`)
+
+async function backUp(): Promise<never> {
+  const local = await openLocal({ dataDir: join(folder, 'data'), env })
+  const unasked = () => Promise.reject(new Error('A passphrase was asked for.'))
+  ready()
+  for (;;) {
+    const wish = { to: join(folder, 'repo'), encrypt: false, anew: true }
+    await local.domain.backups.create(await backupTarget(local, wish, { chosen: unasked, known: unasked }))
+  }
+}
+
+async function bringBack(): Promise<void> {
+  const header = await repositoryAt(join(folder, 'repo'))
+  const source = readRepository(join(folder, 'repo'), header!, undefined)
+  const newest = (await source.ids()).at(-1)!
+  ready()
+  await restore(source, newest, { target: join(folder, 'new'), keepDevices: false })
+}
+
+if (what === 'backup') await backUp()
+else if (what === 'restore') await bringBack()
+else {
+  const running =
+    what === 'serve'
+      ? await serve({ dataDir: folder, env, log: false })
+      : { url: '', ...(await openLocal({ dataDir: folder, env })) }
+  ready(running.url)
+  process.stdin.resume().once('end', () => void running.close())
+}

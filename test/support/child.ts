@@ -51,9 +51,13 @@ function bundled(): Promise<string> {
   return program
 }
 
-/** Starts the program on a data directory, behind another command (`strace …`) if one is given, and waits until it is ready. */
-export async function startChild(what: 'serve' | 'open', dataDir: string, behind: string[] = []): Promise<Child> {
-  const [command, ...args] = [...behind, process.execPath, await bundled(), what, dataDir]
+/** Starts the program on a folder, behind another command (`strace …`) if one is given, and waits until it is ready. */
+export async function startChild(
+  what: 'serve' | 'open' | 'backup' | 'restore',
+  folder: string,
+  behind: string[] = [],
+): Promise<Child> {
+  const [command, ...args] = [...behind, process.execPath, await bundled(), what, folder]
   const child = spawn(command!, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, UV_USE_IO_URING: '0' },

@@ -4,7 +4,7 @@ import { randomHex } from '../../base/random.ts'
 import { putRecord } from '../../storage/backup-records.ts'
 import { censusOf, type Census } from '../../storage/backups/census.ts'
 import { databasePieces, listsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
-import { makeScratch, piecesOf } from '../../storage/backups/scratch.ts'
+import { lengthOf, makeScratch, piecesOf } from '../../storage/backups/scratch.ts'
 import type { BackupSink, Draft } from '../../storage/backups/source.ts'
 import type { BlobStore } from '../../storage/blobs/blobs.ts'
 import { holdCollector, standingHolds } from '../../storage/collector-holds.ts'
@@ -101,6 +101,12 @@ function draftOf(parts: CreateParts, now: number, file: string, gathered: Gather
   }
 }
 
+/** Waits for two at once, and for both also when one fails: what they work on is cleared away afterwards. */
+async function both<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([a, b])
+  return Promise.all([a, b])
+}
+
 /** Makes one backup: the database as it is at one moment first, then the contents it names, which only grow. */
 async function make(parts: CreateParts, sink: BackupSink, { progress, signal }: Doing): Promise<Manifest> {
   const { database, clock } = parts
@@ -122,9 +128,8 @@ async function make(parts: CreateParts, sink: BackupSink, { progress, signal }: 
     await database.copyTo(scratch.file, { without: passingTables, progress: () => signal?.throwIfAborted() })
     const copy = openCopy(scratch.file)
     const census = await censusOf(copy.at).finally(() => copy.close())
-    const pieces = await piecesOf(scratch.file)
-    progress?.total(pieces.size + census.blobs.reduce((sum, { size }) => sum + size, 0))
-    const missing = await sink.takeBlobs(census.blobs, stored)
+    progress?.total((await lengthOf(scratch.file)) + census.blobs.reduce((sum, { size }) => sum + size, 0))
+    const [missing, pieces] = await both(sink.takeBlobs(census.blobs, stored), piecesOf(scratch.file))
     const gathered = { census, missing, database: pieces, installation: await parts.installation() }
     return await sink.finish(draftOf(parts, now, scratch.file, gathered), stored)
   } finally {
@@ -165,6 +170,7 @@ export const makeCreate =
       })
       return { manifest, ...where, took_ms }
     } catch (error) {
+      if (doing.signal?.aborted) throw error
       const message = (error as Error).message
       // A disk that is full may have no room for this either: then the first failure is the one to tell.
       await database

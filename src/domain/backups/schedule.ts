@@ -30,19 +30,19 @@ export const makeSchedule = ({ database, clock, settings }: Parts) => ({
   },
 
   /**
-   * Whether a backup is due, and it falls to the caller to make it: of several servers on one database only one is told
-   * so. One that came while no server ran is made up for, once.
+   * A backup that is due and falls to the caller: of several servers on one database only one gets it. One that came while
+   * no server ran is made up for, once. Undefined when none is due; `giveBack` leaves it to whoever asks next.
    */
-  async claim(): Promise<boolean> {
+  async claim(): Promise<{ giveBack(): Promise<void> } | undefined> {
     const schedule = (await settings.values())['backup.schedule']
-    if (schedule === '') return false
+    if (schedule === '') return undefined
     return database.write(async (tx) => {
       const now = clock.now()
       const last = await recordOf<{ at: number }>(tx, 'attempt')
       const due = last && nextRun(schedule, last.at)
-      if (last && (due === undefined || due > now)) return false
+      if (last && (due === undefined || due > now)) return undefined
       await putRecord(tx, 'attempt', { at: now })
-      return last !== undefined
+      return last && { giveBack: () => database.write((later) => putRecord(later, 'attempt', last)) }
     })
   },
 })

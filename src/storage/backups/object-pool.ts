@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
@@ -36,19 +36,23 @@ export interface Origin {
 export interface ObjectPool {
   /** Stores an object unless it is there in full length. */
   add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'missing'>
-  /** Makes the names of all objects durable. */
-  settle(): Promise<void>
+  /** Looks at what is there; to be called before `add`, and before it is asked who else is at work. */
+  load(): Promise<void>
+  /** Makes the names durable of what was added, or of `all` objects: those of runs that had no time for it among them. */
+  settle(all: boolean): Promise<void>
   read(piece: Piece): AsyncIterable<Uint8Array>
   nameOf(sha256: string): string
   /** Every object by the name of its file, with its length on the disk. */
   stored(): Promise<Map<string, number>>
   remove(names: readonly string[]): Promise<void>
-  /** Removes what interrupted runs left, except those of the locks that stand. */
-  sweep(standing: readonly string[]): Promise<void>
+  /** Removes what interrupted runs left, all but those of the locks that stand. Returns whether one of them added objects. */
+  sweep(standing: readonly string[]): Promise<boolean>
 }
 
 const NAME = /^[0-9a-f]{64}$/
 const SHELF = /^[0-9a-f]{2}$/
+/** Ends the name of a mark that a run leaves while it has added objects whose names are not durable yet. */
+const UNSETTLED = '-unsettled'
 /** Files looked at or removed at the same time. */
 const WIDTH = 32
 
@@ -145,25 +149,30 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
   const layout = layoutOf(folder, keys)
   const { objects, temporary, nameOf, pathOf, lengthOf } = layout
   const shelves = new Set<string>()
-  let known: Promise<Map<string, number>> | undefined
+  const mark = join(temporary, `${lock}${UNSETTLED}`)
+  let marked: Promise<void> | undefined
+  let there = new Map<string, number>()
   let files = 0
+
+  async function publish(from: string, name: string): Promise<void> {
+    await (marked ??= writeFile(mark, '', { mode: 0o600 }))
+    const shelf = join(objects, name.slice(0, 2))
+    if (!shelves.has(shelf)) await mkdir(shelf, { recursive: true, mode: 0o700 })
+    shelves.add(shelf)
+    await rename(from, pathOf(name))
+  }
 
   return {
     nameOf,
     stored: () => storedIn(layout),
     read: (piece) => readFrom(layout, keys, piece),
     async add(piece, origin) {
-      known ??= storedIn(layout)
       const name = nameOf(piece.sha256)
-      const there = await known
       if (there.get(name) === lengthOf(piece.size)) return 'present'
       const into = join(temporary, `${lock}-${++files}`)
       try {
         if (!(await write(layout, keys, piece, origin, into))) return 'missing'
-        const shelf = join(objects, name.slice(0, 2))
-        if (!shelves.has(shelf)) await mkdir(shelf, { recursive: true, mode: 0o700 })
-        shelves.add(shelf)
-        await rename(into, pathOf(name))
+        await publish(into, name)
         there.set(name, lengthOf(piece.size))
         return 'added'
       } catch (error) {
@@ -172,19 +181,28 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
         await rm(into, { force: true })
       }
     },
-    async settle() {
-      for (const shelf of await namesIn(objects)) await syncFolder(join(objects, shelf))
-      await syncFolder(objects)
+    async load() {
+      there = await storedIn(layout)
+    },
+    async settle(all) {
+      const limit = pLimit(WIDTH)
+      const unsettled = all ? (await namesIn(objects)).map((name) => join(objects, name)) : [...shelves]
+      await Promise.all([...unsettled, objects].map((folderPath) => limit(syncFolder, folderPath)))
+      await rm(mark, { force: true })
     },
     async remove(names) {
       const limit = pLimit(WIDTH)
       await Promise.all(names.map((name) => limit(() => rm(pathOf(name), { force: true }))))
     },
     async sweep(standing) {
-      for (const name of await namesIn(temporary)) {
-        if (standing.some((lockId) => name.startsWith(`${lockId}-`))) continue
-        await rm(join(temporary, name), { force: true, recursive: true })
-      }
+      const left = (await namesIn(temporary)).filter(
+        (name) => !standing.some((lockId) => name.startsWith(`${lockId}-`)),
+      )
+      const isUnsettled = left.some((name) => name.endsWith(UNSETTLED))
+      // Its mark goes when ours is there.
+      if (isUnsettled) await (marked ??= writeFile(mark, '', { mode: 0o600 }))
+      for (const name of left) await rm(join(temporary, name), { force: true, recursive: true })
+      return isUnsettled
     },
   }
 }

@@ -52,6 +52,8 @@ export interface RepositoryHeader {
 export const HEADER_FILE = 'svc-backup.json'
 const KEY_FILE = 'key.age'
 const OURS = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
+/** What a run leaves that was killed while it wrote a file. */
+const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/
 /** Objects copied at the same time: their flushes overlap. */
 const WIDTH = 8
 const HEX = /^[0-9a-f]{32}$/
@@ -99,7 +101,7 @@ export async function createRepository(
   sealedKey: Uint8Array | undefined,
 ): Promise<RepositoryHeader> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const foreign = (await readdir(folder)).find((name) => !OURS.has(name))
+  const foreign = (await readdir(folder)).find((name) => !OURS.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
     throw new BadRepository(
       `${folder} holds something else (${foreign}): give an empty folder, or one that is not there yet.`,
@@ -109,6 +111,7 @@ export async function createRepository(
   try {
     const made = await repositoryAt(folder)
     if (made) return made
+    await removeUnfinished(folder)
     const header: RepositoryHeader = { format: 1, repository: randomHex(16), server_id, encrypted: !!sealedKey }
     if (sealedKey) await writeDurably(join(folder, KEY_FILE), sealedKey)
     for (const name of ['snapshots', 'objects', 'tmp'])
@@ -124,6 +127,10 @@ export async function createRepository(
   } finally {
     await lock.release()
   }
+}
+
+async function removeUnfinished(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) if (UNFINISHED.test(name)) await rm(join(folder, name), { force: true })
 }
 
 const manifestFile = (folder: string, id: string, keys: PoolKeys | undefined): string =>
@@ -224,7 +231,11 @@ export async function addToRepository(
   }
 
   await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
-  await pool.sweep((await standingLocks(locks, 0)).map(({ id }) => id))
+  await pool.load()
+  const standing = (await standingLocks(locks, 0)).map(({ id }) => id)
+  // What others added may be there and still not survive a power cut: those at work, and those that were killed.
+  const wasInterrupted = await pool.sweep(standing)
+  const settleAll = wasInterrupted || standing.length > 1
 
   return {
     place: folder,
@@ -243,7 +254,7 @@ export async function addToRepository(
       await each([...pieces.values()], async ({ piece, index }) => {
         await add(piece, fromFile(database, index * DATABASE_PIECE, piece.size), stored)
       })
-      await pool.settle()
+      await pool.settle(settleAll)
       await lock.assertHeld()
       const complete = { ...manifest, added }
       await storeManifest(folder, complete, keys)
@@ -274,6 +285,7 @@ export async function ownRepository(
     pool,
     async forget(ids) {
       await lock.assertHeld()
+      await removeUnfinished(join(folder, 'snapshots'))
       for (const id of ids) await rm(manifestFile(folder, id, keys), { force: true })
       await syncFolder(join(folder, 'snapshots'))
     },

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { recognise } from '../../base/trouble.ts'
@@ -36,6 +36,9 @@ const scratchAt = (file: string): Scratch => ({
     for (const suffix of ['', '-journal', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
   },
 })
+
+/** Length of a file, bytes. */
+export const lengthOf = async (file: string): Promise<number> => (await stat(file)).size
 
 /** The hashes of the pieces of a file. */
 export async function piecesOf(file: string): Promise<Manifest['database']> {

@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, openSync, closeSync, fsyncSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeAccount } from './account.ts'
+import type { Figure } from './figure.ts'
+import { duration, interleave, rate } from './rounds.ts'
+import { bytesOf, numbers, sha256Of } from './samples.ts'
+import { seedFiles, type SeedFile } from './seeds.ts'
+import { plainEnv, SVC } from './server.ts'
+import type { Workspace } from './workspace.ts'
+
+const MIB = 1 << 20
+const SMALL = 10_000
+/** Large contents: 1 GiB together. */
+const LARGE = 256
+const LARGE_SIZE = 4 * MIB
+
+function run(command: string, args: string[], env: NodeJS.ProcessEnv = plainEnv()): void {
+  const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}:\n${stderr}`)
+}
+
+const svc = (...args: string[]): void => run(process.execPath, [SVC, ...args])
+
+const hasRestic = (): boolean => spawnSync('restic', ['version'], { stdio: 'ignore' }).status === 0
+
+/** A data directory with 10,000 files of 1 to 16 KiB, which stand in the database, and 256 of 4 MiB, which do not. */
+async function makeData(workspace: Workspace): Promise<string> {
+  const small = numbers(SMALL).map((number): SeedFile => {
+    const data = bytesOf(number, 1_024 + ((number * 7_919) % (15 * 1_024)))
+    return { folder: `Year ${number % 100}`, name: `${number}.bin`, data, size: data.length, sha256: sha256Of(data) }
+  })
+  const piece = bytesOf(1, LARGE_SIZE)
+  const blobs: { sha256: string; data: Buffer }[] = []
+  const large = numbers(LARGE).map((number): SeedFile => {
+    const data = Buffer.from(piece)
+    data.writeUInt32LE(number)
+    const sha256 = sha256Of(data)
+    blobs.push({ sha256, data })
+    return { folder: 'Large', name: `${number}.bin`, size: LARGE_SIZE, sha256 }
+  })
+  const { dataDir } = await makeAccount(workspace, (database, user) => seedFiles(database, user, [...small, ...large]))
+  for (const { sha256, data } of blobs) {
+    const folder = join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4))
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, sha256), data)
+  }
+  run('sync', [])
+  return dataDir
+}
+
+/** What tar writes, as safe from a power cut as a backup. */
+function writeTar(file: string, dataDir: string): void {
+  run('tar', ['-cf', file, '-C', dataDir, '.'])
+  const handle = openSync(file, 'r+')
+  fsyncSync(handle)
+  closeSync(handle)
+}
+
+/** The first backup in a folder. */
+export const backupCreate: Figure = {
+  name: 'backup-create',
+  unit: 'MiB/s',
+  peer: 'tar of the same data directory, flushed',
+  wanted: { least: 0.8 },
+  async measure(workspace) {
+    const dataDir = await makeData(workspace)
+    const size = (LARGE * LARGE_SIZE + statSync(join(dataDir, 'svc.db')).size) / MIB
+    return interleave({
+      async ours(round) {
+        const to = join(workspace.folder('backup'), `repo-${round}`)
+        const speed = await rate(size, () => svc('backup', 'create', '--data-dir', dataDir, '--to', to))
+        rmSync(to, { recursive: true })
+        return speed
+      },
+      async peer(round) {
+        const file = join(workspace.folder('tar'), `${round}.tar`)
+        const speed = await rate(size, () => writeTar(file, dataDir))
+        rmSync(file)
+        return speed
+      },
+      rounds: 3,
+    })
+  },
+}
+
+/** A backup when nothing changed since the last one. */
+export const backupAgain: Figure = {
+  name: 'backup-again',
+  unit: 'ms',
+  peer: hasRestic() ? 'restic, the same data directory' : 'its first backup',
+  wanted: { most: hasRestic() ? 1 : 0.1 },
+  async measure(workspace) {
+    const dataDir = await makeData(workspace)
+    const to = join(workspace.folder('backup'), 'repo')
+    const create = () => svc('backup', 'create', '--data-dir', dataDir, '--to', to)
+    if (!hasRestic()) {
+      const first = await duration(create)
+      return interleave({ ours: () => duration(create), peer: () => Promise.resolve(first), rounds: 3 })
+    }
+    const restic = join(workspace.folder('restic'), 'repo')
+    const env = {
+      ...plainEnv(),
+      RESTIC_PASSWORD: 'bench',
+      RESTIC_REPOSITORY: restic,
+      RESTIC_CACHE_DIR: `${restic}-cache`,
+    }
+    run('restic', ['init'], env)
+    const peer = () => run('restic', ['backup', dataDir], env)
+    create()
+    peer()
+    return interleave({ ours: () => duration(create), peer: () => duration(peer), rounds: 3 })
+  },
+}
