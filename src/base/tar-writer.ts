@@ -57,15 +57,17 @@ export interface TarHeader {
   mode?: number
   /** Further keys of the extended header. */
   keys?: Record<string, string>
+  /** A folder, without content. */
+  folder?: true
 }
 
-/** The header of a file, with an extended header before it where the plain one cannot say everything. */
-export function tarHeader({ name, size, mtime, mode, keys = {} }: TarHeader): Uint8Array {
+/** The header of a file or folder, with an extended header before it where the plain one cannot say everything. */
+export function tarHeader({ name, size, mtime, mode, keys = {}, folder }: TarHeader): Uint8Array {
   if (size > LARGEST || mtime > LARGEST) keys = { ...keys, size: String(size), mtime: String(mtime) }
   const isPlain = /^[\x20-\x7e]{1,100}$/.test(name)
   const extended = Object.entries(isPlain ? keys : { ...keys, path: name })
   const shown = isPlain ? name : 'file'
-  const own = header(shown, '0', Math.min(size, LARGEST), Math.min(mtime, LARGEST), mode)
+  const own = header(shown, folder ? '5' : '0', Math.min(size, LARGEST), Math.min(mtime, LARGEST), mode)
   if (extended.length === 0) return own
   const records = encoder.encode(extended.map(([key, value]) => record(key, value)).join(''))
   const parts = [header('pax', 'x', records.length, 0), records, tarPadding(records.length), own]

@@ -26,6 +26,8 @@ export const nouns: Record<string, Noun> = {
       disable: () => import('./user/disable.ts').then((m) => m.disable),
       unlock: () => import('./user/unlock.ts').then((m) => m.unlock),
       remove: () => import('./user/remove.ts').then((m) => m.remove),
+      export: () => import('./user/export.ts').then((m) => m.exportAccount),
+      import: () => import('./user/import.ts').then((m) => m.importAccount),
       sessions: () => import('./user/sessions.ts').then((m) => m.sessions),
     },
   },

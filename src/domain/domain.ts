@@ -4,6 +4,7 @@ import type { Chat } from './chat/chat.ts'
 import type { Desktop } from './desktop/desktop.ts'
 import type { Files } from './files/files.ts'
 import type { Instance } from './instance/instance.ts'
+import type { Portability } from './portability/portability.ts'
 import type { Seeding } from './seed/seed.ts'
 import type { Sync } from './sync/sync.ts'
 
@@ -15,6 +16,7 @@ export interface Domain {
   desktop: Desktop
   files: Files
   instance: Instance
+  portability: Portability
   seeding: Seeding
   sync: Sync
 }

@@ -56,6 +56,17 @@ export const versionsOfComponent = (on: Reader, user: number, component: string)
     .orderBy('version', 'desc')
     .execute()
 
+/** Versions of all components of an account, active or not, the next ones by id. */
+export const versionsAfter = (on: Reader, user: number, id: number, limit: number): Promise<StoredComponent[]> =>
+  on.q
+    .selectFrom('components')
+    .select(shown)
+    .where('user_id', '=', user)
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
 /** The newest version of one component, 0 when there is no such component. */
 export async function newestVersion(on: Reader, user: number, component: string): Promise<number> {
   const row = await on.q
@@ -192,6 +203,26 @@ export async function insertProfile(
     .returning('component_id')
     .execute()
   return { id, components: copied.length }
+}
+
+/** Stores a profile with the components it restores. */
+export async function insertWholeProfile(
+  tx: Writer,
+  user: number,
+  profile: Pick<ComponentProfileRow, 'name' | 'is_default' | 'created_at'>,
+  components: readonly ComponentContent[],
+): Promise<void> {
+  const { id } = await tx.q
+    .insertInto('component_profiles')
+    .values({ user_id: user, ...profile })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  for (const component of components) {
+    await tx.q
+      .insertInto('profile_components')
+      .values({ profile_id: id, ...component })
+      .execute()
+  }
 }
 
 export type StoredProfile = Pick<ComponentProfileRow, 'name' | 'is_default' | 'created_at'> & {

@@ -77,6 +77,8 @@ export interface RowTable {
   remove(tx: Writer, id: number): Promise<void>
   /** One row of the account, without `user_id`. */
   get(on: Reader, user: number, id: number): Promise<SyncedRowOf | undefined>
+  /** The next rows of the account by id, without `user_id`. */
+  after(on: Reader, user: number, id: number, limit: number): Promise<SyncedRowOf[]>
   /** Version of one row of the account. */
   version(on: Reader, user: number, id: number): Promise<number | undefined>
 }
@@ -158,6 +160,15 @@ export function rowTable(shape: TableShape): RowTable {
       .where('user_id', '=', p.user as never)
       .where('id', '=', p.id as never),
   )
+  const afterQuery = prepared<{ user: number; id: number; limit: number }, SyncedRowOf>(({ q, p }) =>
+    any(q)
+      .selectFrom(name)
+      .select(shown as never[])
+      .where('user_id', '=', p.user as never)
+      .where('id', '>', p.id as never)
+      .orderBy('id')
+      .limit(p.limit),
+  )
   const versionQuery = prepared<{ user: number; id: number }, { version: number }>(({ q, p }) =>
     any(q)
       .selectFrom(name)
@@ -181,6 +192,7 @@ export function rowTable(shape: TableShape): RowTable {
       await removeQuery(tx, { id })
     },
     get: (on, user, id) => first(getQuery(on, { user, id })),
+    after: (on, user, id, limit) => afterQuery(on, { user, id, limit }),
     async version(on, user, id) {
       return (await first(versionQuery(on, { user, id })))?.version
     },

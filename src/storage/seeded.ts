@@ -57,3 +57,17 @@ export async function seededAmong(
     .execute()
   return new Set(rows.map(({ key }) => key))
 }
+
+/** One note; undefined when there is none. */
+export const seededAs = (on: Reader, user: number, kind: string, key: string): Promise<Seeded | undefined> =>
+  on.q
+    .selectFrom('seeded')
+    .select(['kind', 'key', 'hash', 'target', 'version'])
+    .where('user_id', '=', user)
+    .where('kind', '=', kind)
+    .where('key', '=', key)
+    .executeTakeFirst()
+
+/** Forgets one note. */
+export const forgetSeeded = (tx: Writer, user: number, kind: string, key: string) =>
+  tx.q.deleteFrom('seeded').where('user_id', '=', user).where('kind', '=', kind).where('key', '=', key).execute()

@@ -10,6 +10,7 @@ import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeFiles } from '../domain/files/files.ts'
 import { makeAudit, makeInstance, makeSettings, type OptionName, type Settings } from '../domain/instance/instance.ts'
+import { makePortability } from '../domain/portability/portability.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
 import { openDisk } from '../storage/blobs/disk.ts'
@@ -124,6 +125,21 @@ export async function openLocal({
 
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const chat = makeChat({ database, clock, audit, announce: sync.announce })
+  const portability = makePortability({
+    database,
+    contents,
+    clock,
+    audit,
+    identity,
+    version,
+    accounts,
+    files,
+    sync,
+    async policy() {
+      const { allowedOrigins } = await appPolicyOf(settings)()
+      return { ...(await allowance()), allowedOrigins }
+    },
+  })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files, sync })
 
   const backups = makeBackups({
@@ -139,7 +155,7 @@ export async function openLocal({
   })
 
   return {
-    domain: { accounts, backups, chat, desktop, files, instance, seeding, sync },
+    domain: { accounts, backups, chat, desktop, files, instance, portability, seeding, sync },
     config: { ...given, dataDir: directory.path },
     directory,
     async close() {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { accountByName } from '../../storage/accounts.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Writer } from '../../storage/database.ts'
 import type { Lifetime } from '../../storage/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
 import { makeListing, type Listing } from './listing.ts'
@@ -13,8 +13,11 @@ import { missingUser, withoutHash, type User } from './user.ts'
 import { normalName } from './usernames.ts'
 
 export interface Users extends Listing, UserChanges, Removal {
-  /** Makes an account with an empty file tree. Throws `exists`, and `bad_request` naming the rule that is broken. */
-  create(user: NewUser): Promise<User>
+  /**
+   * Makes an account with an empty file tree; `also` is what goes with it in the same transaction. Throws `exists`, and
+   * `bad_request` naming the rule that is broken.
+   */
+  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>): Promise<User>
   /** The account with this name, upper or lower case. Throws `not_found`. */
   byName(username: string): Promise<User>
 }
@@ -36,9 +39,13 @@ export function makeUsers(deps: UsersDeps): Users {
     ...makeListing(deps),
     ...makeUserChanges(deps),
     ...makeRemoval(deps),
-    async create(user) {
+    async create(user, also) {
       const account = await newAccounts.prepare(user)
-      return database.write((tx) => newAccounts.store(tx, account))
+      return database.write(async (tx) => {
+        const made = await newAccounts.store(tx, account)
+        await also?.(tx, made)
+        return made
+      })
     },
     async byName(username) {
       const account = await accountByName(database.read, normalName(username))

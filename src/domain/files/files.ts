@@ -18,6 +18,9 @@ export type { FileFacts } from './look.ts'
 export { mimeOf } from './mime.ts'
 export { nameKey, ownSegments, segmentsOf } from './paths.ts'
 
+export { segmentOf } from './rooms.ts'
+export { walkOwnTree, walkRoom, type Walked } from './walk.ts'
+
 interface Parts {
   database: Database
   contents: Contents

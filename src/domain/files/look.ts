@@ -28,7 +28,7 @@ export function factsOf(node: Node | undefined): FileFacts {
 }
 
 /** Paths of all live folders by id, the root's empty. A folder whose parents are not all live has none. */
-async function folderPaths(at: Reader, user: number, root: number): Promise<Map<number, string>> {
+export async function folderPaths(at: Reader, user: number, root: number): Promise<Map<number, string>> {
   const folders = await foldersOf(at, user)
   const byId = new Map(folders.map((folder) => [folder.id, folder]))
   const paths = new Map([[root, '']])

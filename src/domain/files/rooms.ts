@@ -19,7 +19,7 @@ const MAX_BYTES = 200
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/g
 
 /** A room's name as one segment of a path; what cannot stand in one becomes `_`, and a long name loses its end. */
-function segmentOf(name: string): string {
+export function segmentOf(name: string): string {
   const characters = [...name.toWellFormed().replace(FORBIDDEN, '_')]
   while (!fitsBytes(characters.join(''), MAX_BYTES)) characters.pop()
   const segment = characters.join('')

@@ -22,6 +22,8 @@ export const auditKinds = {
   'user.disabled': 'an account disabled',
   'user.enabled': 'an account enabled again',
   'user.unlocked': 'the locks of an account ended',
+  'user.exported': 'an account written to an archive',
+  'user.imported': 'an account made from an archive',
   'user.removed': 'an account removed for good',
   'setup.done': 'the first administrator made with the set-up link',
   'maintenance.on': 'maintenance begun or changed',

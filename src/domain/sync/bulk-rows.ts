@@ -2,7 +2,7 @@ import type { TableName } from '../../contract/tables.ts'
 import { advance, recordAll, type Change } from '../../storage/changes.ts'
 import type { Reader, Writer } from '../../storage/database.ts'
 import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/rows.ts'
-import { shapes, toStored } from './tables.ts'
+import { shapes, toStored, toWire } from './tables.ts'
 
 // Many rows of one account at once, for those who checked them before: seeds, and accounts that move here. Everything is
 // one step of a transaction of theirs.
@@ -61,6 +61,23 @@ export async function updateRowIn(
   const { seq } = await advance(tx, user, 1)
   await recordAll(tx, user, seq, now, [{ table, row: id, deleted: false }])
   return (await rows.version(tx, user, id))!
+}
+
+/** Rows of one page: enough to be quick, few enough to be held. */
+const PAGE = 500
+
+/** Every row of an account in one table, as the wire shows them, by id. */
+export async function* rowsOf(on: Reader, user: number, table: TableName): AsyncGenerator<Record<string, unknown>> {
+  const convert = toWire(table)
+  for (let after = 0; ;) {
+    const page = await rowTables.get(table)!.after(on, user, after, PAGE)
+    for (const row of page) {
+      convert(row)
+      yield row
+    }
+    if (page.length < PAGE) return
+    after = page.at(-1)!.id
+  }
 }
 
 /** Version of one row of an account; undefined when it is gone. */

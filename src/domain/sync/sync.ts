@@ -5,7 +5,7 @@ import { makeFeed } from './feed.ts'
 import { makeNews } from '../news.ts'
 import { makePush } from './push.ts'
 
-export { insertRowsIn, rowVersion, updateRowIn } from './bulk-rows.ts'
+export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
 export { refuse as refuseRow } from './row-checks.ts'
 export { shapes } from './tables.ts'
 

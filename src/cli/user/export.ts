@@ -1,0 +1,62 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { formatSize } from '../../base/sizes.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import { makeProgress } from '../progress.ts'
+
+export const exportAccount = command({
+  name: 'user export',
+  summary: 'Write everything an account has into one tar archive',
+  details:
+    'Profile, rows, files, components, own apps, and the chat rooms it is in: as it is at this moment, also while the server ' +
+    'runs. Passwords, second factors, devices, the trash and earlier versions of files are not in it.\n' +
+    'Any tar program opens it; svc user import makes an account of it on this or another server.',
+  needs: 'domain',
+  args: { name: 'user name' },
+  flags: { to: flag.text('file to write, or - for standard output (NAME.tar)', 'FILE') },
+  examples: [
+    'svc user export ada',
+    'svc user export ada --to /backup/ada.tar',
+    'svc user export ada --to - | gzip > ada.tar.gz',
+  ],
+  async run({ io, domain: { portability }, args, flags }) {
+    const { username, bytes, archive } = await portability.exportAccount(args.name)
+    const to = flags.to ?? `${username}.tar`
+    if (to === '-') {
+      if (io.json) throw usage('--to - writes the archive to standard output, which --json needs: name a file.')
+      if (process.stdout.isTTY) throw usage('An archive is not for a terminal: give --to FILE, or send it on.')
+      for await (const piece of archive) await io.raw(piece)
+      return
+    }
+    // Asked first, so that nothing is read for nothing; asked again when it is written.
+    if (
+      await stat(to).then(
+        () => true,
+        () => false,
+      )
+    )
+      throw taken(to)
+    const { streamDurably } = await import('../../host/durable.ts')
+    const progress = makeProgress({ label: `Exporting ${username}`, total: bytes })
+    let written = 0
+    async function* watched(): AsyncGenerator<Uint8Array> {
+      for await (const piece of archive) {
+        written += piece.length
+        progress.add(piece.length)
+        yield piece
+      }
+    }
+    try {
+      await streamDurably(resolve(to), watched(), { replace: false, mode: 0o600 })
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? taken(to) : error
+    } finally {
+      progress.end()
+    }
+    io.say(`Wrote ${username} to ${to} (${formatSize(written)}).`, { username, file: resolve(to), bytes: written })
+  },
+})
+
+const taken = (file: string): Exit =>
+  new Exit(6, `There is a file ${file} already: name another one with --to.`, 'exists')

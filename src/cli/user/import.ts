@@ -1,0 +1,140 @@
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { randomHex } from '../../base/random.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import type { Contained } from '../../domain/portability/portability.ts'
+import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
+import { Exit, usage, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { makeProgress } from '../progress.ts'
+import { quotaFlag, storedQuota } from './quota-flag.ts'
+
+export const importAccount = command({
+  name: 'user import',
+  summary: 'Make an account of an archive that svc user export wrote',
+  details:
+    'The whole archive is checked before anything is written. The account has the role user, the default quota unless --quota ' +
+    'says otherwise, and a new password; nobody can sign in until it is complete. An interrupted import is simply repeated.\n' +
+    'Rows, files, components and apps are as they were. What was said in chat rooms becomes documents in the folder Chats, ' +
+    'because others said it too, and may not be here; the files of the rooms are put beside them.',
+  needs: 'domain',
+  args: { file: 'tar archive, or - for standard input' },
+  flags: {
+    as: flag.text('another user name', 'NAME'),
+    quota: quotaFlag(),
+    withoutChats: flag.switch('leave chat rooms out'),
+    ...passwordFlags,
+    dryRun: flag.switch('check the archive and say what is in it, and change nothing'),
+  },
+  examples: [
+    'svc user import ada.tar --generate',
+    'svc user import ada.tar --as ada2 --quota 50GB',
+    'ssh old svc user export ada --to - | svc user import - --generate',
+  ],
+  async run({ io, domain: { portability }, directory, args, flags }): Promise<ExitCode | void> {
+    assertPasswordSource(args.file, flags)
+    const source = await sourceOf(io, args.file, join(directory.path, 'tmp'))
+    try {
+      const wishes = {
+        username: flags.as,
+        withoutChats: flags.withoutChats,
+        ...(flags.quota !== undefined && { quota_bytes: storedQuota(flags.quota) }),
+      }
+      const plan = await portability.planImport(source.open, wishes)
+      const { username, contained } = plan
+      if (flags.dryRun) {
+        const words = `The archive is sound. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`
+        return io.say(words, { dry_run: true, username, ...documentOf(contained) })
+      }
+      const chosen = await readNewPassword(io, flags, username)
+      const progress = makeProgress({ label: `Importing ${username}`, total: contained.bytes + contained.room_bytes })
+      const { leftOut } = await plan
+        .carryOut(chosen.password, (bytes) => progress.add(bytes))
+        .finally(() => progress.end())
+      for (const what of leftOut) io.warn(printable(`left out ${what}`))
+      const password = chosen.generated ? { password: chosen.password } : {}
+      const words = `Imported ${username}, with\n\n${inventory(contained)}${passwordLine(chosen)}`
+      io.say(words, { username, ...documentOf(contained), left_out: leftOut, ...password })
+      return leftOut.length > 0 ? 3 : 0
+    } finally {
+      await source.close()
+    }
+  },
+})
+
+function assertPasswordSource(file: string, { passwordStdin }: { passwordStdin: boolean }): void {
+  if (file === '-' && passwordStdin) throw usage('Standard input is the archive: give --password-file or --generate.')
+}
+
+interface Source {
+  open(): AsyncIterable<Uint8Array>
+  close(): Promise<void>
+}
+
+const PIECE = 1024 * 1024
+
+/** The archive, to be read twice: what comes from standard input is kept in a file meanwhile. */
+async function sourceOf(io: Io, file: string, scratch: string): Promise<Source> {
+  const spool = file === '-' ? await spooled(io.input(), scratch) : undefined
+  const opened = await open(spool ?? file, 'r').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new Exit(5, `There is no file ${file}.`, 'not_found')
+    throw new Exit(1, `${file} cannot be read: ${error.code}.`)
+  })
+  // It lives on as long as it is open, and no longer.
+  if (spool !== undefined) await rm(spool)
+  return {
+    async *open() {
+      for (let position = 0; ;) {
+        const { bytesRead, buffer } = await opened.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position)
+        if (bytesRead === 0) return
+        yield buffer.subarray(0, bytesRead)
+        position += bytesRead
+      }
+    },
+    close: () => opened.close(),
+  }
+}
+
+async function spooled(input: AsyncIterable<Uint8Array>, scratch: string): Promise<string> {
+  const [{ mkdir }, { streamDurably }] = await Promise.all([
+    import('node:fs/promises'),
+    import('../../host/durable.ts'),
+  ])
+  await mkdir(scratch, { recursive: true, mode: 0o700 })
+  const file = join(scratch, `import-${randomHex(8)}.tar`)
+  await streamDurably(file, input, { replace: false, mode: 0o600 })
+  return file
+}
+
+const sum = (counts: Record<string, number>): number => Object.values(counts).reduce((total, count) => total + count, 0)
+
+function inventory({
+  rows,
+  files,
+  folders,
+  bytes,
+  components,
+  profiles,
+  apps,
+  rooms,
+  messages,
+  room_files,
+}: Contained) {
+  const lines = [
+    `${counted(files, 'file')} in ${counted(folders, 'folder')} (${formatSize(bytes)})`,
+    counted(sum(rows), 'row'),
+    `${counted(components, 'version')} of components, ${counted(profiles, 'profile')}, ${counted(apps, 'app')}`,
+    `${counted(rooms, 'chat room')} with ${counted(messages, 'message')} and ${counted(room_files, 'file')}`,
+  ]
+  return lines.map((line) => `    ${line}`).join('\n')
+}
+
+function documentOf({ account, roots: _, hashes: __, largest: ___, ...counts }: Contained) {
+  return {
+    from: { username: account.username, server_id: account.server_id, exported_at: account.exported_at },
+    ...counts,
+  }
+}

@@ -1,0 +1,45 @@
+import type { Reader } from '../../storage/database.ts'
+import { filesAfter, rootOf, subtreeOf } from '../../storage/files.ts'
+import { roomRootOf } from '../../storage/room-files.ts'
+import { folderPaths } from './look.ts'
+
+/** A file or folder of a tree, with its path from the root. */
+export interface Walked {
+  path: string
+  /** Null for a folder. */
+  sha256: string | null
+  size: number
+  /** Seconds. */
+  mtime: number
+}
+
+const PAGE = 1_000
+
+/** Everything in the own tree of an account that is live, folders before what they hold. */
+export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<Walked> {
+  const paths = await folderPaths(at, user, await rootOf(at, user))
+  const folders = [...paths.values()].filter((path) => path !== '').sort()
+  for (const path of folders) yield { path, sha256: null, size: 0, mtime: 0 }
+  for (let after = 0; ;) {
+    const page = await filesAfter(at, user, after, PAGE)
+    for (const { parent_id, name, sha256, size, mtime } of page) {
+      const folder = paths.get(parent_id)
+      if (folder !== undefined) yield { path: `${folder}/${name}`, sha256, size, mtime }
+    }
+    if (page.length < PAGE) return
+    after = page.at(-1)!.id
+  }
+}
+
+/** The same for the files of a room. */
+export async function* walkRoom(at: Reader, room: number): AsyncGenerator<Walked> {
+  const root = await roomRootOf(at, room)
+  if (root === undefined) return
+  const paths = new Map([[root, '']])
+  for (const { id, parent_id, name, type, sha256, size, mtime } of await subtreeOf(at, root, Number.MAX_SAFE_INTEGER)) {
+    if (id === root) continue
+    const path = `${paths.get(parent_id!)}/${name}`
+    if (type === 'directory') paths.set(id, path)
+    yield { path, sha256, size, mtime }
+  }
+}

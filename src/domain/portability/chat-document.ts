@@ -1,0 +1,42 @@
+import type { MessageRecord, RoomRecord } from './records.ts'
+
+const encoder = new TextEncoder()
+
+const minute = (moment: string): string => moment.slice(0, 16).replace('T', ' ')
+
+const firstLine = (text: string): string => {
+  const line = text.split('\n', 1)[0]!
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}
+
+/** Messages that an answer can still quote. */
+const QUOTABLE = 5_000
+
+/**
+ * What was said in a room, as a document in Markdown for people to read and search. Other people's words do not become
+ * messages in their names again: an archive could put anything into their mouths.
+ */
+export async function* chatDocument(
+  { name, type, members }: RoomRecord,
+  messages: AsyncIterable<MessageRecord>,
+  exportedAt: string,
+): AsyncGenerator<Uint8Array> {
+  const people = members.map(({ username, display_name }) => `${display_name} (${username})`).join(', ')
+  const kind = type === 'dm' ? 'Conversation' : 'Channel'
+  yield encoder.encode(`# ${name}\n\n${kind} with ${people || 'nobody'}, as of ${minute(exportedAt)} UTC.\n`)
+  const quotable = new Map<number, string>()
+  for await (const { id, from, name: shown, text, at, edited_at, reply_to, reactions } of messages) {
+    quotable.set(id, `${shown}: ${firstLine(text)}`)
+    if (quotable.size > QUOTABLE) quotable.delete(quotable.keys().next().value!)
+    const quoted = reply_to === null ? undefined : quotable.get(reply_to)
+    const lines = [
+      `\n---\n\n**${shown}** (${from}) · ${minute(at)}${edited_at === null ? '' : ' (edited)'}\n`,
+      ...(quoted === undefined ? [] : [`> ${quoted}\n`]),
+      `${text}\n`,
+      ...(reactions.length === 0
+        ? []
+        : [reactions.map(({ emoji, users }) => `${emoji} ${users.join(', ')}`).join(' · ') + '\n']),
+    ]
+    yield encoder.encode(lines.join('\n'))
+  }
+}

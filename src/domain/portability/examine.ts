@@ -1,0 +1,208 @@
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { nameKey } from '../files/files.ts'
+import { BadArchive } from './bad-archive.ts'
+import { FORMAT, FORMAT_VERSION, names, type Part } from './layout.ts'
+import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
+import * as records from './records.ts'
+
+/** What an archive holds, after all of it was looked at. */
+export interface Contained {
+  account: records.AccountRecord
+  /** Rows by table. */
+  rows: Record<string, number>
+  /** Versions of components. */
+  components: number
+  profiles: number
+  apps: number
+  files: number
+  folders: number
+  bytes: number
+  rooms: number
+  messages: number
+  room_files: number
+  room_bytes: number
+  /** Size of the largest file, in bytes. */
+  largest: number
+  /** Names in the root of the own files, as they are compared. */
+  roots: ReadonlySet<string>
+  /** Hashes of all entries, by name. */
+  hashes: ReadonlyMap<string, string>
+}
+
+/** Entries of one archive; what is noted of each stays in memory. */
+const MOST_ENTRIES = 1_000_000
+
+/** What an account can have of these; of components, 200 with 100 versions each. */
+const MOST = { components: 20_000, profiles: 50, apps: 100 } as const
+
+const JSON_BYTES = 64 * 1024 * 1024
+const MANIFEST_BYTES = 512 * 1024 * 1024
+
+const Manifest = Compile(
+  Type.Object({
+    format: Type.Literal(FORMAT),
+    version: Type.Literal(FORMAT_VERSION),
+    entries: Type.Array(Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() })),
+  }),
+)
+
+/**
+ * Looks at a whole archive and changes nothing: names, types, order, every record, every hash. Throws `BadArchive` with the
+ * first thing that is wrong.
+ */
+export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contained> {
+  const seen = makeSeen()
+  const sums = { components: 0, profiles: 0, apps: 0, files: 0, folders: 0, bytes: 0 }
+  const rooms = { rooms: 0, messages: 0, room_files: 0, room_bytes: 0 }
+  const rows: Record<string, number> = {}
+  const hashes = new Map<string, string>()
+  const sizes = new Map<string, number>()
+  let largest = 0
+  let account: records.AccountRecord | undefined
+  let isOver = false
+
+  async function look(entry: ArchiveEntry): Promise<void> {
+    const { part, size } = entry
+    switch (part.kind) {
+      case 'account':
+        account = records.readAccount(await jsonOf(entry, JSON_BYTES), entry.name)
+        return
+      case 'rows':
+        rows[part.table] = await each(entry, (value, where) => records.readRow(part.table, value, where))
+        return
+      case 'components':
+        sums.components = await each(entry, unrepeated(records.readVersion), MOST.components)
+        return
+      case 'profiles':
+        sums.profiles = await each(entry, records.readProfile, MOST.profiles)
+        return
+      case 'apps':
+        sums.apps = await each(entry, records.readApp, MOST.apps)
+        return
+      case 'room':
+        records.readRoom(await jsonOf(entry, JSON_BYTES), entry.name)
+        rooms.rooms += 1
+        return
+      case 'messages':
+        rooms.messages += await each(entry, records.readMessage)
+        return
+      case 'manifest':
+        compare(await jsonOf(entry, MANIFEST_BYTES), hashes, sizes)
+        isOver = true
+        return
+      case 'file':
+        sums.files += 1
+        sums.bytes += size
+        break
+      case 'folder':
+        sums.folders += 1
+        break
+      case 'room file':
+        rooms.room_files += 1
+        rooms.room_bytes += size
+        break
+      case 'room folder':
+      case 'readme':
+        break
+    }
+    if (part.kind === 'file' || part.kind === 'room file') largest = Math.max(largest, size)
+    await skim(entry)
+  }
+
+  for await (const entry of entriesOf(source)) {
+    if (isOver) throw new BadArchive(`"${entry.name}" stands behind the manifest`)
+    seen.add(entry)
+    if (entry.part.kind !== 'readme' && entry.part.kind !== 'account' && !account)
+      throw new BadArchive(`${names.account} is missing, or does not stand at the beginning`)
+    await look(entry)
+    const isFolder = entry.part.kind === 'folder' || entry.part.kind === 'room folder'
+    if (entry.part.kind === 'manifest' || isFolder) continue
+    hashes.set(entry.name, entry.sha256()!)
+    sizes.set(entry.name, entry.size)
+  }
+  if (!account || !isOver) throw new BadArchive('its manifest is missing, so it may not be complete')
+  return { account, rows, ...sums, ...rooms, largest, roots: seen.roots, hashes }
+}
+
+async function each(
+  entry: ArchiveEntry,
+  read: (value: unknown, where: string) => unknown,
+  most = Infinity,
+): Promise<number> {
+  let count = 0
+  for await (const { value, where } of jsonLines(entry)) {
+    if (++count > most) throw new BadArchive(`${entry.name} has more than ${most} lines`)
+    read(value, where)
+  }
+  return count
+}
+
+/** Refuses a version of a component that was there already. */
+function unrepeated(read: typeof records.readVersion): typeof records.readVersion {
+  const seen = new Set<string>()
+  return (value, where) => {
+    const component = read(value, where)
+    const name = JSON.stringify([component.component_id, component.version])
+    if (seen.has(name)) throw new BadArchive(`${where}: this version is there already`)
+    seen.add(name)
+    return component
+  }
+}
+
+/** Notes names; no two may be the same, and none may lie below a file. */
+function makeSeen() {
+  const taken = new Map<string, 'file' | 'folder'>()
+  const roots = new Set<string>()
+  const rooms = new Set<number>()
+  let count = 0
+
+  function checkTree(tree: string, path: string, kind: 'file' | 'folder', name: string): void {
+    const key = nameKey(path)
+    for (let slash = key.indexOf('/', 1); slash > 0; slash = key.indexOf('/', slash + 1)) {
+      const above = tree + key.slice(0, slash)
+      if (taken.get(above) === 'file') throw new BadArchive(`"${name}" lies below a file`)
+      taken.set(above, 'folder')
+    }
+    const own = tree + key
+    const before = taken.get(own)
+    if (before !== undefined && !(before === 'folder' && kind === 'folder'))
+      throw new BadArchive(`there is more than one "${name}"`)
+    taken.set(own, kind)
+  }
+
+  function checkRoom(part: Part, name: string): void {
+    if (!('room' in part)) return
+    if (part.kind === 'room') rooms.add(part.room)
+    else if (!rooms.has(part.room)) throw new BadArchive(`"${name}" stands before its room`)
+  }
+
+  return {
+    roots,
+    add({ name, part }: ArchiveEntry): void {
+      if (++count > MOST_ENTRIES) throw new BadArchive(`it has more than ${MOST_ENTRIES} entries`)
+      checkRoom(part, name)
+      if (part.kind === 'file' || part.kind === 'folder') {
+        checkTree('files', part.path, part.kind, name)
+        roots.add(nameKey(part.path.split('/')[1]!))
+      } else if (part.kind === 'room file' || part.kind === 'room folder')
+        checkTree(`room ${part.room}`, part.path, part.kind === 'room file' ? 'file' : 'folder', name)
+      else if (taken.has(name)) throw new BadArchive(`there is more than one "${name}"`)
+      else taken.set(name, 'file')
+    },
+  }
+}
+
+/** Compares what was read with what the manifest says. */
+function compare(manifest: unknown, hashes: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number>): void {
+  if (!Manifest.Check(manifest)) throw new BadArchive('its manifest has not the right form')
+  const listed = new Map(manifest.entries.map((entry) => [entry.path, entry]))
+  for (const [name, hash] of hashes) {
+    const entry = listed.get(name)
+    if (!entry) throw new BadArchive(`"${name}" is not in the manifest`)
+    if (entry.sha256 !== hash || entry.size !== sizes.get(name))
+      throw new BadArchive(`"${name}" is not what the manifest says`)
+  }
+  const missing = manifest.entries.find(({ path }) => !hashes.has(path))
+  if (missing || listed.size !== hashes.size) throw new BadArchive(`"${missing?.path ?? ''}" is missing`)
+}

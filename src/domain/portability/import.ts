@@ -1,0 +1,177 @@
+import { SECOND } from '../../base/clock.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { fault } from '../../contract/errors.ts'
+import { UPLOAD_BATCH } from '../../contract/limits.ts'
+import { accountByName, updateAccount } from '../../storage/accounts.ts'
+import type { Writer } from '../../storage/database.ts'
+import { forgetSeeded, rememberSeeded, seededAs } from '../../storage/seeded.ts'
+import { normalName, readUsername } from '../accounts/accounts.ts'
+import type { FileEntry } from '../files/files.ts'
+import { examine, type Contained } from './examine.ts'
+import type { ImportParts } from './parts.ts'
+import { importedFiles, type Receiver } from './unpack.ts'
+
+export interface ImportWishes {
+  /** Another user name than that of the archive. */
+  username?: string | undefined
+  /** Bytes, -1 for unlimited, null for the default. */
+  quota_bytes?: number | null | undefined
+  /** Leaves chat rooms out. */
+  withoutChats?: boolean
+}
+
+/** An archive that was found sound, and the account it would become. */
+export interface ImportPlan {
+  username: string
+  contained: Contained
+  /** Makes the account. Says what had to be left out. */
+  carryOut(
+    password: string | { hash: string },
+    done?: (bytes: number) => void,
+  ): Promise<{ id: number; leftOut: string[] }>
+}
+
+/** The mark of an account that is not complete: while it has one it is disabled, and the next import removes it. */
+const UNFINISHED = { kind: 'import', key: 'unfinished' } as const
+
+/** An import that has not renewed its mark for this long was interrupted, ms. */
+const LEASE = 10 * SECOND
+
+export type Open = () => AsyncIterable<Uint8Array>
+
+/** Makes accounts of archives. */
+export const makeImport = (parts: ImportParts) => ({
+  /**
+   * Reads a whole archive, which `open` begins from its start each time, and changes nothing. Throws `BadArchive`; faults
+   * `exists`, `quota_exceeded`, `too_large`, `bad_request`.
+   */
+  async planImport(open: Open, wishes: ImportWishes = {}): Promise<ImportPlan> {
+    const contained = await examine(open())
+    const username = readUsername(wishes.username ?? contained.account.username)
+    const unfinished = await leftoverOf(parts, username)
+    await assertRoom(parts, contained, username, wishes)
+    return {
+      username,
+      contained,
+      async carryOut(password, done = () => undefined) {
+        if (unfinished !== undefined) await parts.accounts.remove(unfinished)
+        return carryOut(parts, { open, contained, username, wishes, password, done })
+      },
+    }
+  },
+})
+
+/** The id of an account of that name that an interrupted import left behind. Fault `exists` for any other. */
+async function leftoverOf({ database, clock }: ImportParts, username: string): Promise<number | undefined> {
+  const account = await accountByName(database.read, normalName(username))
+  if (!account) return undefined
+  const mark = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
+  if (!mark || account.disabled_at === null) {
+    const text = `There is a user named "${username}" already: --as NAME gives the account another name.`
+    throw fault('exists', { text })
+  }
+  const left = mark.version! + LEASE - clock.now()
+  if (left <= 0) return account.id
+  // Somebody may be at work this moment, or was until a moment ago.
+  await new Promise((resolve) => setTimeout(resolve, left))
+  const later = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
+  if (later?.version === mark.version) return account.id
+  throw fault('conflict', { text: `Another process is importing "${username}" at this moment.` })
+}
+
+const bytesOf = ({ bytes, room_bytes }: Contained, { withoutChats }: ImportWishes): number =>
+  bytes + (withoutChats ? 0 : room_bytes)
+
+async function assertRoom(
+  { policy }: ImportParts,
+  contained: Contained,
+  username: string,
+  wishes: ImportWishes,
+): Promise<void> {
+  const { defaultQuota, maxFileSize } = await policy()
+  if (maxFileSize >= 0 && contained.largest > maxFileSize) {
+    const text = `A file of ${formatSize(contained.largest)} is in the archive, and files.max_size is ${formatSize(maxFileSize)}.`
+    throw fault('too_large', { text })
+  }
+  const quota = wishes.quota_bytes ?? defaultQuota
+  const needed = bytesOf(contained, wishes)
+  if (quota >= 0 && needed > quota) {
+    const text = `The files need ${formatSize(needed)}, and ${username} could store ${formatSize(quota)}: give more with --quota.`
+    throw fault('quota_exceeded', { text })
+  }
+}
+
+interface Work {
+  open: Open
+  contained: Contained
+  username: string
+  wishes: ImportWishes
+  password: string | { hash: string }
+  done: (bytes: number) => void
+}
+
+async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; leftOut: string[] }> {
+  const { accounts, database, clock, audit, sync } = parts
+  const { account } = work.contained
+  const mark = (tx: Writer, user: number) =>
+    rememberSeeded(tx, user, [{ ...UNFINISHED, hash: '', target: null, version: clock.now() }])
+  const { id } = await accounts.create(
+    {
+      username: work.username,
+      password: work.password,
+      display_name: account.display_name,
+      ...(work.wishes.quota_bytes !== undefined && { quota_bytes: work.wishes.quota_bytes }),
+    },
+    async (tx, made) => {
+      // Nobody can sign in before everything is there; from here on the name is taken.
+      await updateAccount(tx, made.id, { disabled_at: clock.now(), avatar_color: account.avatar_color }, clock.now())
+      await mark(tx, made.id)
+    },
+  )
+  const renewal = setInterval(() => void database.write((tx) => mark(tx, id)).catch(() => undefined), LEASE / 5)
+  try {
+    const leftOut = await fill(parts, id, work)
+    clearInterval(renewal)
+    await database.write(async (tx) => {
+      await updateAccount(tx, id, { disabled_at: null }, clock.now())
+      await forgetSeeded(tx, id, UNFINISHED.kind, UNFINISHED.key)
+      const { server_id, username, exported_at } = account
+      await audit.record(tx, { kind: 'user.imported', about: id, detail: { server_id, username, exported_at } })
+    })
+    sync.announce(id)
+    return { id, leftOut }
+  } catch (error) {
+    // Where even this fails, the account stays disabled and marked, and the next import removes it.
+    await accounts.remove(id).catch(() => undefined)
+    throw error
+  } finally {
+    clearInterval(renewal)
+  }
+}
+
+/** Reads the archive once more, now into the account. Returns what had to be left out. */
+async function fill(parts: ImportParts, user: number, { open, contained, wishes, done }: Work): Promise<string[]> {
+  const { files } = parts
+  const receiver: Receiver = { ...parts, user, contained, withoutChats: wishes.withoutChats === true, leftOut: [] }
+  const entries = importedFiles(open(), receiver)
+  for (let isOver = false; !isOver;) {
+    const slice = async function* (): AsyncGenerator<FileEntry> {
+      for (let count = 0; count < UPLOAD_BATCH.max_entries; count += 1) {
+        const next = await entries.next()
+        if (next.done) {
+          isOver = true
+          return
+        }
+        yield next.value.entry
+        done(next.value.size)
+      }
+    }
+    const { results } = await files.uploadAll(user, slice())
+    const refused = results.find(({ ok }) => !ok)
+    if (refused) {
+      await entries.return(undefined)
+      throw fault('conflict', { text: `${refused.path} could not be stored: ${refused.error}` })
+    }
+  }
+  return receiver.leftOut
+}

@@ -1,0 +1,100 @@
+import { isWritable, type TableName } from '../../contract/tables.ts'
+import { ownSegments } from '../files/files.ts'
+import { BadArchive } from './bad-archive.ts'
+
+// What stands in the archive of an account, and under which names: a tar file that anybody can open.
+//
+//     README.txt                  what this is, for people
+//     account.json                whose it is, and when it was made
+//     rows/<table>.jsonl          rows, one a line
+//     components.jsonl            every version of every component
+//     profiles.jsonl              profiles of components
+//     apps.jsonl                  own apps
+//     files/…                     files and folders as they are
+//     rooms/<n>/room.json         a chat room
+//     rooms/<n>/messages.jsonl    what was said in it, oldest first
+//     rooms/<n>/files/…           its files
+//     manifest.json               every entry above with its size and SHA-256
+
+export const FORMAT = 'svc-account'
+export const FORMAT_VERSION = 1
+
+export const names = {
+  readme: 'README.txt',
+  account: 'account.json',
+  components: 'components.jsonl',
+  profiles: 'profiles.jsonl',
+  apps: 'apps.jsonl',
+  manifest: 'manifest.json',
+} as const
+
+export const rowsName = (table: string): string => `rows/${table}.jsonl`
+export const fileName = (path: string): string => `files${path}`
+export const roomName = (room: number): string => `rooms/${room}/room.json`
+export const messagesName = (room: number): string => `rooms/${room}/messages.jsonl`
+export const roomFileName = (room: number, path: string): string => `rooms/${room}/files${path}`
+
+/** What an entry is. */
+export type Part =
+  | { kind: 'readme' | 'account' | 'components' | 'profiles' | 'apps' | 'manifest' }
+  | { kind: 'rows'; table: TableName }
+  | { kind: 'file' | 'folder'; path: string }
+  | { kind: 'room' | 'messages'; room: number }
+  | { kind: 'room file' | 'room folder'; room: number; path: string }
+
+const singles = new Map<string, Part>(
+  (Object.keys(names) as (keyof typeof names)[]).map((kind) => [names[kind], { kind }]),
+)
+
+/** Rooms of one archive: more are no sign of a busy life. */
+const MOST_ROOMS = 100_000
+
+/** What the entry of that name and type is. Throws `BadArchive` for everything that has no place in the layout. */
+export function partOf(name: string, type: string): Part {
+  const isFolder = type === '5'
+  if (type !== '0' && !isFolder) throw new BadArchive(`"${name}" is neither a file nor a folder`)
+  const part = isFolder ? folderPart(name.replace(/\/$/, '')) : filePart(name)
+  if (!part) throw new BadArchive(`"${name}" has no place in the archive of an account`)
+  return part
+}
+
+function filePart(name: string): Part | undefined {
+  const single = singles.get(name)
+  if (single) return single
+  const [, table] = /^rows\/([a-z_]+)\.jsonl$/.exec(name) ?? []
+  if (table !== undefined) {
+    if (!isWritable(table)) throw new BadArchive(`this version of svc knows no table "${table}"`)
+    return { kind: 'rows', table }
+  }
+  if (name.startsWith('files/')) return { kind: 'file', path: pathIn(name, name.slice('files'.length)) }
+  const { room, rest } = roomIn(name)
+  if (room === undefined) return undefined
+  if (rest === 'room.json') return { kind: 'room', room }
+  if (rest === 'messages.jsonl') return { kind: 'messages', room }
+  return rest.startsWith('files/')
+    ? { kind: 'room file', room, path: pathIn(name, rest.slice('files'.length)) }
+    : undefined
+}
+
+function folderPart(name: string): Part | undefined {
+  if (name.startsWith('files/')) return { kind: 'folder', path: pathIn(name, name.slice('files'.length)) }
+  const { room, rest } = roomIn(name)
+  if (room === undefined || !rest.startsWith('files/')) return undefined
+  return { kind: 'room folder', room, path: pathIn(name, rest.slice('files'.length)) }
+}
+
+function roomIn(name: string): { room: number | undefined; rest: string } {
+  const [, number, rest = ''] = /^rooms\/([1-9]\d{0,5})\/(.+)$/s.exec(name) ?? []
+  const room = number === undefined ? undefined : Number(number)
+  return { room: room !== undefined && room <= MOST_ROOMS ? room : undefined, rest }
+}
+
+/** A path of the archive that the service could hold too: nothing that leads elsewhere. */
+function pathIn(name: string, path: string): string {
+  try {
+    ownSegments(path)
+  } catch (cause) {
+    throw new BadArchive(`"${name}" names no file that an account can have`, { cause })
+  }
+  return path
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../base/clock.ts'
+import type { Contents } from '../../storage/contents.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Files } from '../files/files.ts'
+import type { Audit, Identity } from '../instance/instance.ts'
+import type { Sync } from '../sync/sync.ts'
+
+/** What an export needs. */
+export interface ExportParts {
+  database: Database
+  contents: Contents
+  clock: Clock
+  audit: Audit
+  identity: Identity
+  version: string
+}
+
+/** What an import needs. */
+export interface ImportParts extends Pick<ExportParts, 'database' | 'clock' | 'audit'> {
+  accounts: Accounts
+  files: Files
+  sync: Sync
+  policy: () => Promise<{ defaultQuota: number; maxFileSize: number; allowedOrigins: readonly string[] }>
+}

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import { jsonFlaw } from '../../base/json-places.ts'
+import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
+import { BadArchive } from './bad-archive.ts'
+import { partOf, type Part } from './layout.ts'
+
+/** An entry of the archive whose name and type have been found sound. */
+export interface ArchiveEntry {
+  name: string
+  part: Part
+  size: number
+  /** Seconds. */
+  mtime: number
+  body: AsyncIterable<Uint8Array>
+  /** SHA-256 of the body; undefined until it was read to its end. */
+  sha256(): string | undefined
+}
+
+/** The archive, entry by entry. Throws `BadArchive` at the first one that has no place in it. */
+export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry> {
+  try {
+    for await (const entry of readTar(source)) yield toEntry(entry)
+  } catch (error) {
+    throw inOurWords(error)
+  }
+}
+
+/** What is wrong with a tar file as what is wrong with an archive; other errors as they are. */
+function inOurWords(error: unknown): unknown {
+  if (!(error instanceof BadTar)) return error
+  const clause = error.message.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())
+  return new BadArchive(clause, { cause: error })
+}
+
+/** Largest modification time that a file can have here, in seconds. */
+const LATEST = 99_999_999_999
+
+function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
+  const part = partOf(name, type)
+  if (type === '5' && size !== 0) throw new BadArchive(`the folder "${name}" has a content`)
+  if (mtime > LATEST) throw new BadArchive(`"${name}" is of a time too far in the future`)
+  const hash = createHash('sha256')
+  let digest: string | undefined
+  async function* hashed(): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of body) {
+        hash.update(piece)
+        yield piece
+      }
+    } catch (error) {
+      throw inOurWords(error)
+    }
+    digest = hash.digest('hex')
+  }
+  return {
+    name,
+    part,
+    size,
+    mtime,
+    body: hashed(),
+    sha256: () => digest,
+  }
+}
+
+/** Reads a content to its end and forgets it. */
+export async function skim({ body }: ArchiveEntry): Promise<void> {
+  for await (const _ of body);
+}
+
+/** A content as one JSON value of at most `max` bytes. */
+export async function jsonOf({ name, body, size }: ArchiveEntry, max: number): Promise<unknown> {
+  if (size > max) throw new BadArchive(`${name} is too large`)
+  const pieces: Uint8Array[] = []
+  for await (const piece of body) pieces.push(piece)
+  return parsed(Buffer.concat(pieces), name)
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+function parsed(bytes: Uint8Array, where: string): unknown {
+  let text: string
+  let value: unknown
+  try {
+    text = decoder.decode(bytes)
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new BadArchive(`${where} is not JSON in UTF-8`, { cause })
+  }
+  const flaw = jsonFlaw(text)
+  if (flaw) throw new BadArchive(`${where}: ${flaw.message}`)
+  return value
+}
+
+/** Largest line, in bytes: a row or a version of a component with all its text escaped. */
+const LONGEST = 16 * 1024 * 1024
+
+/** A content as one JSON value a line, each with its place in words. */
+export async function* jsonLines({ name, body }: ArchiveEntry): AsyncGenerator<{ value: unknown; where: string }> {
+  let rest: Uint8Array[] = []
+  let length = 0
+  let line = 0
+  for await (const piece of body) {
+    let from = 0
+    for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
+      const where = `${name} line ${++line}`
+      yield { value: parsed(Buffer.concat([...rest, piece.subarray(from, end)]), where), where }
+      rest = []
+      length = 0
+      from = end + 1
+    }
+    if (from === piece.length) continue
+    rest.push(piece.slice(from))
+    length += piece.length - from
+    if (length > LONGEST) throw new BadArchive(`${name} line ${line + 1} is too long`)
+  }
+  if (length > 0) throw new BadArchive(`${name} ends in the middle of a line`)
+}

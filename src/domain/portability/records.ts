@@ -1,0 +1,145 @@
+import { Type, type Static, type TSchema } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { isSound } from '../../base/text.ts'
+import { categories } from '../../contract/apps.ts'
+import type { TableName } from '../../contract/tables.ts'
+import { readComponent } from '../desktop/desktop.ts'
+import { refuseRow, type WholeRow } from '../sync/sync.ts'
+import { BadArchive } from './bad-archive.ts'
+import { FORMAT, FORMAT_VERSION } from './layout.ts'
+
+// The JSON of an archive, understood. Whoever wrote it may have been anybody: what does not fit is refused.
+
+const Moment = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' })
+const Text = Type.String({ maxLength: 1_000 })
+const Whole = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+
+const Account = Type.Object({
+  format: Type.Literal(FORMAT),
+  version: Type.Literal(FORMAT_VERSION),
+  server_id: Text,
+  exported_at: Moment,
+  username: Text,
+  display_name: Text,
+  avatar_color: Type.String({ pattern: '^#[0-9a-f]{6}$' }),
+})
+
+const Content = {
+  component_id: Text,
+  component_type: Type.Union([Type.Literal('css'), Type.Literal('js'), Type.Literal('widget')]),
+  code: Type.String(),
+  metadata: Type.Object({}, { additionalProperties: true }),
+}
+
+const Component = Type.Object({
+  ...Content,
+  version: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  is_active: Type.Boolean(),
+  updated_at: Moment,
+})
+
+const Profile = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  is_default: Type.Boolean(),
+  created_at: Moment,
+  components: Type.Array(Type.Object(Content), { maxItems: 1_000 }),
+})
+
+const App = Type.Object({
+  slug: Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' }),
+  name: Type.String({ minLength: 1, maxLength: 100 }),
+  description: Type.String({ maxLength: 2_000 }),
+  icon_url: Type.String({ maxLength: 100_000 }),
+  app_path: Type.String({ maxLength: 2_000 }),
+  category: Type.Union(categories.map((name) => Type.Literal(name))),
+  supports_context: Type.Boolean(),
+})
+
+const Room = Type.Object({
+  name: Text,
+  type: Type.Union([Type.Literal('channel'), Type.Literal('dm')]),
+  created_at: Moment,
+  members: Type.Array(Type.Object({ username: Text, display_name: Text }), { maxItems: 100_000 }),
+})
+
+const Message = Type.Object({
+  id: Whole,
+  from: Text,
+  name: Text,
+  text: Type.String({ maxLength: 100_000 }),
+  at: Moment,
+  edited_at: Type.Union([Moment, Type.Null()]),
+  reply_to: Type.Union([Whole, Type.Null()]),
+  reactions: Type.Array(Type.Object({ emoji: Text, users: Type.Array(Text) }), { maxItems: 1_000 }),
+})
+
+const Stamps = Type.Object({
+  id: Whole,
+  version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  created_at: Moment,
+  updated_at: Moment,
+})
+
+export type AccountRecord = Static<typeof Account>
+export type ComponentRecord = Static<typeof Component>
+export type ProfileRecord = Static<typeof Profile>
+export type AppRecord = Static<typeof App>
+export type RoomRecord = Static<typeof Room>
+export type MessageRecord = Static<typeof Message>
+
+const validators = new Map<TSchema, Validator>()
+
+function understood<S extends TSchema>(schema: S, value: unknown, where: string): Static<S> {
+  let validator = validators.get(schema)
+  if (!validator) validators.set(schema, (validator = Compile(schema)))
+  if (validator.Check(value)) return value as Static<S>
+  const [first] = validator.Errors(value)
+  const part = first?.instancePath.slice(1).replaceAll('/', '.')
+  throw new BadArchive(`${where}${part ? `, ${part}` : ''}: ${first?.message ?? 'it has not the right form'}`)
+}
+
+/** What a rule throws against a record, told with its place. */
+function lawful<T>(where: string, rule: () => T): T {
+  try {
+    return rule()
+  } catch (cause) {
+    throw new BadArchive(`${where}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+export function readAccount(value: unknown, where: string): AccountRecord {
+  const version = (value as { version?: unknown } | null)?.version
+  if (typeof version === 'number' && version > FORMAT_VERSION)
+    throw new BadArchive('it was made by a newer version of svc; update svc')
+  return understood(Account, value, where)
+}
+
+/** A row with everything it keeps. */
+export function readRow(table: TableName, value: unknown, where: string): WholeRow & { stamps: object } {
+  const { version, created_at, updated_at } = understood(Stamps, value, where)
+  const { id: _, version: __, created_at: ___, updated_at: ____, ...values } = value as Record<string, unknown>
+  const refusal = refuseRow(table, 'new', values)
+  if (refusal) throw new BadArchive(`${where}: ${refusal.error}`)
+  return { table, values, stamps: { version, created_at, updated_at } }
+}
+
+export function readVersion(value: unknown, where: string): ComponentRecord {
+  const component = understood(Component, value, where)
+  lawful(where, () => readComponent(component))
+  return component
+}
+
+export function readProfile(value: unknown, where: string): ProfileRecord {
+  const profile = understood(Profile, value, where)
+  for (const component of profile.components) lawful(where, () => readComponent(component))
+  return profile
+}
+
+export const readApp = (value: unknown, where: string): AppRecord => understood(App, value, where)
+export const readRoom = (value: unknown, where: string): RoomRecord => understood(Room, value, where)
+
+export function readMessage(value: unknown, where: string): MessageRecord {
+  const message = understood(Message, value, where)
+  if (!isSound(message.text)) throw new BadArchive(`${where}: the text holds a character that cannot be stored`)
+  return message
+}

@@ -1,0 +1,181 @@
+import { insertApp } from '../../storage/apps.ts'
+import { activate, insertVersion, insertWholeProfile } from '../../storage/components.ts'
+import { assertApp, readComponent } from '../desktop/desktop.ts'
+import { nameKey, segmentOf, type FileEntry } from '../files/files.ts'
+import { insertRowsIn, type WholeRow } from '../sync/sync.ts'
+import { BadArchive } from './bad-archive.ts'
+import { chatDocument } from './chat-document.ts'
+import type { Contained } from './examine.ts'
+import type { ImportParts } from './parts.ts'
+import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
+import * as records from './records.ts'
+
+/** The account that an archive goes into. */
+export interface Receiver extends Pick<ImportParts, 'database' | 'clock' | 'audit' | 'policy'> {
+  user: number
+  contained: Contained
+  withoutChats: boolean
+  /** What could not be taken over, in words. */
+  leftOut: string[]
+}
+
+/** Rows that share a commit. */
+const GROUP = 2_000
+
+const JSON_BYTES = 64 * 1024 * 1024
+
+/**
+ * Goes through an archive that was examined before: stores what is no file, and hands out the files and folders one after
+ * the other, each to be read before the next is asked for.
+ */
+export async function* importedFiles(
+  source: AsyncIterable<Uint8Array>,
+  receiver: Receiver,
+): AsyncGenerator<{ entry: FileEntry; size: number }, undefined> {
+  const { contained } = receiver
+  const chats = makeChats(contained)
+  for await (const entry of entriesOf(source)) {
+    const { part } = entry
+    if ('room' in part && receiver.withoutChats) await skim(entry)
+    else {
+      switch (part.kind) {
+        case 'file':
+        case 'folder':
+          yield asFile(entry, part.path, contained)
+          break
+        case 'room file':
+        case 'room folder':
+          yield asFile(entry, chats.folderOf(part.room) + part.path, contained)
+          break
+        case 'room':
+          chats.begin(part.room, records.readRoom(await jsonOf(entry, JSON_BYTES), entry.name))
+          break
+        case 'messages':
+          yield chats.document(part.room, entry)
+          break
+        default:
+          await store(receiver, entry)
+      }
+    }
+    assertSame(entry, contained)
+  }
+  return undefined
+}
+
+/** Refuses an entry that is not what it was when the archive was examined. */
+function assertSame(entry: ArchiveEntry, { hashes }: Contained): void {
+  const [known, now] = [hashes.get(entry.name), entry.sha256()]
+  if (known !== undefined && now !== undefined && now !== known)
+    throw new BadArchive(`"${entry.name}" was changed meanwhile`)
+}
+
+function asFile({ name, part, size, mtime, body }: ArchiveEntry, path: string, { hashes }: Contained) {
+  const isFolder = part.kind === 'folder' || part.kind === 'room folder'
+  const kind = isFolder ? ('directory' as const) : ('file' as const)
+  return {
+    entry: { path, kind, mtime, sha256: hashes.get(name), ifSha256: isFolder ? undefined : 'absent', body },
+    size,
+  }
+}
+
+/** Where chats go: documents in a folder of the root that nothing else has. */
+function makeChats({ account, roots }: Contained) {
+  let top = 'Chats'
+  for (let number = 2; roots.has(nameKey(top)); number += 1) top = `Chats (${number})`
+  const rooms = new Map<number, { record: records.RoomRecord; name: string }>()
+  const taken = new Set<string>()
+  const exportedAt = Math.floor(Date.parse(account.exported_at) / 1_000)
+
+  return {
+    begin(room: number, record: records.RoomRecord): void {
+      const plain = segmentOf(record.name)
+      let name = plain
+      for (let number = 2; taken.has(nameKey(name)); number += 1) name = `${plain} (${number})`
+      taken.add(nameKey(name))
+      rooms.set(room, { record, name })
+    },
+    folderOf: (room: number): string => `/${top}/${rooms.get(room)!.name}`,
+    document(room: number, entry: ArchiveEntry): { entry: FileEntry; size: number } {
+      const { record, name } = rooms.get(room)!
+      async function* messages() {
+        for await (const { value, where } of jsonLines(entry)) yield records.readMessage(value, where)
+      }
+      const body = chatDocument(record, messages(), account.exported_at)
+      const path = `/${top}/${name}.md`
+      const file = { path, kind: 'file' as const, mtime: exportedAt, sha256: undefined, ifSha256: 'absent', body }
+      return { entry: file, size: entry.size }
+    },
+  }
+}
+
+async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
+  const { part } = entry
+  if (part.kind === 'rows') {
+    const { table } = part
+    return inGroups(
+      entry,
+      (value, where) => records.readRow(table, value, where),
+      (rows) => storeRows(receiver, rows),
+    )
+  }
+  if (part.kind === 'components')
+    return inGroups(entry, records.readVersion, (some) => storeVersions(receiver, some), 20)
+  if (part.kind === 'profiles') return inGroups(entry, records.readProfile, (some) => storeProfiles(receiver, some), 1)
+  if (part.kind === 'apps') return inGroups(entry, records.readApp, (some) => storeApps(receiver, some))
+  await skim(entry)
+}
+
+/** Reads lines and stores them, some at a time. */
+async function inGroups<T>(
+  entry: ArchiveEntry,
+  read: (value: unknown, where: string) => T,
+  store: (some: T[]) => Promise<void>,
+  size = GROUP,
+): Promise<void> {
+  let group: T[] = []
+  for await (const { value, where } of jsonLines(entry)) {
+    group.push(read(value, where))
+    if (group.length < size) continue
+    await store(group)
+    group = []
+  }
+  if (group.length > 0) await store(group)
+}
+
+const storeRows = ({ database, clock, user }: Receiver, rows: WholeRow[]): Promise<void> =>
+  database.write(async (tx) => void (await insertRowsIn(tx, user, rows, clock.now())))
+
+const storeVersions = ({ database, user }: Receiver, versions: records.ComponentRecord[]): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { version, is_active, updated_at, ...component } of versions) {
+      const content = { ...readComponent(component), version }
+      await insertVersion(tx, user, content, Number.MAX_SAFE_INTEGER, Date.parse(updated_at))
+      if (is_active) await activate(tx, user, component.component_id, version)
+    }
+  })
+
+const storeProfiles = ({ database, user }: Receiver, profiles: records.ProfileRecord[]): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { name, is_default, created_at, components } of profiles) {
+      const profile = { name, is_default: is_default ? 1 : 0, created_at: Date.parse(created_at) }
+      await insertWholeProfile(tx, user, profile, components.map(readComponent))
+    }
+  })
+
+async function storeApps({ database, clock, audit, user, policy, leftOut }: Receiver, apps: records.AppRecord[]) {
+  const { allowedOrigins } = await policy()
+  await database.write(async (tx) => {
+    for (const { supports_context, ...app } of apps) {
+      try {
+        assertApp(app, allowedOrigins)
+      } catch (error) {
+        leftOut.push(`app ${app.slug}: ${(error as Error).message}`)
+        continue
+      }
+      const flags = { supports_context: supports_context ? 1 : 0, is_system: 0, admin_only: 0, created_by: user }
+      const id = await insertApp(tx, { ...app, ...flags }, clock.now())
+      if (id === undefined) leftOut.push(`app ${app.slug}: there is one of that name here.`)
+      else await audit.record(tx, { kind: 'app.created', about: user, detail: { slug: app.slug, is_system: false } })
+    }
+  })
+}
