@@ -8,7 +8,7 @@ export interface Progress {
   end(): void
 }
 
-interface Screen {
+export interface Screen {
   isTTY?: boolean
   columns?: number
   write(text: string): unknown
@@ -29,6 +29,10 @@ const PATIENCE = 600
 const INTERVAL = 100
 const BAR = 24
 
+/** A bar that is filled as far as `part` (0 to 1) says, and the percentage. */
+export const barOf = (part: number): string =>
+  `${'█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')} ${String(Math.floor(part * 100)).padStart(3)} %`
+
 /** A line on a terminal's stderr that shows how far something is; silent elsewhere. */
 export function makeProgress(options: ProgressOptions): Progress {
   const { label, total, screen = process.stderr, now = () => performance.now(), format = formatSize } = options
@@ -41,12 +45,7 @@ export function makeProgress(options: ProgressOptions): Progress {
     const seconds = (at - start) / 1_000
     const rate = done / seconds
     const parts = [printable(label)]
-    if (total) {
-      const part = Math.min(1, done / total)
-      parts.push(
-        `${'█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')} ${String(Math.floor(part * 100)).padStart(3)} %`,
-      )
-    }
+    if (total) parts.push(barOf(Math.min(1, done / total)))
     parts.push(total ? `${format(done)} of ${format(total)}` : format(done), `${format(rate)}/s`)
     if (total && rate > 0 && done < total) parts.push(`${formatDuration(((total - done) / rate) * 1_000)} left`)
     screen.write(`\r\u001b[K${parts.join('  ').slice(0, (screen.columns ?? 80) - 1)}`)

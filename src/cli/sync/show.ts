@@ -5,10 +5,13 @@ import { reasons } from '../../client/sync/draft.ts'
 import type { Planned, Summary, SyncEvent } from '../../client/sync/events.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { makeProgress, type Progress } from '../progress.ts'
+import { many } from './many.ts'
+import { limitText, limitWords, makeProgressLine } from './progress-line.ts'
 
 /** Lines of what was done that people are shown; the summary tells the rest. */
 const LINES = 40
+/** Waits and durations from this on are told, in seconds. */
+const WORTH_SAYING = 5
 
 const doing: Record<Planned['op'], string> = {
   upload: 'send',
@@ -21,26 +24,15 @@ const doing: Record<Planned['op'], string> = {
   touch: 'set time',
 }
 
-const limited: Record<string, string> = {
-  sync_upload: 'uploads',
-  sync_download: 'downloads',
-  sync_delete: 'deletions',
-  sync_mkdir: 'new folders',
-  sync_manifest: 'listings',
-  sync_delta: 'questions for changes',
-  sync_initial_sync: 'listings',
-}
-
 /** A path of the tree as people write it. */
 const shown = (path: string): string => printable(path.slice(1))
 
-export const many = (count: number, one: string, more = `${one}s`): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
-
 /** Tells people, and with `--json` machines, what a run does. */
 export function makeShow(io: Io) {
-  let progress: Progress | undefined
+  const progress = makeProgressLine()
   let lines = 0
+  /** Whether it was said that the server's limits make it last. */
+  let announced = false
 
   function line(op: Planned): void {
     lines += 1
@@ -48,37 +40,35 @@ export function makeShow(io: Io) {
     const copy = op.copy === undefined ? '' : ` → ${shown(op.copy)}`
     const why = op.reason ? io.paint.dim(`  ${reasons[op.reason]}`) : ''
     const words = lines > LINES && !io.json ? '' : `${doing[op.op].padEnd(13)}${shown(op.path)}${copy}${size}${why}`
-    progress?.end()
+    if (words !== '') progress.end()
     io.event(words, op)
   }
 
   function forPeople(event: SyncEvent): void {
-    if (event.event === 'bytes') progress?.add(event.count)
+    if (event.event === 'progress') progress.show(event)
     else if (event.event === 'plan') line(event)
     else if (event.event === 'done') line(event)
     else if (event.event === 'notice') io.note(event.message)
     else if (event.event === 'planned') {
-      progress?.end()
-      progress =
-        event.bytes > 0 ? makeProgress({ label: many(event.transfers, 'file'), total: event.bytes }) : undefined
-      if (event.seconds >= 60) {
-        io.note(
-          `The server lets only so much through a minute: this takes ${formatDuration(event.seconds * 1_000)} or more.`,
-        )
+      progress.end()
+      announced = event.seconds >= WORTH_SAYING && event.limited_by !== null
+      if (announced) {
+        const time = formatDuration(event.seconds * 1_000)
+        io.note(`${many(event.transfers, 'file')}, ${limitText(event.limited_by!)}, about ${time}`)
       }
-    } else if (event.event === 'waiting') {
-      progress?.end()
-      io.note(`Waiting ${formatDuration(event.ms)}: the server limits ${limited[event.limit] ?? 'requests'}.`)
+    } else if (event.event === 'waiting' && !announced && event.ms >= 1_000 * WORTH_SAYING) {
+      progress.end()
+      io.note(`Waiting ${formatDuration(event.ms)}: the server limits requests (${limitWords(event.limit)}).`)
     }
   }
 
   return {
     event(event: SyncEvent): void {
       if (!io.json) forPeople(event)
-      else if (event.event !== 'bytes') io.event('', event)
+      else io.event('', event)
     },
     summary(summary: Summary): ExitCode {
-      progress?.end()
+      progress.end()
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
         if (lines > LINES) io.note(`… and ${many(lines - LINES, 'more')}.`.replace('mores', 'more'))
@@ -87,7 +77,7 @@ export function makeShow(io: Io) {
       if (summary.refused) return 8
       return summary.skipped.length + summary.conflicts.length > 0 ? 3 : 0
     },
-    end: (): void => progress?.end(),
+    end: (): void => progress.end(),
   }
 }
 

@@ -13,17 +13,34 @@ export interface Planned {
   copy?: string
 }
 
+/** How far the transfers of a plan are. */
+export interface Progress {
+  files: number
+  of_files: number
+  bytes: number
+  of_bytes: number
+  /** Share of the work that is done, from 0 to 1. */
+  part: number
+  /** Null as long as nothing can be said. */
+  seconds_left: number | null
+  /** The limit of the server that makes it last, if one does: requests in so many seconds. */
+  limited_by: { limit: string; max: number; per: number } | null
+}
+
 /** What a run tells while it goes on. */
 export type SyncEvent =
   | { event: 'started'; root: string; url: string; username: string; dry_run: boolean }
   | { event: 'notice'; code: NoticeCode; message: string }
   /** `seconds` is how long the server's limits make it last, at least. */
-  | { event: 'planned'; transfers: number; bytes: number; deletions: number; seconds: number }
+  | ({ event: 'planned'; transfers: number; bytes: number; deletions: number; seconds: number } & Pick<
+      Progress,
+      'limited_by'
+    >)
   | ({ event: 'plan' } & Planned)
   | ({ event: 'done' } & Done)
   | ({ event: 'skipped'; message: string } & Skipped)
   | { event: 'waiting'; limit: string; ms: number }
-  | { event: 'bytes'; count: number }
+  | ({ event: 'progress' } & Progress)
 
 /** Why a run ended before its end. */
 export interface Failure {

@@ -1,9 +1,8 @@
 import type { Clock } from '../../base/clock.ts'
-import { contract } from '../../contract/contract.ts'
 import type { Outcome } from './outcome.ts'
 import type { Op, Plan } from './draft.ts'
-import type { NoticeCode, Planned, Summary, SyncEvent } from './events.ts'
-import type { Limits } from './pace.ts'
+import type { NoticeCode, Planned, Progress, Summary, SyncEvent } from './events.ts'
+import type { Load } from './progress.ts'
 import type { Refused } from './refusals.ts'
 import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from './tree.ts'
 import type { Done } from './work.ts'
@@ -38,18 +37,24 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
     notice: (code: NoticeCode, message: string): void => emit({ event: 'notice', code, message }),
     hashed: (count: number): void => void (hashed += count),
     held: (): Set<string> => new Set(failed.keys()),
-    onBytes: (count: number): void => emit({ event: 'bytes', count }),
     onDone(each: Done): void {
       done.push(each)
       emit({ event: 'done', ...each })
     },
-    planned(plan: Plan, local: Tree<LocalNode>, remote: Tree<RemoteNode>, limits: Limits): void {
+    /** Takes a plan in; `begin` says how long it takes. */
+    planned(
+      plan: Plan,
+      { local, remote }: { local: Tree<LocalNode>; remote: Tree<RemoteNode> },
+      requests: Load['requests'],
+      begin: (load: Load) => Pick<Progress, 'limited_by'> & { seconds: number },
+    ): void {
       leftAlone = [...local.skipped, ...remote.skipped, ...plan.skipped]
       forGood.push(...plan.skipped.filter(({ code }) => code === 'damaged'))
       const transfers = plan.ops.filter(({ op }) => op === 'upload' || op === 'download')
       const deletions = plan.ops.filter(({ op }) => op === 'remove-local' || op === 'remove-remote').length
       const bytes = transfers.reduce((total, op) => total + (sizeOf(op) ?? 0), 0)
-      emit({ event: 'planned', transfers: transfers.length, bytes, deletions, seconds: leastSeconds(plan.ops, limits) })
+      const files = transfers.length
+      emit({ event: 'planned', transfers: files, bytes, deletions, ...begin({ files, bytes, requests }) })
     },
     applied({ failed: more }: Outcome): void {
       for (const [key, skipped] of more) failed.set(key, skipped)
@@ -87,24 +92,6 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       }
     },
   }
-}
-
-const actionOf: Partial<Record<Op['op'], string>> = {
-  upload: contract.syncFiles.actions.upload.limit,
-  download: contract.syncFiles.actions.download.limit,
-  'make-remote': contract.syncFiles.actions.mkdir.limit,
-  'remove-remote': contract.syncFiles.actions.delete.limit,
-}
-
-/** How long the slowest kind of request takes when the server lets only so many through in a window. */
-function leastSeconds(ops: readonly Op[], limits: Limits): number {
-  const counts = new Map<string, number>()
-  for (const { op } of ops) counts.set(actionOf[op] ?? '', (counts.get(actionOf[op] ?? '') ?? 0) + 1)
-  const seconds = [...counts].map(([limit, count]) => {
-    const rule = limits[limit]
-    return rule && rule.max > 0 ? Math.max(0, Math.ceil(count / rule.max) - 1) * rule.per : 0
-  })
-  return Math.max(0, ...seconds)
 }
 
 const wordsFor = ({ code, detail }: Skipped): string => (detail ? `${skipCodes[code]} (${detail})` : skipCodes[code])

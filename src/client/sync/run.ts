@@ -8,14 +8,16 @@ import type { Failure, Summary, SyncEvent } from './events.ts'
 import { fillHashes } from './hashing.ts'
 import { currentListing, type Heard } from './listing.ts'
 import { assertOwner, knownLimits, knownOffers } from './owner.ts'
-import { makePace, type Calls, type Pace, type Sleep } from './pace.ts'
+import { makePace, type Calls, type Limits, type Pace, type Sleep } from './pace.ts'
 import { deviceLabel } from './paths.ts'
 import { plan } from './plan.ts'
+import { makeProgress } from './progress.ts'
 import { emptyTrash, recover, runName } from './recover.ts'
 import { buildRemote } from './remote.ts'
 import { makeReport, type Report } from './report.ts'
 import { makeGuard, openRoot, rememberRun, type Root } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
+import { requestsOf } from './schedule.ts'
 import { openForRun } from './session.ts'
 import { makeSettle } from './settle.ts'
 import type { State } from './state.ts'
@@ -55,18 +57,22 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
   try {
     emit({ event: 'started', root: root.path, url: account.url, username: root.registered.username, dry_run: dryRun })
     const calls = state.get<Calls>('calls') ?? {}
-    const onWait = (limit: string, ms: number): void => emit({ event: 'waiting', limit, ms })
-    const { pace, count } = makePace({
-      limits: () => knownLimits(state),
+    const limits = (): Limits => knownLimits(state)
+    const paced = makePace({
+      limits,
       calls,
       clock,
       sleep: options.sleep,
       signal,
-      onWait,
+      onWait: (limit, ms) => progress.onWait(limit, ms),
+      onRequest: (limit) => progress.onRequest(limit),
+      keep: () => state.set('calls', calls),
     })
+    const { pace, count } = paced
+    const progress = makeProgress({ clock, emit, limits, outlook: paced.outlook })
     try {
       await assertOwner({ ...options, pace, registered: root.registered, state })
-      const engine = makeEngine({ ...options, root, state, pace, report })
+      const engine = makeEngine({ ...options, root, state, pace, report, progress })
       if (!dryRun) await engine.prepare()
       await engine.rounds()
     } catch (error) {
@@ -90,19 +96,21 @@ async function finish({ stateFolder, clock }: SyncOptions, root: Root, state: St
   if (state.get('last_failure')) state.set('last_failure', null)
 }
 
+type Progress = ReturnType<typeof makeProgress>
+
 interface Parts extends SyncOptions {
   root: Root
   state: State
   pace: Pace
   report: Report
+  progress: Progress
 }
 
 function makeEngine(parts: Parts) {
-  const { root, state, api, pace, clock, signal, dryRun, maxDelete, report } = parts
+  const { root, state, api, pace, clock, signal, dryRun, maxDelete, report, progress } = parts
   const device = deviceLabel(root.registered.device_name)
   const date = iso(clock.now()).slice(0, 10)
   const fold = foldsCase(root.path)
-  const { onDone, onBytes } = report
   const work: Omit<Work, 'remote' | 'known'> = {
     root: root.path,
     api,
@@ -114,8 +122,12 @@ function makeEngine(parts: Parts) {
     state,
     device,
     date,
-    onDone,
-    onBytes,
+    onDone(done) {
+      report.onDone(done)
+      if (done.op === 'upload' || done.op === 'download') progress.onTransfer()
+    },
+    onBytes: progress.onBytes,
+    onAlone: progress.onAlone,
     settle: makeSettle(state),
     parts: new Map(),
     run: runName(iso(clock.now()), randomHex(2)),
@@ -155,7 +167,7 @@ function makeEngine(parts: Parts) {
         const { base } = trees
         of ??= [...base.values()].filter(({ kind }) => kind === 'file').length
         const planned = plan({ ...trees, fold, device, date, held: report.held() })
-        report.planned(planned, trees.local, remote, knownLimits(state))
+        report.planned(planned, trees, requestsOf(work, planned.ops), progress.begin)
 
         const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
         const refusal = braked && massDeletion(braked, root.path, round === 1)

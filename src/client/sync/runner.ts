@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Op, OpOf } from './draft.ts'
 import type { Effect } from './settle.ts'
-import { makeLedger } from './outcome.ts'
+import { makeLedger, type Outcome } from './outcome.ts'
 import type { Done, Work } from './work.ts'
 
 const AT_ONCE = 8
@@ -38,8 +38,7 @@ export function makeRunner(work: Work) {
 
   /** Nothing else is begun. */
   const end = (error: unknown): void => void (ended ??= { error })
-
-  function wentWrong(op: Op, error: unknown): void {
+  const wentWrong = (op: Op, error: unknown): void => {
     if (ledger.wentWrong(op, error)) return
     end(error)
     throw error
@@ -53,10 +52,7 @@ export function makeRunner(work: Work) {
   }
 
   const record = (op: Op, effect: Effect): Promise<void> =>
-    work.settle(effect).then(() => {
-      ledger.outcome.again ||= makesRoom(op)
-      work.onDone(doneOf(op))
-    }, end)
+    work.settle(effect).then(() => finished(work, ledger.outcome, op), end)
 
   /** Does a group of operations in company; returns those that have to go on their own. */
   async function company<O extends Op>(group: readonly O[], carry: Carry<O>, recording: Promise<void>[]): Promise<O[]> {
@@ -120,15 +116,18 @@ export function makeRunner(work: Work) {
         limit(async () => void alone.push(...(await company(group, carry, recording)))),
       )
       await recorded(recording, together(works))
+      work.onAlone(alone)
       await this.all(alone, act)
     },
     mayRemove: ledger.mayRemove,
   }
 }
 
-/** What made room for something else calls for the plan that puts it there. */
-const makesRoom = (op: Op): boolean =>
-  op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
+function finished(work: Work, outcome: Outcome, op: Op): void {
+  // What made room for something else calls for the plan that puts it there.
+  outcome.again ||= op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
+  work.onDone(doneOf(op))
+}
 
 function doneOf(op: Op): Done {
   const done: Done = { op: op.op as Done['op'], path: op.here }

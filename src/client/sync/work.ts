@@ -44,6 +44,8 @@ export interface Work {
   /** Throws `Refused` when the folder is not the one the run began with. */
   assertRoot: () => void
   onDone: (done: Done) => void
-  /** Bytes that went over the wire, as they go. */
+  /** Operations that were to travel in company, and do not. */
+  onAlone: (ops: readonly Op[]) => void
+  /** Bytes that went over the wire, as they go; negative for those that went in vain. */
   onBytes: (count: number) => void
 }

@@ -1,0 +1,63 @@
+import { formatDuration } from '../../base/durations.ts'
+import { formatSize } from '../../base/sizes.ts'
+import type { Progress } from '../../client/sync/events.ts'
+import { barOf, type Screen } from '../progress.ts'
+import { many } from './many.ts'
+
+/** What the server's limits are called, by the names of the wire. */
+const limited: Record<string, string> = {
+  sync_upload: 'upload',
+  sync_download: 'download',
+  sync_delete: 'deletion',
+  sync_mkdir: 'new folder',
+  sync_move: 'move',
+  sync_manifest: 'listing',
+  sync_delta: 'question for changes',
+  sync_initial_sync: 'listing',
+  sync_upload_batch: 'upload of batches',
+  sync_download_batch: 'download of batches',
+  sync_files_batch: 'batches of changes',
+}
+
+export const limitWords = (limit: string): string => limited[limit] ?? 'requests'
+
+/** `limited by upload: 60/min` */
+export const limitText = ({ limit, max, per }: NonNullable<Progress['limited_by']>): string =>
+  `limited by ${limitWords(limit)}: ${max}/${per === 60 ? 'min' : `${per} s`}`
+
+interface Options {
+  screen?: Screen
+  /** Milliseconds. */
+  now?: () => number
+}
+
+/** A line on a terminal's stderr that shows how far a run is and what it waits for; silent elsewhere. */
+export function makeProgressLine({ screen = process.stderr, now = () => performance.now() }: Options = {}) {
+  const start = now()
+  let shown = false
+  return {
+    show(progress: Progress): void {
+      if (!screen.isTTY) return
+      screen.write(`\r\u001b[K${lineOf(progress, now() - start).slice(0, (screen.columns ?? 80) - 1)}`)
+      shown = true
+    },
+    /** Takes the line away. */
+    end(): void {
+      if (shown) screen.write('\r\u001b[K')
+      shown = false
+    },
+  }
+}
+
+function lineOf(progress: Progress, elapsed: number): string {
+  const { files, of_files, bytes, of_bytes, part, seconds_left: seconds, limited_by: by } = progress
+  const left = seconds === null ? undefined : formatDuration(seconds * 1_000)
+  const head = `${many(of_files, 'file')}  ${barOf(part)}`
+  if (by) {
+    const about = left === undefined ? '' : `, about ${left}`
+    return `${head}  ${files.toLocaleString('en')} done, ${limitText(by)}${about}`
+  }
+  const moved = `${formatSize(bytes)} of ${formatSize(of_bytes)}`
+  const speed = elapsed > 0 ? `  ${formatSize(Math.round((bytes * 1_000) / elapsed))}/s` : ''
+  return `${head}  ${moved}${speed}${left === undefined || part === 1 ? '' : `  ${left} left`}`
+}
