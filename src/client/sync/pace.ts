@@ -2,13 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../trouble.ts'
-import { makeTurns } from './turns.ts'
-
-/** How many requests of one kind a server takes, in a sliding window of `per` seconds; by the limit's name. */
-export type Limits = Record<string, { max: number; per: number }>
-
-/** Times of past requests by the limit's name, in milliseconds since the epoch, oldest first. */
-export type Calls = Record<string, number[]>
+import { makeTurns, type Calls, type Limits } from './turns.ts'
 
 /** Waits until `ms` have passed; rejects with the signal's reason when it is aborted. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Op } from './draft.ts'
 import type { Progress, SyncEvent } from './events.ts'
-import type { Limits } from './pace.ts'
+import type { Limits } from './turns.ts'
 import { limitOf } from './schedule.ts'
 
 /** What a plan is about to move. */

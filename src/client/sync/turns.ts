@@ -1,6 +1,12 @@
-import type { Calls, Limits, PaceParts } from './pace.ts'
+import type { Clock } from '../../base/clock.ts'
 
 // Whose turn it is: one sliding window for each limited action.
+
+/** How many requests of one kind a server takes, in a sliding window of `per` seconds; by the limit's name. */
+export type Limits = Record<string, { max: number; per: number }>
+
+/** Times of past requests by the limit's name, in milliseconds since the epoch, oldest first. */
+export type Calls = Record<string, number[]>
 
 /** The server's window and ours do not begin at the same moment. */
 const SLACK_MS = 150
@@ -19,8 +25,14 @@ interface Queue {
   pauses: number
 }
 
-type Parts = Pick<PaceParts, 'limits' | 'clock' | 'signal' | 'keep'> & {
+interface Parts {
+  limits: () => Limits
+  /** Requests so far, also of earlier runs. */
   calls: Calls
+  clock: Clock
+  signal: AbortSignal | undefined
+  /** Stores `calls`. */
+  keep: (() => void) | undefined
   wait: (limit: string, ms: number) => Promise<void>
 }
 

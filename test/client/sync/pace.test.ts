@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fault, type FaultExtra } from '../../../src/contract/errors.ts'
-import { makePace, type Calls, type Limits } from '../../../src/client/sync/pace.ts'
+import { makePace } from '../../../src/client/sync/pace.ts'
+import type { Calls, Limits } from '../../../src/client/sync/turns.ts'
 import { Unreachable } from '../../../src/client/trouble.ts'
 
 const START = 1_000_000
