@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
+import { recognise } from '../../base/trouble.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { makeProgress } from '../progress.ts'
@@ -50,13 +51,22 @@ export const exportAccount = command({
     try {
       await streamDurably(resolve(to), watched(), { replace: false, mode: 0o600 })
     } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? taken(to) : error
+      throw explained(error, to)
     } finally {
       progress.end()
     }
     io.say(`Wrote ${username} to ${to} (${formatSize(written)}).`, { username, file: resolve(to), bytes: written })
   },
 })
+
+function explained(error: unknown, file: string): unknown {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EEXIST') return taken(file)
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new Exit(5, `There is no folder ${dirname(resolve(file))}.`, 'not_found')
+  if (code === 'EACCES' || code === 'EROFS') return new Exit(1, `${file} cannot be written: ${code}.`)
+  return recognise(error)
+}
 
 const taken = (file: string): Exit =>
   new Exit(6, `There is a file ${file} already: name another one with --to.`, 'exists')

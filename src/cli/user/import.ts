@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
+import { recognise } from '../../base/trouble.ts'
 import type { Contained } from '../../domain/portability/portability.ts'
 import { command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
@@ -105,7 +106,9 @@ async function spooled(input: AsyncIterable<Uint8Array>, scratch: string): Promi
   ])
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const file = join(scratch, `import-${randomHex(8)}.tar`)
-  await streamDurably(file, input, { replace: false, mode: 0o600 })
+  await streamDurably(file, input, { replace: false, mode: 0o600 }).catch((error: unknown) => {
+    throw recognise(error)
+  })
   return file
 }
 
