@@ -142,6 +142,12 @@ test.skipIf(!programNamed('systemd-analyze'))('systemd understands the units, an
   }
 })
 
+test.skipIf(!programNamed('systemd-analyze'))('systemd understands the unit of a user', async () => {
+  const file = join(await folderOfTest(), 'svc-sync.service')
+  await writeFile(file, (await written('systemd-sync'))['svc-sync.service']!)
+  expect(await run(programNamed('systemd-analyze')!, ['verify', file])).toEqual({ code: 0, text: '' })
+})
+
 test.skipIf(!programNamed('caddy'))('Caddy understands its part of the containers', async () => {
   const file = join(await folderOfTest(), 'Caddyfile')
   await writeFile(file, (await written('compose'))['Caddyfile']!)

@@ -25,13 +25,25 @@ export const status = command({
     const stateFolder = userFolder('state', globals.env)
     const path = await findRoot(args.dir, process.cwd(), stateFolder)
     const found = await readStatus({ path, stateFolder, clock: systemClock })
-    const { root, url, username, running, last_run: last, last_failure: failure, agreed, pending, skipped } = found
+    const {
+      root,
+      url,
+      username,
+      running,
+      watched,
+      last_run: last,
+      last_failure: failure,
+      agreed,
+      pending,
+      skipped,
+    } = found
     const ago = (at: number): string => `${formatDuration(systemClock.now() - at)} ago`
 
     const lastRun = last ? `${moment(last.at)}, ${ago(last.at)}` : 'none yet'
     const lines = [
       `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
       `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
+      ...(watched ? ['Watched     by svc sync --watch'] : []),
       ...(failure ? [`Failed      ${ago(failure.at)}: ${printable(failure.message)}`] : []),
       `In step     ${many(agreed.files, 'file')}, ${many(agreed.folders, 'folder')}`,
       `Changed     ${pending.length === 0 ? 'nothing here since' : `${many(pending.length, 'item')} here since:`}`,

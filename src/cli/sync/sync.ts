@@ -14,31 +14,50 @@ const maxDelete: FlagSpec<MaxDelete> = {
 
 export const sync = command({
   name: 'sync',
-  summary: 'Bring a folder and the account together, once and in both directions',
+  summary: 'Bring a folder and the account together, once or for as long as it runs',
   details:
     'Without a folder it takes the one around the current folder, or the only one there is. An edit beats a deletion; where both ' +
     'sides changed a file, the version of the server keeps its name and yours is kept beside it as a conflict copy. What is replaced ' +
     'or deleted here lies in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
-    'all, stops before it begins.',
+    'all, stops before it begins.\n\n' +
+    '--watch goes on until it is ended: a change on either side is acted on within seconds, and a server that is away is waited for. ' +
+    'It takes several folders; without one, all of this account.',
   needs: 'server',
-  args: { dir: { summary: 'synchronised folder', optional: true } },
+  args: { dir: { summary: 'synchronised folder; several with --watch', optional: true, many: true } },
   flags: {
     dryRun: flag.switch('show what would be done, and change nothing at all'),
+    watch: flag.switch('go on and keep them in step'),
     maxDelete,
     forceDelete: flag.switch('delete as much as there is to delete'),
   },
-  examples: ['svc sync', 'svc sync ~/cloud --dry-run', 'svc sync ~/cloud --max-delete 200', 'svc sync --json'],
+  examples: [
+    'svc sync',
+    'svc sync ~/cloud --dry-run',
+    'svc sync ~/cloud --max-delete 200',
+    'svc sync --watch',
+    'svc sync --json',
+  ],
   async run({ io, globals, api, account, args, flags }) {
     if (flags.maxDelete && flags.forceDelete)
       throw usage('--max-delete sets a limit and --force-delete lifts it: give one of them.')
+    if (flags.watch && (flags.dryRun || flags.forceDelete))
+      throw usage(
+        '--watch goes neither with --dry-run nor with --force-delete: the brake is there for when nobody looks.',
+      )
+    if (!flags.watch && args.dir.length > 1) throw usage('Several folders go with --watch only: name one.')
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
-    const { findRoot } = await import('../../client/sync/root.ts')
+    const { findRoot, findRoots } = await import('../../client/sync/root.ts')
     const { runSync } = await import('../../client/sync/run.ts')
     const { sleep } = await import('../../client/sync/pace.ts')
     const { makeShow } = await import('./show.ts')
     const stateFolder = userFolder('state', globals.env)
-    const path = await findRoot(args.dir, process.cwd(), stateFolder)
+    if (flags.watch) {
+      const { keepWatching } = await import('./watching.ts')
+      const roots = await findRoots(args.dir, process.cwd(), stateFolder, account)
+      return keepWatching({ io, api, account, stateFolder, roots, maxDelete: flags.maxDelete })
+    }
+    const path = await findRoot(args.dir[0], process.cwd(), stateFolder)
 
     const controller = new AbortController()
     const interrupt = (): void =>

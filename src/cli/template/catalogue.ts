@@ -42,6 +42,15 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'sudo systemctl start svc-backup && journalctl -u svc-backup',
     ],
   },
+  'systemd-sync': {
+    summary: 'synchronised folders of a user, kept in step',
+    files: { 'svc-sync.service': 'systemd-sync/svc-sync.service' },
+    next: [
+      'install -D -m 0644 svc-sync.service ~/.config/systemd/user/svc-sync.service',
+      'systemctl --user daemon-reload && systemctl --user enable --now svc-sync',
+      'loginctl enable-linger   # also while nobody is signed in',
+    ],
+  },
   caddy: {
     summary: 'proxy with a certificate that looks after itself',
     files: { Caddyfile: 'caddy/Caddyfile' },

@@ -70,7 +70,7 @@ export const doubtAbout = (
   files: readonly { text: string }[],
   { command = '', user = '' }: Values,
 ): string | undefined =>
-  command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command))
+  command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command) && /^User=/m.test(text))
     ? `This svc stands in a home, which ${user} has to be able to read: npm install --global puts it where everybody can.`
     : undefined
 

@@ -120,6 +120,20 @@ export async function findRoot(named: string | undefined, cwd: string, stateFold
   return realpathSync(only.path)
 }
 
+/** The folders named, or all that are kept in step with an account. Throws `NoRoot` and `Refused`. */
+export async function findRoots(
+  named: readonly string[],
+  cwd: string,
+  stateFolder: string,
+  { url, username }: Pick<Registered, 'url' | 'username'>,
+): Promise<string[]> {
+  if (named.length > 0) {
+    return [...new Set(await Promise.all(named.map((each) => findRoot(each, cwd, stateFolder))))]
+  }
+  const own = (await listRoots(stateFolder)).filter((each) => each.url === url && each.username === username)
+  return own.length > 0 ? own.map(({ path }) => path) : [await findRoot(undefined, cwd, stateFolder)]
+}
+
 const gone = (path: string): Refused =>
   new Refused(
     'gone',

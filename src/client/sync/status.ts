@@ -6,6 +6,7 @@ import { openRoot, ownFile } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
 import { openToLook } from './session.ts'
 import { emptyTree, isUncertain, skipCodes, type BaseTree, type LocalNode, type Skipped, type Tree } from './tree.ts'
+import { isWatched } from './watch.ts'
 
 /** How a folder stands, as far as can be told without asking the server. */
 export interface Status {
@@ -14,6 +15,8 @@ export interface Status {
   username: string
   /** Whether a run is at work now. */
   running: boolean
+  /** Whether a `svc sync --watch` looks after it. */
+  watched: boolean
   /** The last run that came to its end, and why a later one did not. */
   last_run: (Summary & { at: number }) | null
   last_failure: Failure | null
@@ -52,6 +55,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       url: root.registered.url,
       username: root.registered.username,
       running,
+      watched: isWatched(root.path),
       last_run,
       last_failure: state.get<Failure | null>('last_failure') ?? null,
       agreed: {

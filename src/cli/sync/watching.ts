@@ -1,0 +1,128 @@
+import { printable } from '../../base/text.ts'
+import type { Api } from '../../client/api.ts'
+import type { Account } from '../../client/credentials.ts'
+import type { MaxDelete } from '../../client/sync/brake.ts'
+import type { Summary, SyncEvent } from '../../client/sync/events.ts'
+import type { WatchEvent } from '../../client/sync/watch.ts'
+import { Exit, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { makeShow } from './show.ts'
+
+export interface Watching {
+  io: Io
+  api: Api
+  account: Account
+  stateFolder: string
+  roots: readonly string[]
+  maxDelete: MaxDelete | undefined
+}
+
+/** Keeps folders in step until it is interrupted (exit code 130) or told to end (0). */
+export async function keepWatching({ io, api, account, stateFolder, roots, maxDelete }: Watching): Promise<ExitCode> {
+  const { systemClock } = await import('../../base/clock.ts')
+  const { sleep } = await import('../../client/sync/pace.ts')
+  const { runSync } = await import('../../client/sync/run.ts')
+  const { holdWatched, watchRoots } = await import('../../client/sync/watch.ts')
+  const letGo = holdWatched(roots)
+  const controller = new AbortController()
+  const ends = {
+    SIGINT: () => controller.abort(new Exit(130, 'Watching ended: what was done stays done.', 'interrupted')),
+    SIGTERM: () => controller.abort(new Exit(0, 'Watching ended.', 'ended')),
+  }
+  for (const [signal, end] of Object.entries(ends)) process.once(signal, end)
+  const tell = makeTelling(io, roots)
+  const given = { stateFolder, api, account, dryRun: false, sleep, clock: systemClock, maxDelete }
+  try {
+    return await watchRoots({
+      roots,
+      api,
+      clock: systemClock,
+      sleep,
+      random: Math.random,
+      signal: controller.signal,
+      emit: tell.watch,
+      async run(path, heard, signal) {
+        const told = tell.run(path)
+        try {
+          const summary = await runSync({
+            ...given,
+            path,
+            signal,
+            heard,
+            emit: told.event,
+          })
+          told.summary(summary)
+          return summary
+        } finally {
+          told.end()
+        }
+      },
+    })
+  } catch (error) {
+    if (error instanceof Exit && error.code === 0) return 0
+    throw error
+  } finally {
+    for (const [signal, end] of Object.entries(ends)) process.off(signal, end)
+    letGo()
+  }
+}
+
+const words = (event: WatchEvent): string => {
+  switch (event.event) {
+    case 'watching':
+      return `Watching ${printable(event.root)}`
+    case 'offline':
+      return `The server is away, which is waited out: ${event.message}`
+    case 'online':
+      return 'The server is back.'
+    case 'paused':
+      return `${printable(event.root)} is left alone for now: ${event.message}`
+    case 'resumed':
+      return `${printable(event.root)} is in order again.`
+    case 'blind':
+      return `The system does not tell of every change in ${printable(event.root)} (${printable(event.message)}): it is looked through every minute.`
+  }
+}
+
+/** Tells what happens, and nothing of runs in which nothing does. */
+function makeTelling(io: Io, roots: readonly string[]) {
+  const leftAlone = new Map<string, string>()
+  let last: string | undefined
+
+  function header(root: string): void {
+    if (io.json || roots.length === 1 || last === root) return
+    last = root
+    io.event(io.paint.bold(printable(root)), undefined)
+  }
+
+  return {
+    watch(event: WatchEvent): void {
+      if (io.json) io.event('', event)
+      else io.note(words(event))
+    },
+    run(root: string) {
+      const show = makeShow(io)
+      let did = false
+      return {
+        event(event: SyncEvent): void {
+          const idle = ['started', 'planned', 'skipped', 'bytes']
+          if (event.event === 'done') {
+            did = true
+            header(root)
+          }
+          if (!io.json) show.event(event)
+          else if (!idle.includes(event.event)) io.event('', { ...event, root })
+        },
+        summary(summary: Summary): void {
+          const skipped = JSON.stringify(summary.skipped)
+          const news = skipped !== (leftAlone.get(root) ?? '[]')
+          leftAlone.set(root, skipped)
+          if (!did && !news) return
+          header(root)
+          show.summary(summary)
+        },
+        end: show.end,
+      }
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { isFault } from '../../contract/errors.ts'
+import { Unreachable } from '../trouble.ts'
+import { doze } from './doze.ts'
+import type { Sleep } from './pace.ts'
+
+interface Parts {
+  sleep: Sleep
+  /** From 0 to 1. */
+  random: () => number
+  signal: AbortSignal
+  lost: (error: Error) => void
+  back: () => void
+}
+
+/** Pauses between attempts while the server is away, in milliseconds; each is shortened by up to a half, so that clients come back one by one. */
+const FIRST_MS = 1_000
+const LONGEST_MS = 30_000
+
+const TEMPORARY = ['maintenance', 'busy', 'rate_limited', 'internal', 'setup_required'] as const
+
+/** Whether waiting helps: the network, a restart, maintenance. */
+export const isTemporary = (error: unknown): error is Error =>
+  error instanceof Unreachable || TEMPORARY.some((code) => isFault(error, code))
+
+/** Whether the server can be reached; said once when it goes away and once when it is back, however many ask. */
+export function makeWeather({ sleep, random, signal, lost, back }: Parts) {
+  let bad = false
+  let attempts = 0
+  let losses = 0
+  const waiting = new Set<() => void>()
+  return {
+    /** Before an attempt; what it returns is called when the attempt got through. */
+    attempt(): () => void {
+      const before = losses
+      return () => {
+        // An answer to what was asked before the server went away, such as a poll that a stopping server lets go, says nothing.
+        if (before !== losses) return
+        attempts = 0
+        if (!bad) return
+        bad = false
+        for (const wake of waiting) wake()
+        back()
+      }
+    },
+    /** After an attempt that failed: waits until it is time for the next, or somebody else got through. */
+    async sitOut(error: Error): Promise<void> {
+      if (!bad) {
+        bad = true
+        losses += 1
+        lost(error)
+      }
+      const asked = isFault(error) ? (error.extra.retryAfter ?? 0) * 1_000 : 0
+      const ms = Math.min(LONGEST_MS, Math.max(asked, FIRST_MS * 2 ** Math.min(attempts, 5)))
+      attempts += 1
+      let mine: (() => void) | undefined
+      try {
+        await doze(sleep, ms * (1 - random() / 2), signal, (wake) => waiting.add((mine = wake)))
+      } finally {
+        if (mine) waiting.delete(mine)
+      }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { makeWeather } from '../../../src/client/sync/weather.ts'
+import { Unreachable } from '../../../src/client/trouble.ts'
+
+function atSea(random = 0) {
+  const said: string[] = []
+  const slept: number[] = []
+  const controller = new AbortController()
+  const weather = makeWeather({
+    random: () => random,
+    signal: controller.signal,
+    sleep: (ms) => {
+      slept.push(ms)
+      return Promise.resolve()
+    },
+    lost: ({ message }) => void said.push(message),
+    back: () => void said.push('back'),
+  })
+  return { weather, said, slept, controller }
+}
+
+test('pauses grow up to half a minute, shortened at random, and are said once', async () => {
+  const { weather, said, slept } = atSea()
+  for (let attempt = 0; attempt < 8; attempt += 1) await weather.sitOut(new Unreachable('gone'))
+  expect(slept).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000])
+  weather.attempt()()
+  weather.attempt()()
+  expect(said).toEqual(['gone', 'back'])
+  const other = atSea(1)
+  await other.weather.sitOut(new Unreachable('gone'))
+  expect(other.slept).toEqual([500])
+})
+
+test('an answer to what was asked before the server went away does not bring it back', async () => {
+  const { weather, said } = atSea()
+  const early = weather.attempt()
+  await weather.sitOut(new Unreachable('gone'))
+  early()
+  expect(said).toEqual(['gone'])
+  weather.attempt()()
+  expect(said).toEqual(['gone', 'back'])
+})
+
+test('a pause ends at once when watching does', async () => {
+  const { weather, controller } = atSea()
+  controller.abort(new Error('ended'))
+  await expect(weather.sitOut(new Unreachable('gone'))).rejects.toThrow('ended')
+})
