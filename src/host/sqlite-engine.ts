@@ -28,7 +28,7 @@ function load(): typeof BetterSqlite3 {
 export function openEngine(file: string, patience: number): SqliteHandle {
   const handle = new (load())(file, { timeout: patience })
   try {
-    handle.pragma('journal_mode = WAL')
+    beginLog(handle)
     // better-sqlite3 is built with NORMAL as the default for WAL, under which the last commits can vanish with the power.
     handle.pragma('synchronous = FULL')
     handle.pragma('trusted_schema = OFF')
@@ -38,6 +38,24 @@ export function openEngine(file: string, patience: number): SqliteHandle {
   } catch (error) {
     handle.close()
     throw error
+  }
+}
+
+/** How long several processes that open a new file at the same moment wait for each other, ms. */
+const OPENING_PATIENCE = 10_000
+const PAUSE = 20
+
+/** Switches to the write-ahead log. Of a new file only one process can do it, and SQLite refuses the others at once. */
+function beginLog(handle: SqliteHandle): void {
+  const deadline = Date.now() + OPENING_PATIENCE
+  for (;;) {
+    try {
+      handle.pragma('journal_mode = WAL')
+      return
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'SQLITE_BUSY' || Date.now() > deadline) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE)
+    }
   }
 }
 

@@ -73,7 +73,7 @@ describe('a data directory', () => {
   test('that is a file is refused', async () => {
     const path = join(await folderOfTest(), 'file')
     await writeFile(path, '')
-    await expect(openLocal({ dataDir: path, env: {} })).rejects.toThrow('EEXIST')
+    await expect(openLocal({ dataDir: path, env: {} })).rejects.toThrow('it is not a folder')
   })
 })
 
