@@ -14,6 +14,8 @@ const LINES = 40
 const WORTH_SAYING = 5
 
 const doing: Record<Planned['op'], string> = {
+  'move-local': 'move here',
+  'move-remote': 'move there',
   upload: 'send',
   download: 'fetch',
   'remove-local': 'delete here',
@@ -37,9 +39,12 @@ export function makeShow(io: Io) {
   function line(op: Planned): void {
     lines += 1
     const size = op.size === undefined ? '' : ` (${formatSize(op.size)})`
-    const copy = op.copy === undefined ? '' : ` → ${shown(op.copy)}`
+    const target = op.copy ?? op.to
+    const way = target === undefined ? '' : ` → ${shown(target)}`
+    const inside = op.files === undefined ? '' : ` (${many(op.files, 'file')})`
     const why = op.reason ? io.paint.dim(`  ${reasons[op.reason]}`) : ''
-    const words = lines > LINES && !io.json ? '' : `${doing[op.op].padEnd(13)}${shown(op.path)}${copy}${size}${why}`
+    const tail = `${way}${inside}${size}${why}`
+    const words = lines > LINES && !io.json ? '' : `${doing[op.op].padEnd(13)}${shown(op.path)}${tail}`
     if (words !== '') progress.end()
     io.event(words, op)
   }
@@ -86,6 +91,8 @@ function sentences(io: Io, summary: Summary): string {
   const did = [
     uploaded.files > 0 ? `sent ${many(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
     downloaded.files > 0 ? `fetched ${many(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
+    summary.moved_here > 0 ? `moved ${summary.moved_here} here` : '',
+    summary.moved_there > 0 ? `moved ${summary.moved_there} on the server` : '',
     summary.removed_here > 0 ? `deleted ${summary.removed_here} here` : '',
     summary.removed_there > 0 ? `deleted ${summary.removed_there} on the server` : '',
     conflicts.length > 0 ? `kept ${many(conflicts.length, 'conflict copy', 'conflict copies')}` : '',

@@ -2,11 +2,13 @@ import type { Op, OpOf } from './draft.ts'
 import { download } from './download.ts'
 import { downloadAll } from './download-batch.ts'
 import { announced, makeFolder, removeHere, setAside, touch } from './local-changes.ts'
+import { moveAll } from './move-all.ts'
 import { makeFoldersThere, makeFolderThere, removeAllThere, removeThere } from './remote-changes.ts'
 import type { Outcome } from './outcome.ts'
 import { makeRunner, together, type Runner } from './runner.ts'
 import { chunks, schedule } from './schedule.ts'
 import type { Change } from './state.ts'
+import { isMove } from './move-ops.ts'
 import { upload } from './upload.ts'
 import { uploadAll } from './upload-batch.ts'
 import type { Work } from './work.ts'
@@ -20,7 +22,9 @@ export async function apply(work: Work, ops: readonly Op[]): Promise<Outcome> {
   const of = <K extends Op['op']>(kind: K): OpOf<K>[] => ops.filter((op): op is OpOf<K> => op.op === kind)
   const topDown = <K extends Op['op']>(kind: K): OpOf<K>[] => of(kind).sort((a, b) => (a.key < b.key ? -1 : 1))
 
-  await work.settle.now({ changes: [...of('record'), ...of('forget')].map(recorded) })
+  await moveAll(work, run, ops.filter(isMove))
+  const agreed = [...of('record'), ...of('forget')].filter((op) => !run.isAstray(op))
+  await work.settle.now({ changes: agreed.map(recorded) })
   await run.inOrder(topDown('set-aside'), (op) => setAside(work, op))
   await run.inOrder(topDown('make-local'), (op) => makeFolder(work, op))
   const { upload: up, download: down, 'make-remote': folders } = schedule(work, ops)

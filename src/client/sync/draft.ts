@@ -36,6 +36,9 @@ export const reasons = {
   replaced_there: 'replaced on the server by something of another kind',
   retimed_there: 'other modification time on the server',
   damaged: 'emptied here by a crash',
+  moved_here: 'moved here',
+  moved_there: 'moved on the server',
+  moved_apart: 'moved on both sides: the server decides',
 } as const
 
 export type Reason = keyof typeof reasons
@@ -48,7 +51,26 @@ export interface Place {
   there: string
 }
 
+interface Moving {
+  from: Place
+  kind: 'file' | 'dir'
+  /** The local file: where it is to be moved from, or where it was moved to. */
+  id: Identity | undefined
+  /** Files that move with it; 1 for a file. */
+  files: number
+  /** Keys below it, as they are afterwards, that the side that follows had deleted: who moved them keeps them, as something new. */
+  kept: string[]
+  /** Moves with the same number take each other's places: they are done together. */
+  cycle: number | undefined
+}
+
 interface Actions {
+  /** Both sides moved it to the same place: only base follows. */
+  'move-base': { from: Place; kind: 'file' | 'dir' }
+  /** Renames here what was moved on the server; or, with `undo`, takes back a move of the user's that base and server know nothing of. */
+  'move-local': Moving & { undo: boolean }
+  /** Moves on the server what was moved here; `sha256` is the content that both sides agreed on. */
+  'move-remote': Moving & { sha256: string | undefined }
   /** Both sides agree: only base is brought up to date. */
   record: { node: BaseNode }
   /** Both sides have it no more. */
@@ -88,6 +110,8 @@ export interface PlanInput {
   date: string
   /** Keys to leave alone: what was tried and failed in this run. */
   held?: ReadonlySet<string>
+  /** Numbers of the files that were here at the last agreement, by key: they tell a renamed file from a copy. */
+  inodes?: ReadonlyMap<string, bigint>
 }
 
 export type Here = LocalFile | LocalFolder
@@ -111,10 +135,10 @@ export interface Draft extends PlanInput {
   result(): Plan
 }
 
-type Paths = Map<string, { path: string }>
+type Paths = ReadonlyMap<string, { path: string }>
 
 /** Spells keys as one side does: its own spelling where it has the path, the other side's for what it lacks. */
-function speller(own: Paths, other: Paths, base: Paths): (key: string) => string {
+export function speller(own: Paths, other: Paths, base: Paths): (key: string) => string {
   const known = new Map<string, string>([[ROOT, ROOT]])
   const spell = (key: string): string => {
     const path = own.get(key)?.path ?? known.get(key)

@@ -11,6 +11,8 @@ export interface Planned {
   reason?: Reason
   size?: number
   copy?: string
+  to?: string
+  files?: number
 }
 
 /** How far the transfers of a plan are. */
@@ -57,6 +59,9 @@ export interface Summary {
   downloaded: { files: number; bytes: number }
   removed_here: number
   removed_there: number
+  /** Files and folders that were renamed instead of being transferred. */
+  moved_here: number
+  moved_there: number
   /** Folders that were made, on either side, beside those that came with a file. */
   folders: number
   conflicts: { path: string; copy: string }[]

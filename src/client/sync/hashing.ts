@@ -82,7 +82,9 @@ interface Parts {
   base: BaseTree
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>
-  state: Pick<State, 'hashes' | 'commit'>
+  /** What was read before: `hashes` of the state. */
+  remembered: ReadonlyMap<string, Hashed>
+  state: Pick<State, 'commit'>
   clock: Clock
   signal?: AbortSignal | undefined
 }
@@ -92,19 +94,18 @@ interface Parts {
  * by reading it. A file that neither base nor remote knows is sent whatever it holds, so it is read once, when it is sent;
  * except where its size says that it may be one that has moved, or its name that it is a conflict copy. Returns how many files were read.
  */
-export async function fillHashes({ root, base, local, remote, state, clock, signal }: Parts): Promise<number> {
-  const remembered = state.hashes()
-  const missing = missingSizes(base, local)
+export async function fillHashes(parts: Parts): Promise<number> {
+  const { root, base, local, remote, remembered, state, clock, signal } = parts
   const limit = pLimit(AT_ONCE)
   const learnt: { key: string; hashed: Hashed }[] = []
+  const fresh: [string, LocalFile][] = []
   const work: Promise<void>[] = []
   for (const [key, node] of local.nodes) {
     if (node.kind !== 'file') continue
     const hashed = remembered.get(key)
     if (holds(hashed, node.id)) Object.assign(node, { sha256: hashed.sha256, blank: hashed.blank })
-    else if (base.has(key) || remote.nodes.has(key) || missing.has(node.id.size) || isCopyName(node.path)) {
-      work.push(limit(() => fill(key, node)))
-    }
+    else if (base.has(key) || remote.nodes.has(key) || isCopyName(node.path)) work.push(limit(() => fill(key, node)))
+    else fresh.push([key, node])
   }
 
   async function fill(key: string, node: LocalFile): Promise<void> {
@@ -126,13 +127,39 @@ export async function fillHashes({ root, base, local, remote, state, clock, sign
   }
 
   await Promise.all(work)
-  state.commit(learnt.map(({ key, hashed }) => ({ hash: key, hashed })))
+  const { sizes, byInode } = goneFiles(base, local, remembered)
+  for (const [key, node] of fresh) {
+    const before = byInode.get(node.id.ino)
+    // In a folder that was renamed the files are what they were, to the time of their last change.
+    if (before && holds(before, node.id)) {
+      Object.assign(node, { sha256: before.sha256, blank: before.blank })
+      learnt.push({ key, hashed: before })
+    } else if (sizes.has(node.id.size)) work.push(limit(() => fill(key, node)))
+  }
+  await Promise.all(work)
+  const known = new Set([...base.keys(), ...local.nodes.keys()])
+  const stale = [...remembered.keys()].filter((key) => !known.has(key))
+  state.commit([
+    ...learnt.map(({ key, hashed }) => ({ hash: key, hashed })),
+    ...stale.map((forgetHash) => ({ forgetHash })),
+  ])
   return work.length
 }
 
-/** Sizes of the files that base knows and that are gone here. */
-function missingSizes(base: BaseTree, local: Tree<LocalNode>): Set<number> {
+/** What base knows and what is not where it was any more: sizes to look for, and what was remembered of each file by its number. */
+function goneFiles(
+  base: BaseTree,
+  local: Tree<LocalNode>,
+  remembered: ReadonlyMap<string, Hashed>,
+): { sizes: Set<number>; byInode: Map<bigint, Hashed> } {
   const sizes = new Set<number>()
-  for (const [key, node] of base) if (node.kind === 'file' && !local.nodes.has(key)) sizes.add(node.size)
-  return sizes
+  const byInode = new Map<bigint, Hashed>()
+  for (const [key, node] of base) {
+    const now = local.nodes.get(key)
+    if (node.kind !== 'file' || (now?.kind === 'file' && now.sha256 === node.sha256)) continue
+    sizes.add(node.size)
+    const hashed = remembered.get(key)
+    if (hashed) byInode.set(hashed.id.ino, hashed)
+  }
+  return { sizes, byInode }
 }

@@ -1,6 +1,7 @@
 import type { Op } from './draft.ts'
-import { foldersOver } from './paths.ts'
-import { parentOf, type Skipped } from './tree.ts'
+import type { Skipped } from './tree.ts'
+import { isMove } from './move-ops.ts'
+import { makeUndone } from './undone.ts'
 import { judge } from './verdict.ts'
 
 /** What a plan came to. */
@@ -19,18 +20,18 @@ export interface Outcome {
 export function makeLedger() {
   const outcome: Outcome = { again: false, stale: false, failed: new Map(), changed: new Map() }
   const stopped = new Map<Op['op'], Skipped['code']>()
-  /** Folders in which, or somewhere below which, something was not done. */
-  const untidy = { directly: new Set<string>(), below: new Set<string>() }
-
-  function notDone(key: string): void {
-    untidy.directly.add(parentOf(key))
-    for (const folder of foldersOver(key)) untidy.below.add(folder)
-  }
+  const undone = makeUndone()
 
   function fail(op: Op, skipped: Skipped): void {
     // A full quota is no sign of trouble with a listing, and deleting is what helps against it.
-    if (skipped.code !== 'quota') notDone(op.key)
+    if (skipped.code !== 'quota' || isMove(op)) undone.add(op)
     outcome.failed.set(op.key, skipped)
+    if (isMove(op)) outcome.failed.set(op.from.key, skipped)
+  }
+
+  function leftOut(op: Op): void {
+    undone.add(op)
+    outcome.again = true
   }
 
   return {
@@ -40,7 +41,7 @@ export function makeLedger() {
       const verdict = judge(error, op)
       if (verdict.kind === 'end') return false
       if (verdict.kind === 'changed') {
-        notDone(op.key)
+        undone.add(op)
         outcome.again = true
         outcome.stale ||= verdict.side === 'there'
         outcome.changed.set(op.key, { path: op.here, code: 'busy' })
@@ -50,14 +51,18 @@ export function makeLedger() {
       }
       return true
     },
-    /** Whether operations of this kind are still done; one that is not counts as failed. */
+    /** Whether an operation can still be done; with a disk that is full it counts as failed. */
     mayBegin(op: Op): boolean {
       const code = stopped.get(op.op)
       if (code) fail(op, { path: op.here, code })
-      return code === undefined
+      else if (undone.isAstray(op)) leftOut(op)
+      else return true
+      return false
     },
+    /** Takes in that an operation was not even begun, because of another one. */
+    leftOut,
+    isAstray: undone.isAstray,
     /** Nothing is deleted after the disk was full, nor beside or above what was not done. */
-    mayRemove: (key: string): boolean =>
-      stopped.size === 0 && !untidy.directly.has(parentOf(key)) && !untidy.below.has(key),
+    mayRemove: (key: string): boolean => stopped.size === 0 && !undone.isAround(key),
   }
 }

@@ -5,6 +5,9 @@ import { parentOf, ROOT, type SkipCode } from './tree.ts'
 /** Where the engine keeps its own things: in the root of the synchronised folder, on neither side part of a tree. */
 export const OWN_FOLDER = '.svc'
 
+/** How names begin under which things stand for a moment while they are moved; on neither side part of a tree. */
+export const TEMPORARY = '.svc-tmp-'
+
 const MAX_BYTES = 4_096
 const MAX_SEGMENTS = 64
 const MAX_SEGMENT_BYTES = 255

@@ -1,4 +1,5 @@
 import { makeDraft, type Draft, type Here, type Plan, type PlanInput, type Reason, type There } from './draft.ts'
+import { planMoves } from './plan-moves.ts'
 import {
   isBelow,
   isUncertain,
@@ -16,15 +17,19 @@ import {
 /**
  * Decides what brings both sides together: a pure function of three trees. Content decides, never time; an edit beats a
  * deletion; where both sides changed, the server's version keeps the path and the local one becomes a conflict copy; equal
- * changes are no conflict; nothing is deleted whose absence elsewhere is not certain. A plan may need another after it, for
+ * changes are no conflict; what has only another name is moved, and the rest is planned from where it is then; nothing is deleted
+ * whose absence elsewhere is not certain. A plan may need another after it, for
  * example when a folder takes the place of a file: what one plan brought about, the next one plans from.
  */
 export function plan(input: PlanInput): Plan {
-  const draft = makeDraft(input)
-  const keys = new Set([...input.base.keys(), ...input.local.nodes.keys(), ...input.remote.nodes.keys()])
+  const moves = planMoves(input)
+  const { base, local, remote } = moves.after
+  const draft = makeDraft(moves.after)
+  const keys = new Set([...base.keys(), ...local.nodes.keys(), ...remote.nodes.keys()])
   // Backwards: what a folder holds is decided before the folder, which then knows whether it is still needed.
   for (const key of [...keys].sort().reverse()) decide(draft, key)
-  return draft.result()
+  const { ops, skipped } = draft.result()
+  return { ops: [...moves.ops, ...ops], skipped }
 }
 
 function decide(draft: Draft, key: string): void {

@@ -5,6 +5,7 @@ import { DAY } from '../../base/clock.ts'
 import { keepEdit } from './download.ts'
 import { placeOf } from './paths.ts'
 import { see } from './placing.ts'
+import { unpark } from './ring.ts'
 import { ownFile } from './root.ts'
 import type { Change, Intent } from './state.ts'
 import type { Work } from './work.ts'
@@ -15,12 +16,10 @@ const TRASH_DAYS = 30
 const PART_DAYS = 7
 
 /** Brings to an end what a run that was cut off left half done, before anything is looked at. Returns how much that was. */
-export async function recover(
-  work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'state' | 'parts' | 'clock'>,
-): Promise<number> {
+export async function recover(work: Recovering & Pick<Work, 'state' | 'parts' | 'clock'>): Promise<number> {
   await clearTemporary(work)
   const intents = work.state.intents()
-  for (const intent of intents) work.state.commit(finish(work, intent))
+  for (const intent of intents) work.state.commit(await finish(work, intent))
   return intents.length
 }
 
@@ -41,7 +40,10 @@ async function clearTemporary({ root, state, parts, clock }: Pick<Work, 'root' |
   if (gone.length > 0) state.commit(gone)
 }
 
-function finish(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone'>, intent: Intent): Change[] {
+type Recovering = Pick<Work, 'root' | 'api' | 'pace' | 'signal' | 'device' | 'date' | 'onDone'>
+
+async function finish(work: Recovering, intent: Intent): Promise<Change[]> {
+  if (intent.kind === 'park') return unpark(work, intent)
   const { key, path } = intent
   if (intent.kind === 'remove') {
     // Gone by our hand, not the user's.

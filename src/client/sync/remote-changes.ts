@@ -1,7 +1,7 @@
 import { contract } from '../../contract/contract.ts'
 import { errors, fault, type ErrorCode } from '../../contract/errors.ts'
 import { Changed } from './changed.ts'
-import type { OpOf } from './draft.ts'
+import type { Op, OpOf } from './draft.ts'
 import { fallback } from './offers.ts'
 import { placeOf } from './paths.ts'
 import { assertGone, see } from './placing.ts'
@@ -74,11 +74,11 @@ function removed(work: Work, op: Removal): Effect {
   return { changes: [{ drop: op.key }] }
 }
 
-type Wire = { op: string; path: string; if_sha256?: string; if_empty?: boolean }
+type Wire = { op: string; path?: string; from?: string; to?: string; if_sha256?: string; if_empty?: boolean }
 
 /** Does changes on the server in one request. `check` throws where one is not to be asked for any more. */
-const carry =
-  <O extends Making | Removal>(
+export const carry =
+  <O extends Op>(
     work: Work,
     check: (work: Work, op: O) => void,
     effectOf: (work: Work, op: O) => Effect,

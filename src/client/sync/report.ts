@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Outcome } from './outcome.ts'
+import { movedIn } from './runner.ts'
 import type { Op, Plan } from './draft.ts'
 import type { NoticeCode, Planned, Progress, Summary, SyncEvent } from './events.ts'
 import type { Load } from './progress.ts'
@@ -63,7 +64,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
     dryRun({ ops }: Plan, why: Refused | undefined): void {
       refused = why
       for (const op of ops) {
-        if (op.op === 'record' || op.op === 'forget') continue
+        if (op.op === 'record' || op.op === 'forget' || op.op === 'move-base') continue
         pending += 1
         emit({ event: 'plan', ...plannedOf(op, op.op) })
       }
@@ -81,6 +82,8 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
         downloaded: sum('download'),
         removed_here: sum('remove-local').files,
         removed_there: sum('remove-remote').files,
+        moved_here: sum('move-local').files,
+        moved_there: sum('move-remote').files,
         folders: sum('make-local').files + sum('make-remote').files,
         conflicts: done.flatMap(({ path, copy }) => (copy === undefined ? [] : [{ path, copy }])),
         skipped,
@@ -105,5 +108,6 @@ function plannedOf(op: Op, kind: Planned['op']): Planned {
   if (op.reason) planned.reason = op.reason
   if (size !== undefined) planned.size = size
   if (op.op === 'set-aside') planned.copy = op.to
+  if (op.op === 'move-local' || op.op === 'move-remote') return { ...planned, ...movedIn(op) }
   return planned
 }

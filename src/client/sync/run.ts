@@ -144,8 +144,10 @@ function makeEngine(parts: Parts) {
     if (listing) parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
     const base: BaseTree = listing?.anew ? new Map() : before
     const remote = listing ? buildRemote(listing, { fold, base }) : known!
-    report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, state, clock, signal }))
-    return { base, local: scanned, remote }
+    const remembered = state.hashes()
+    report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, remembered, state, clock, signal }))
+    const inodes = new Map([...remembered].map(([key, { id }]) => [key, id.ino]))
+    return { base, local: scanned, remote, inodes }
   }
 
   return {

@@ -1,7 +1,8 @@
 import pLimit from 'p-limit'
 import type { Op, OpOf } from './draft.ts'
 import type { Effect } from './settle.ts'
-import { makeLedger, type Outcome } from './outcome.ts'
+import { makeLedger } from './outcome.ts'
+import { isMove } from './move-ops.ts'
 import type { Done, Work } from './work.ts'
 
 const AT_ONCE = 8
@@ -31,28 +32,44 @@ export type Share = { effect: Effect } | { error: unknown }
 export type Carry<O extends Op> = (ops: readonly O[], tell: Tell<O>) => Promise<void>
 export type Tell<O extends Op> = (op: O, share: Share) => void
 
-/** Does operations, and keeps what came of each. */
-export function makeRunner(work: Work) {
+/** What comes of operations: whether they may begin, what is recorded of them, and what ends the run. */
+function makeBooks(work: Work) {
   const ledger = makeLedger()
   let ended: { error: unknown } | undefined
 
   /** Nothing else is begun. */
   const end = (error: unknown): void => void (ended ??= { error })
-  const wentWrong = (op: Op, error: unknown): void => {
-    if (ledger.wentWrong(op, error)) return
-    end(error)
-    throw error
-  }
-
-  /** Whether an operation can still be begun; throws when the run is over. */
-  const mayBegin = (op: Op): boolean => {
-    work.signal.throwIfAborted()
+  const assertGoing = (): void => {
     if (ended) throw ended.error
-    return ledger.mayBegin(op)
   }
+  return {
+    ledger,
+    end,
+    assertGoing,
+    wentWrong(op: Op, error: unknown): void {
+      if (ledger.wentWrong(op, error)) return
+      end(error)
+      throw error
+    },
+    /** Whether an operation can still be begun; throws when the run is over. */
+    mayBegin(op: Op): boolean {
+      work.signal.throwIfAborted()
+      assertGoing()
+      return ledger.mayBegin(op)
+    },
+    record: (ops: readonly Op[], effect: Effect): Promise<void> =>
+      work.settle(effect).then(() => {
+        for (const op of ops) {
+          ledger.outcome.again ||= makesRoom(op)
+          if (op.op !== 'move-base') work.onDone(doneOf(op))
+        }
+      }, end),
+  }
+}
 
-  const record = (op: Op, effect: Effect): Promise<void> =>
-    work.settle(effect).then(() => finished(work, ledger.outcome, op), end)
+/** Does operations, and keeps what came of each. */
+export function makeRunner(work: Work) {
+  const { ledger, end, assertGoing, wentWrong, mayBegin, record } = makeBooks(work)
 
   /** Does a group of operations in company; returns those that have to go on their own. */
   async function company<O extends Op>(group: readonly O[], carry: Carry<O>, recording: Promise<void>[]): Promise<O[]> {
@@ -60,7 +77,7 @@ export function makeRunner(work: Work) {
     try {
       await carry([...left], (op, share) => {
         if (!left.delete(op)) return
-        if ('effect' in share) recording.push(record(op, share.effect))
+        if ('effect' in share) recording.push(record([op], share.effect))
         else wentWrong(op, share.error)
       })
     } catch (error) {
@@ -71,15 +88,20 @@ export function makeRunner(work: Work) {
     return [...left]
   }
 
-  /** Does one operation; what it brought about is recorded in company, and reported only then. */
-  async function one<O extends Op>(op: O, act: Act<O>, recording: Promise<void>[]): Promise<void> {
-    if (!mayBegin(op)) return
+  /** Does operations that belong together, mostly one; what they brought about is recorded in company, and reported only then. */
+  async function one<O extends Op>(
+    group: readonly O[],
+    act: () => ReturnType<Act<O>>,
+    recording: Promise<void>[],
+  ): Promise<void> {
+    const able = group.filter(mayBegin)
+    if (able.length < group.length) return able.forEach(ledger.leftOut)
     try {
-      const effect = await act(op)
-      if (effect) recording.push(record(op, effect))
+      const effect = await act()
+      if (effect) recording.push(record(group, effect))
     } catch (error) {
       work.signal.throwIfAborted()
-      wentWrong(op, error)
+      for (const op of group) wentWrong(op, error)
     }
   }
 
@@ -90,22 +112,33 @@ export function makeRunner(work: Work) {
       work.settle.flush()
       await Promise.all(recording)
     }
-    if (ended) throw ended.error
+    assertGoing()
+  }
+
+  /** One group after another; the operations of a group only make sense together. */
+  async function groupsInOrder<O extends Op>(
+    groups: readonly O[][],
+    act: (group: O[]) => ReturnType<Act<O>>,
+  ): Promise<void> {
+    const recording: Promise<void>[] = []
+    const works = async (): Promise<void> => {
+      for (const group of groups) await one(group, () => act(group), recording)
+    }
+    await recorded(recording, works())
   }
 
   return {
     outcome: ledger.outcome,
-    async inOrder<O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> {
-      const recording: Promise<void>[] = []
-      const works = async (): Promise<void> => {
-        for (const op of ops) await one(op, act, recording)
-      }
-      await recorded(recording, works())
-    },
+    inOrder: <O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> =>
+      groupsInOrder(
+        ops.map((op) => [op]),
+        ([op]) => act(op!),
+      ),
+    groupsInOrder,
     async all<O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> {
       const recording: Promise<void>[] = []
       const limit = pLimit(AT_ONCE)
-      await recorded(recording, together(ops.map((op) => limit(() => one(op, act, recording)))))
+      await recorded(recording, together(ops.map((op) => limit(() => one([op], () => act(op), recording)))))
     },
     /** Does operations in company, some groups at once, and those that cannot travel so on their own. */
     async grouped<O extends Op>(groups: readonly (readonly O[])[], carry: Carry<O>, act: Act<O>): Promise<void> {
@@ -119,20 +152,29 @@ export function makeRunner(work: Work) {
       work.onAlone(alone)
       await this.all(alone, act)
     },
+    isAstray: ledger.isAstray,
     mayRemove: ledger.mayRemove,
   }
 }
 
-function finished(work: Work, outcome: Outcome, op: Op): void {
-  // What made room for something else calls for the plan that puts it there.
-  outcome.again ||= op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
-  work.onDone(doneOf(op))
-}
+/** What made room for something else calls for the plan that puts it there. */
+const makesRoom = (op: Op): boolean =>
+  op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
+
+/** How a move is told: from where, to where, and how much went along. */
+export const movedIn = (
+  op: OpOf<'move-local'> | OpOf<'move-remote'>,
+): { path: string; to: string; files?: number } => ({
+  path: op.from.here,
+  to: op.here,
+  ...(op.kind === 'dir' ? { files: op.files } : {}),
+})
 
 function doneOf(op: Op): Done {
   const done: Done = { op: op.op as Done['op'], path: op.here }
   if (op.reason) done.reason = op.reason
   if (op.op === 'upload' || op.op === 'download') done.size = sizeOf(op)
   if (op.op === 'set-aside') done.copy = op.to
+  if (isMove(op) && op.op !== 'move-base') return { ...done, ...movedIn(op) }
   return done
 }

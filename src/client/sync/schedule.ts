@@ -1,6 +1,7 @@
 import { contract } from '../../contract/contract.ts'
 import { downloadGroups } from './download-batch.ts'
 import type { Op, OpOf } from './draft.ts'
+import { isMove, isSimple, stretchesOf } from './move-ops.ts'
 import { foldersOver } from './paths.ts'
 import { sizeOf } from './runner.ts'
 import { uploadGroups } from './upload-batch.ts'
@@ -69,6 +70,7 @@ const {
   mkdir,
   files_batch,
   delete: remove,
+  move,
 } = contract.syncFiles.actions
 
 /** The limits that operations of a kind fall under, alone and in company. */
@@ -77,6 +79,7 @@ const limitsOf: Partial<Record<Op['op'], { alone: string; company: string }>> = 
   download: { alone: download.limit, company: download_batch.limit },
   'make-remote': { alone: mkdir.limit, company: files_batch.limit },
   'remove-remote': { alone: remove.limit, company: files_batch.limit },
+  'move-remote': { alone: move.limit, company: files_batch.limit },
 }
 
 /** How many requests of each limited kind a plan needs, if all goes well. */
@@ -93,6 +96,7 @@ export function requestsOf(means: Means, ops: readonly Op[]): Map<string, number
   const { files_batch: offer } = means.offers
   const plans: [Op['op'], Schedule<Op>][] = [
     ...(Object.entries(schedule(means, ops)) as [Op['op'], Schedule<Op>][]),
+    ['move-remote', { groups: moveGroups(ops, offer?.operations), rest: [] }],
     ['remove-remote', { groups: chunks<Op>(files, offer?.operations), rest: [] }],
     ['remove-remote', { groups: chunks<Op>(folders, offer?.ifEmpty ? offer.operations : 1), rest: [] }],
   ]
@@ -103,6 +107,14 @@ export function requestsOf(means: Means, ops: readonly Op[]): Map<string, number
     add(alone, groups.length - grouped + rest.length)
   }
   return requests
+}
+
+/** Moves on the server as they are put into requests; those of a ring go twice, to places of their own and from there. */
+function moveGroups(ops: readonly Op[], size: number | undefined): Op[][] {
+  return stretchesOf(ops.filter(isMove)).flatMap((stretch): Op[][] => {
+    if (stretch.every(isSimple)) return chunks<Op>(stretch, size)
+    return stretch.filter(({ op }) => op === 'move-remote').flatMap((op) => [[op], [op]])
+  })
 }
 
 /** The limit that an operation falls under when it goes alone. */

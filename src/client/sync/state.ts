@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
 import { makeRemoteMemory, nodeOf, REMOTE_SCHEMA, valuesOf, type RemoteMemory } from './state-remote.ts'
+import { shiftRows, type Shift } from './state-shift.ts'
 import type { BaseNode, BaseTree, Identity } from './tree.ts'
 
 /** A content read once, with what the file looked like then: as long as it looks the same, it is not read again. */
@@ -15,6 +16,16 @@ export interface Hashed {
 /** A local effect of several steps that is under way; found at the start of a run, it is brought to its end. */
 export type Intent =
   | { kind: 'remove'; key: string; path: string }
+  /** On its way from one path to another it stands at a place of its own: here a file's, there a path; with `placing` all of its ring do. */
+  | {
+      kind: 'park'
+      key: string
+      side: 'here' | 'there'
+      from: string
+      to: string
+      at: string
+      placing: boolean
+    }
   | { kind: 'replace'; key: string; path: string; trash: string; size: number; mtimeNs: bigint }
 
 /** A temporary file with the beginning of a content: a transfer that broke off goes on with it. */
@@ -32,6 +43,8 @@ export type Change =
   | { drop: string }
   | { dropBelow: string }
   | { hash: string; hashed: Hashed }
+  | { forgetHash: string }
+  | { shift: readonly Shift[] }
   | { begin: Intent }
   | { end: string }
   | { keep: string; part: Part }
@@ -218,7 +231,9 @@ function apply(db: SqliteFile, change: Change): void {
       blank = excluded.blank, at = excluded.at`
     const ns = [id.mtimeNs, id.ctimeNs, id.ino].map(String) as [string, string, string]
     db.run(sql, change.hash, id.size, ...ns, sha256, blank ? 1 : 0, at)
-  } else if ('begin' in change) {
+  } else if ('forgetHash' in change) db.run('delete from hashes where key = ?', change.forgetHash)
+  else if ('shift' in change) shiftRows(db, change.shift)
+  else if ('begin' in change) {
     db.run('insert or replace into intents values (?, ?)', change.begin.key, toText(change.begin))
   } else if ('keep' in change) {
     const { name, sha256, at } = change.part

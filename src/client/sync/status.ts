@@ -42,8 +42,9 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
   try {
     const base = state.base()
     const local = await scan({ root: root.path, fold: foldsCase(root.path), base })
-    const looking = { hashes: () => state.hashes(), commit: () => undefined }
-    await fillHashes({ root: root.path, base, local, remote: emptyTree(), state: looking, clock })
+    const looking = { commit: () => undefined }
+    const remembered = state.hashes()
+    await fillHashes({ root: root.path, base, local, remote: emptyTree(), remembered, state: looking, clock })
     const last_run = state.get<Summary & { at: number }>('last_run') ?? null
     const kinds = [...base.values()].map(({ kind }) => kind)
     const skipped = [

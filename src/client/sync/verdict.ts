@@ -45,8 +45,8 @@ const OUT_OF_REACH = new Set([
 ])
 
 /** What asks the server for a change. */
-const WRITES_THERE = ['upload', 'make-remote', 'remove-remote'] as const
-const WRITES_HERE = ['download', 'make-local', 'set-aside', 'touch', 'remove-local'] as const
+const WRITES_THERE = ['upload', 'make-remote', 'move-remote', 'remove-remote'] as const
+const WRITES_HERE = ['download', 'make-local', 'move-local', 'set-aside', 'touch', 'remove-local'] as const
 
 export function judge(error: unknown, op: Op): Verdict {
   const path = op.here

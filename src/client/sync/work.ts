@@ -10,13 +10,17 @@ import type { RemoteNode, Tree } from './tree.ts'
 
 /** What an operation did, for the report. */
 export interface Done {
-  op: Exclude<Op['op'], 'record' | 'forget'>
+  op: Exclude<Op['op'], 'record' | 'forget' | 'move-base'>
   path: string
   reason?: Reason
   /** Bytes transferred. */
   size?: number
   /** Where a conflict copy is. */
   copy?: string
+  /** Where it was moved to. */
+  to?: string
+  /** Files that were moved with a folder. */
+  files?: number
 }
 
 /** What all operations of one run work with. */

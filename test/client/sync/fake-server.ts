@@ -69,6 +69,22 @@ export class FakeServer {
     this.#seq += 1
   }
 
+  /** Moves as another client would: a file, or a folder with everything in it. */
+  rename(from: string, to: string): void {
+    for (const [path, stored] of Array.from(this.files)) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue
+      this.files.delete(path)
+      this.files.set(to + path.slice(from.length), stored)
+    }
+    for (const path of Array.from(this.folders)) {
+      if (path !== from && !path.startsWith(`${from}/`)) continue
+      this.folders.delete(path)
+      this.folders.add(to + path.slice(from.length))
+    }
+    this.#makeOver(to)
+    this.#seq += 1
+  }
+
   text(path: string): string | undefined {
     return this.files.get(path)?.content.toString()
   }
@@ -219,6 +235,17 @@ export class FakeServer {
         const operations = params['operations'] as Query[]
         return { ok: true, results: operations.map((each, index) => this.#one(index, String(each['op']), each)) }
       }
+      case 'move': {
+        const [from, to] = [String(params['from']), String(params['to'])]
+        const source = this.files.get(from)
+        if (!source && !this.folders.has(from)) throw fault('not_found')
+        if (params['if_sha256'] !== undefined && (!source || sha256Of(source.content) !== params['if_sha256']))
+          throw fault('precondition_failed')
+        if (to.startsWith(`${from}/`)) throw fault('bad_request')
+        if (this.files.has(to) || this.folders.has(to)) throw fault('exists')
+        this.rename(from, to)
+        return { ok: true, from, to }
+      }
       default:
         throw fault('unknown_action')
     }
@@ -313,7 +340,7 @@ export class FakeServer {
   api(): Api {
     const meddle = async (action: string, params: Query, options: CallOptions = {}): Promise<unknown> => {
       options.signal?.throwIfAborted()
-      this.log.push(`${action} ${String(params['path'] ?? '')}`.trim())
+      this.log.push([action, params['path'] ?? params['from'], params['to']].filter(Boolean).join(' '))
       return this.mischief?.(action, params, this)
     }
     return {

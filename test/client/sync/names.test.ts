@@ -196,15 +196,26 @@ describe('where names that differ in case are one', () => {
     })
   })
 
-  test('a name that only changed its case is neither deleted nor doubled', () => {
-    expect(on({ '/a.txt': 'a' }, { '/a.txt': 'a' }, { '/A.txt': 'a' }).ops).toEqual([])
-    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'a' }, { '/a.txt': 'a' }).ops).toEqual([])
-    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'b' }, { '/a.txt': 'a' }).ops).toEqual(['upload /A.txt /a.txt'])
+  test('a name that only changed its case is neither deleted nor doubled: the other side follows', () => {
+    expect(on({ '/a.txt': 'a' }, { '/a.txt': 'a' }, { '/A.txt': 'a' }).ops).toEqual(['move-local /A.txt /A.txt'])
+    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'a' }, { '/a.txt': 'a' }).ops).toEqual(['move-remote /A.txt /A.txt'])
+    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'b' }, { '/a.txt': 'a' }).ops).toEqual([
+      'move-remote /A.txt /A.txt',
+      'upload /A.txt /A.txt',
+    ])
   })
 
-  test('what is new in a folder goes where each side has that folder', () => {
+  test('without a former agreement, or with two, the spelling of the server stands', () => {
+    expect(on({}, { '/a.txt': 'a' }, { '/A.txt': 'a' }).ops).toEqual([
+      'move-local /A.txt /A.txt',
+      'record /A.txt /A.txt',
+    ])
+    expect(on({ '/a.txt': 'a' }, { '/A.txt': 'a' }, { '/a.TXT': 'a' }).ops).toEqual(['move-local /a.TXT /a.TXT'])
+  })
+
+  test('what is new in a folder goes where the folder is then', () => {
     expect(on({ '/Dir/x': 'x' }, { '/dir/x': 'x', '/dir/New': 'n' }, { '/DIR/x': 'x', '/DIR/Other': 'o' }).ops).toEqual(
-      ['download /dir/Other /DIR/Other', 'upload /dir/New /DIR/New'],
+      ['move-local /DIR /DIR', 'download /DIR/Other /DIR/Other', 'upload /DIR/New /DIR/New'],
     )
   })
 })

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -63,6 +63,57 @@ test('folders, deletions and changes of kind arrive', async () => {
   expect(readTree(other.root)).toEqual(readTree(one.root))
 })
 
+test('a folder of 1,000 files that gets another name, and another one back, is one request each time', async () => {
+  const [one, other] = await two()
+  for (let at = 0; at < 1_000; at += 1) write(one.root, `photos/${at % 10}/${at}.jpg`, `picture ${at}`)
+  // Until both know the account by the ids of its files.
+  for (const client of [one, other, one, other]) {
+    write(client.root, 'news.txt', client === one ? 'of one' : 'of the other')
+    await client.sync()
+  }
+  await one.sync()
+  mkdirSync(join(one.root, 'archive'))
+  renameSync(join(one.root, 'photos'), join(one.root, 'archive/2026'))
+  // The move, and the listing before it.
+  expect(await one.sync()).toMatchObject({ requests: 2, hashed: 0, moved_there: 1, uploaded: { files: 0 } })
+  renameSync(join(other.root, 'photos/3'), join(other.root, 'threes'))
+  expect(await other.sync()).toMatchObject({ requests: 2, hashed: 0, moved_here: 1, moved_there: 1 })
+  expect(await one.sync()).toMatchObject({ requests: 1, hashed: 0, moved_here: 1, downloaded: { files: 0 } })
+  expect(readTree(one.root)).toEqual(readTree(other.root))
+  expect(Object.keys(readTree(one.root))).toContain('/threes/13.jpg')
+  for (const client of [one, other, one]) expect(await client.sync()).toMatchObject({ requests: 1, in_sync: true })
+})
+
+test('names that were swapped here are swapped on the server and in the other folder', async () => {
+  const [one, other] = await two()
+  for (const name of ['a', 'b', 'd/1', 'd/2', 'e/3']) write(one.root, name, name)
+  await one.sync()
+  await other.sync()
+  for (const [from, to] of [
+    ['a', 'aside'],
+    ['b', 'a'],
+    ['aside', 'b'],
+    ['d', 'aside'],
+    ['e', 'd'],
+    ['aside', 'e'],
+  ] as const) {
+    renameSync(join(one.root, from), join(one.root, to))
+  }
+  const nothingSent = { uploaded: { files: 0 }, downloaded: { files: 0 }, conflicts: [], skipped: [] }
+  expect(await one.sync()).toMatchObject({ ...nothingSent, moved_there: 4 })
+  expect(await other.sync()).toMatchObject({ ...nothingSent, moved_here: 4 })
+  expect(readTree(other.root)).toEqual({
+    '/a': 'b',
+    '/b': 'a',
+    '/d': null,
+    '/d/3': 'e/3',
+    '/e': null,
+    '/e/1': 'd/1',
+    '/e/2': 'd/2',
+  })
+  for (const client of [one, other]) expect(await client.sync()).toMatchObject({ requests: 1, in_sync: true })
+})
+
 test('a quota that is full is reported, and the rest goes through', async () => {
   const server = await serverOfTest()
   const account = await server.account({ quota: 1_000 })
@@ -106,11 +157,19 @@ test("the server's own limits are kept: nothing is refused, however much there i
 // One or two paths, two people, random turns (Hughes, Pierce et al. 2016): whatever anybody wrote is in the end still there, or was
 // overwritten or deleted by somebody who had seen it.
 
-type Turn = { who: 0 | 1; what: 'write' | 'remove' | 'sync'; name: string }
+type Turn = { who: 0 | 1; what: 'write' | 'remove' | 'rename' | 'sync'; name: string }
 
 const turn: fc.Arbitrary<Turn> = fc.record({
   who: fc.constantFrom(0 as const, 1 as const),
-  what: fc.constantFrom('write' as const, 'write' as const, 'remove' as const, 'sync' as const, 'sync' as const),
+  what: fc.constantFrom(
+    'write' as const,
+    'write' as const,
+    'rename' as const,
+    'rename' as const,
+    'remove' as const,
+    'sync' as const,
+    'sync' as const,
+  ),
   name: fc.constantFrom('a', 'b', 'd/a'),
 })
 
@@ -127,6 +186,11 @@ test('nothing that somebody wrote is lost to somebody who did not know of it', a
         else {
           // What they see they may do away with; what they have not seen they cannot mean.
           const seen = readTree(root)[`/${name}`]
+          if (what === 'rename') {
+            const to = join(root, name === 'a' ? 'c' : 'a')
+            if (seen !== undefined && !existsSync(to)) renameSync(join(root, name), to)
+            continue
+          }
           if (typeof seen === 'string') alive.delete(seen)
           if (what === 'remove') rmSync(join(root, name), { force: true })
           else {

@@ -1,0 +1,78 @@
+import { pairFiles, type Pair, type Side } from './pairs.ts'
+import { nameOf, parentOf, ROOT, type BaseTree } from './tree.ts'
+
+/** A move that one side seems to have made; whether the other can follow is another question. */
+export interface Candidate {
+  from: string
+  to: string
+  kind: 'file' | 'dir'
+  /** The very thing was renamed; otherwise only its content was found again. */
+  sure: boolean
+}
+
+/** What one side moved since the last agreement, folders before files, in an order that depends on nothing but the keys. */
+export function findMoves(base: BaseTree, side: Side, inodes?: ReadonlyMap<string, bigint>): Candidate[] {
+  const pairs = pairFiles(base, side, inodes).sort(byFrom)
+  if (pairs.length === 0) return []
+  const folders = folderMoves(base, side, pairs)
+  const files = pairs.map((pair): Candidate => ({ ...pair, kind: 'file' }))
+  return [...folders, ...files].filter(({ from, to }) => !isWithin(from, to) && !isWithin(to, from))
+}
+
+const byFrom = (a: { from: string }, b: { from: string }): number => (a.from < b.from ? -1 : 1)
+
+/** Whether a key is another or lies below it. */
+export const isWithin = (key: string, folder: string): boolean => key === folder || key.startsWith(`${folder}/`)
+
+type Votes = Map<string, Map<string, number>>
+
+/** Folders of which nothing stayed, and most of whose files went to one and the same other folder, each under its own name. */
+function folderMoves(base: BaseTree, side: Side, pairs: readonly Pair[]): Candidate[] {
+  const votes: Votes = new Map()
+  for (const { from, to } of pairs) {
+    for (const [old, fresh] of foldersOf(from, to)) {
+      const targets = votes.get(old) ?? new Map<string, number>()
+      votes.set(old, targets.set(fresh, (targets.get(fresh) ?? 0) + 1))
+    }
+  }
+  const { totals, staying } = countFiles(base, side, votes)
+  const claims = new Map<string, { from: string; count: number }>()
+  for (const [from, targets] of [...votes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const [to, count] = [...targets].reduce((best, each) => (isBetter(each, best) ? each : best))
+    if (base.get(from)?.kind !== 'dir' || staying.has(from) || count * 2 < totals.get(from)!) continue
+    if (count > (claims.get(to)?.count ?? 0)) claims.set(to, { from, count })
+  }
+  return [...claims].map(([to, { from }]): Candidate => ({ from, to, kind: 'dir', sure: false })).sort(byFrom)
+}
+
+const isBetter = ([to, count]: [string, number], [bestTo, best]: [string, number]): boolean =>
+  count > best || (count === best && to < bestTo)
+
+/** Every two folders below which a file has the same path before and after. */
+function* foldersOf(from: string, to: string): Generator<[string, string]> {
+  let [a, b] = [from, to]
+  while (nameOf(a) === nameOf(b)) {
+    a = parentOf(a)
+    b = parentOf(b)
+    if (a === b || a === ROOT || b === ROOT) return
+    yield [a, b]
+  }
+}
+
+/** How many files base knows below each of some folders, and in which of these some file is where it was. */
+function countFiles(base: BaseTree, side: Side, folders: ReadonlyMap<string, unknown>) {
+  const totals = new Map<string, number>()
+  const staying = new Set<string>()
+  if (folders.size === 0) return { totals, staying }
+  for (const [key, before] of base) {
+    if (before.kind !== 'file') continue
+    const now = side.nodes.get(key)
+    const stays = now?.kind === 'file' && now.sha256 === before.sha256
+    for (let at = parentOf(key); at !== ROOT; at = parentOf(at)) {
+      if (!folders.has(at)) continue
+      totals.set(at, (totals.get(at) ?? 0) + 1)
+      if (stays) staying.add(at)
+    }
+  }
+  return { totals, staying }
+}
