@@ -13,11 +13,13 @@ import { isLocked, takeLock } from './lock.ts'
 import { makePace, type Sleep } from './pace.ts'
 import { Held, Refused } from './refusals.ts'
 import { ownFile } from './root.ts'
+import type { Limits } from './turns.ts'
 import { makeSettling } from './settling.ts'
 import type { SkipCode } from './tree.ts'
 import { isTemporary, makeWeather } from './weather.ts'
 
 const { delta } = contract.syncData.actions
+const { capabilities } = contract.syncStatus.actions
 
 /** What watching itself tells, beside what its runs do. */
 export type WatchEvent =
@@ -61,8 +63,10 @@ const LATER = new Set<SkipCode>([
 ])
 /** Another run has the folder. */
 const HELD_MS = 2_000
-/** Questions for news keep to this share of what the server takes: the rest is for runs. */
-const LISTENING = { sync_delta: { max: 15, per: 60 } }
+/** Questions for news keep to this share of what the server takes, if it has a limit: the rest is for runs. */
+const SHARE = 0.6
+/** How long runs may take to catch up before there is the next question, in milliseconds and steps. */
+const CATCH_UP = { ms: 100, steps: 20 }
 
 /**
  * Keeps folders in step until the signal is aborted, and then rejects with its reason. Waits for the server as long as it is away;
@@ -199,7 +203,8 @@ const reasonOf = (error: unknown): string =>
 /** Waits at the server for news, for all folders at once: they are the same account's. */
 async function listen(parts: Parts, watched: readonly Watched[]): Promise<never> {
   const { api, clock, sleep, signal, weather } = parts
-  const { pace } = makePace({ limits: () => LISTENING, calls: {}, clock, sleep, signal })
+  let limits: Limits | undefined
+  const { pace } = makePace({ limits: () => limits ?? {}, calls: {}, clock, sleep, signal })
   let at: Heard | undefined
   for (;;) {
     const newest = watched.flatMap((each) => each.at() ?? []).reduce<Heard | undefined>(later, undefined)
@@ -210,14 +215,19 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
     }
     const through = weather.attempt()
     try {
+      limits ??= shareOf((await api.call(capabilities, {}, { signal })).limits)
       const { cursor, epoch } = at
       const params = { cursor, wait: MAX_WAIT, ...(epoch === '' ? {} : { epoch }) }
       const timeout = (MAX_WAIT + 20) * 1_000
       const page = await pace(delta, () => api.call(delta, params, { signal, timeout }))
       through()
       const files = page.changes.some(({ table }) => table === FILES)
-      at = { cursor: Math.max(cursor, page.cursor), epoch }
-      for (const each of watched) if (files && (each.at()?.cursor ?? 0) < at.cursor) each.news()
+      const reached = Math.max(cursor, page.cursor)
+      at = { cursor: reached, epoch }
+      const behind = (): Watched[] => watched.filter((each) => files && (each.at()?.cursor ?? 0) < reached)
+      for (const each of behind()) each.news()
+      // Runs see what is newest, so that the next question need not bring it piece by piece.
+      for (let step = 0; step < CATCH_UP.steps && behind().length > 0; step += 1) await sleep(CATCH_UP.ms, signal)
       // A page that is no step on would be asked for again at once.
       if (page.cursor <= cursor && page.changes.length > 0) await sleep(HELD_MS, signal)
     } catch (error) {
@@ -231,6 +241,13 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
       } else throw error
     }
   }
+}
+
+const shareOf = (limits: Limits): Limits => {
+  const rule = limits[delta.limit]
+  return rule && rule.max > 0 && rule.per > 0
+    ? { [delta.limit]: { max: Math.max(1, Math.floor(rule.max * SHARE)), per: rule.per } }
+    : {}
 }
 
 const later = (one: Heard | undefined, other: Heard): Heard => (one && one.cursor > other.cursor ? one : other)
