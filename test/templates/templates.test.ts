@@ -60,10 +60,13 @@ describe('what is filled in', () => {
   })
 
   test('is doubted where a service would not find its program', () => {
-    const unit = (command: string) => doubtAbout([{ text: `ExecStart=${command} serve` }], { command, user: 'svc' })
+    const unit = (command: string, user = 'User=svc') =>
+      doubtAbout([{ text: `${user}\nExecStart=${command} serve` }], { command, user: 'svc' })
     expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js')).toMatch(/svc has to be able to read/)
     expect(unit('/root/.nvm/bin/node /opt/svc/bin/svc.js')).toBeDefined()
     expect(unit('/usr/bin/node /opt/home/bin/svc.js')).toBeUndefined()
+    // A unit of one's own runs as whoever starts it.
+    expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js', '')).toBeUndefined()
     expect(doubtAbout([{ text: 'no program' }], { command: '/home/ada/svc' })).toBeUndefined()
   })
 
