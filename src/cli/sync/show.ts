@@ -33,6 +33,7 @@ const shown = (path: string): string => printable(path.slice(1))
 export function makeShow(io: Io) {
   const progress = makeProgressLine()
   let lines = 0
+  let ignored = 0
   /** Whether it was said that the server's limits make it last. */
   let announced = false
 
@@ -49,10 +50,18 @@ export function makeShow(io: Io) {
     io.event(words, op)
   }
 
+  function ignoredLine({ path, file, line: at, pattern }: Extract<SyncEvent, { event: 'ignored' }>): void {
+    ignored += 1
+    if (ignored > LINES) return
+    const rule = file === '' ? `always: ${pattern}` : `${file.slice(1)}:${at}: ${pattern}`
+    io.event(`${'ignore'.padEnd(13)}${shown(path)}${io.paint.dim(`  ${printable(rule)}`)}`, undefined)
+  }
+
   function forPeople(event: SyncEvent): void {
     if (event.event === 'progress') progress.show(event)
     else if (event.event === 'plan') line(event)
     else if (event.event === 'done') line(event)
+    else if (event.event === 'ignored') ignoredLine(event)
     else if (event.event === 'notice') io.note(event.message)
     else if (event.event === 'planned') {
       progress.end()
@@ -77,6 +86,7 @@ export function makeShow(io: Io) {
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
         if (lines > LINES) io.note(`… and ${many(lines - LINES, 'more')}.`.replace('mores', 'more'))
+        if (ignored > LINES) io.note(`… and ${(ignored - LINES).toLocaleString('en')} more ignored; --json names all.`)
         io.event(sentences(io, summary), undefined)
       }
       if (summary.refused) return 8

@@ -35,6 +35,7 @@ export const status = command({
       last_failure: failure,
       agreed,
       pending,
+      ignored,
       skipped,
     } = found
     const ago = (at: number): string => `${formatDuration(systemClock.now() - at)} ago`
@@ -47,9 +48,14 @@ export const status = command({
       ...(failure ? [`Failed      ${ago(failure.at)}: ${printable(failure.message)}`] : []),
       `In step     ${many(agreed.files, 'file')}, ${many(agreed.folders, 'folder')}`,
       `Changed     ${pending.length === 0 ? 'nothing here since' : `${many(pending.length, 'item')} here since:`}`,
-      ...pending.slice(0, NAMED).map(({ path: at, change }) => `  ${change.padEnd(8)}  ${printable(at.slice(1))}`),
+      ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
+        const before = from === undefined ? '' : `${printable(from.slice(1))} → `
+        return `  ${change.padEnd(8)}  ${before}${printable(at.slice(1))}`
+      }),
     ]
     if (pending.length > NAMED) lines.push(`  … and ${(pending.length - NAMED).toLocaleString('en')} more`)
+    if (ignored.length > 0)
+      lines.push(`Ignored     ${many(ignored.length, 'item')}; svc sync --dry-run names the rules`)
     if (skipped.length > 0) lines.push(leftAlone(io, skipped))
     io.say(lines.join('\n'), {
       ...found,

@@ -19,7 +19,10 @@ export const sync = command({
     'Without a folder it takes the one around the current folder, or the only one there is. An edit beats a deletion; where both ' +
     'sides changed a file, the version of the server keeps its name and yours is kept beside it as a conflict copy. What is replaced ' +
     'or deleted here lies in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
-    'all, stops before it begins.\n\n' +
+    'all, stops before it begins. What was only renamed or moved is moved on the other side too.\n\n' +
+    'What .svcignore names is left alone on both sides: rules as in a .gitignore, in the folder itself or in those below, and ' +
+    'synchronised like any other file. Rules delete nothing; without them both sides are compared anew. --dry-run names the rule ' +
+    'for everything that is ignored.\n\n' +
     '--watch goes on until it is ended: a change on either side is acted on within seconds, and a server that is away is waited for. ' +
     'It takes several folders; without one, all of this account.',
   needs: 'server',

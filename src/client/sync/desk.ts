@@ -76,10 +76,11 @@ export function makeDesk(input: PlanInput): Desk {
   }
 }
 
-const copyOf = <N>({ nodes, incomplete, occupied, skipped }: Tree<N>): Tree<N> => ({
+const copyOf = <N>({ nodes, incomplete, occupied, ignored, skipped }: Tree<N>): Tree<N> => ({
   nodes: new Map(nodes),
   incomplete: new Set(incomplete),
   occupied: new Set(occupied),
+  ignored,
   skipped,
 })
 

@@ -1,9 +1,9 @@
 import type { Reason } from './draft.ts'
-import type { Skipped } from './tree.ts'
+import type { Ignored, Skipped } from './tree.ts'
 import type { Done } from './work.ts'
 
 /** Something about a run that a person should know, beside what it does. */
-export type NoticeCode = 'state_lost' | 'state_foreign' | 'server_restored' | 'recovered'
+export type NoticeCode = 'state_lost' | 'state_foreign' | 'server_restored' | 'recovered' | 'ignored' | 'rules_change'
 
 export interface Planned {
   op: Done['op']
@@ -41,6 +41,8 @@ export type SyncEvent =
   | ({ event: 'plan' } & Planned)
   | ({ event: 'done' } & Done)
   | ({ event: 'skipped'; message: string } & Skipped)
+  /** What rules ignore on either side, with the rule; of a dry run only. */
+  | ({ event: 'ignored' } & Ignored)
   | { event: 'waiting'; limit: string; ms: number }
   | ({ event: 'progress' } & Progress)
 

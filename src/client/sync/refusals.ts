@@ -4,7 +4,10 @@ export class Refused extends Error {
   readonly exitCode = 8
   readonly reason: string
 
-  constructor(reason: 'not_ours' | 'nested' | 'gone' | 'other_account' | 'mass_delete' | 'copied', message: string) {
+  constructor(
+    reason: 'not_ours' | 'nested' | 'gone' | 'other_account' | 'mass_delete' | 'copied' | 'rules',
+    message: string,
+  ) {
     super(message)
     this.reason = reason
   }

@@ -2,6 +2,7 @@ import { contract } from '../../contract/contract.ts'
 import { readJson } from '../answers.ts'
 import type { Api } from '../api.ts'
 import { Unreachable } from '../trouble.ts'
+import type { IgnoreRules } from './ignore-rules.ts'
 import type { Pace } from './pace.ts'
 import { foldersOver, isOwn, isSafePath, resemblesOwn, unrepresentable } from './paths.ts'
 import type { Remembered } from './state-remote.ts'
@@ -103,13 +104,14 @@ interface BuildOptions {
   fold: boolean
   /** Decides which of two names that are one name here is taken: the one agreed on before. */
   base: BaseTree
+  rules?: Pick<IgnoreRules, 'find'>
   platform?: NodeJS.Platform
 }
 
 /** Makes a tree of a listing, leaving out what cannot be on this machine. */
 export function buildRemote(
   { nodes, rejected }: Pick<Listing, 'nodes' | 'rejected'>,
-  { fold, base, platform }: BuildOptions,
+  { fold, base, rules, platform }: BuildOptions,
 ): Tree<RemoteNode> {
   const tree = emptyTree<RemoteNode>()
   tree.skipped.push(...rejected)
@@ -118,16 +120,30 @@ export function buildRemote(
     tree.occupied.add(keyOf(parentOf(path), fold))
     tree.skipped.push({ path, code })
   }
-  const byPath = nodes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  const agreed = new Set(byPath.filter(({ path }) => base.get(keyOf(path, fold))?.path === path))
+  const inOrder = nodes
+    .map((node) => ({
+      node,
+      depth: node.path.split('/').length,
+      isAgreed: base.get(keyOf(node.path, fold))?.path === node.path,
+    }))
+    // A folder always before what it holds, whatever was agreed on.
+    .sort(
+      (a, b) => a.depth - b.depth || Number(b.isAgreed) - Number(a.isAgreed) || (a.node.path < b.node.path ? -1 : 1),
+    )
 
-  for (const node of [...agreed, ...byPath.filter((each) => !agreed.has(each))]) {
+  for (const { node } of inOrder) {
     const { path } = node
     if (isOwn(path)) continue
     const over = tree.nodes.get(keyOf(parentOf(path), fold))
     // Below something left out, which was reported itself.
     if (parentOf(path) !== ROOT && (over?.kind !== 'dir' || over.path !== parentOf(path))) continue
     const key = keyOf(path, fold)
+    const rule = rules?.find(path, node.kind === 'dir')
+    if (rule) {
+      tree.ignored.set(key, { ...rule, path })
+      tree.occupied.add(keyOf(parentOf(path), fold))
+      continue
+    }
     const trouble = resemblesOwn(path) ? 'reserved' : unrepresentable(path, platform)
     if (tree.nodes.has(key)) leaveOut(path, 'collision')
     else if (trouble) {

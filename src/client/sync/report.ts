@@ -15,6 +15,18 @@ interface ReportParts {
   emit: (event: SyncEvent) => void
 }
 
+/** What a dry run tells beside the plan. */
+interface Prospect {
+  local: Tree<LocalNode>
+  remote: Tree<RemoteNode>
+  refusal: Refused | undefined
+  /** Whether files of rules are about to come from the server. */
+  newRules: boolean
+}
+
+const NEW_RULES =
+  'The rules of what is ignored change with this run (.svcignore): it would begin with them, and plan the rest by them.'
+
 export type Report = ReturnType<typeof makeReport>
 
 /** Keeps count of a run, tells about it as it goes on, and sums it up. */
@@ -61,13 +73,15 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       for (const [key, skipped] of more) failed.set(key, skipped)
     },
     gaveUp: ({ changed }: Outcome): void => void forGood.push(...changed.values()),
-    dryRun({ ops }: Plan, why: Refused | undefined): void {
-      refused = why
+    dryRun({ ops }: Plan, { local, remote, refusal, newRules }: Prospect): void {
+      refused = refusal
       for (const op of ops) {
         if (op.op === 'record' || op.op === 'forget' || op.op === 'move-base') continue
         pending += 1
         emit({ event: 'plan', ...plannedOf(op, op.op) })
       }
+      for (const each of new Map([...remote.ignored, ...local.ignored]).values()) emit({ event: 'ignored', ...each })
+      if (newRules) this.notice('rules_change', NEW_RULES)
     },
     summary(requests: number): Summary {
       const unique = new Map(

@@ -6,6 +6,8 @@ import { apply } from './apply.ts'
 import { brake, massDeletion, type MaxDelete } from './brake.ts'
 import type { Failure, Summary, SyncEvent } from './events.ts'
 import { fillHashes } from './hashing.ts'
+import { makeIgnoreRules } from './ignore-rules.ts'
+import { leaveOutIgnored, rulesFirst } from './ignored.ts'
 import { currentListing, type Heard } from './listing.ts'
 import { assertOwner, knownLimits, knownOffers } from './owner.ts'
 import { makePace, type Pace, type Sleep } from './pace.ts'
@@ -137,13 +139,15 @@ function makeEngine(parts: Parts) {
 
   async function look(known: Tree<RemoteNode> | undefined) {
     const before = state.base()
+    const rules = makeIgnoreRules(fold)
     const [scanned, listing] = await Promise.all([
-      scan({ root: root.path, fold, base: before, signal }),
+      scan({ root: root.path, fold, base: before, rules, signal }),
       known ? undefined : currentListing(parts),
     ])
     if (listing) parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
     const base: BaseTree = listing?.anew ? new Map() : before
-    const remote = listing ? buildRemote(listing, { fold, base }) : known!
+    const remote = listing ? buildRemote(listing, { fold, base, rules }) : known!
+    forgetIgnored(parts, base, leaveOutIgnored(base, scanned, remote))
     const remembered = state.hashes()
     report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, remembered, state, clock, signal }))
     const inodes = new Map([...remembered].map(([key, { id }]) => [key, id.ino]))
@@ -174,16 +178,26 @@ function makeEngine(parts: Parts) {
 
         const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
         const refusal = braked && massDeletion(braked, root.path, round === 1)
-        if (dryRun) return report.dryRun(planned, refusal)
+        const first = rulesFirst(planned.ops)
+        if (dryRun) return report.dryRun(planned, { ...trees, refusal, newRules: first !== undefined })
         if (refusal) throw refusal
-        const outcome = await apply({ ...work, remote, known: foldersIn(base) }, planned.ops)
+        const outcome = await apply({ ...work, remote, known: foldersIn(base) }, first ?? planned.ops)
         report.applied(outcome)
-        if (!outcome.again) return
+        if (!outcome.again && !first) return
         if (round === ROUNDS) return report.gaveUp(outcome)
-        if (outcome.stale) remote = undefined
+        if (outcome.stale || first) remote = undefined
       }
     },
   }
+}
+
+/** What came to be ignored is no part of any tree any more: it stays where it is, on both sides. */
+function forgetIgnored({ state, report }: Parts, base: BaseTree, keys: readonly string[]): void {
+  if (keys.length === 0) return
+  state.commit(keys.map((drop) => ({ drop })))
+  for (const key of keys) base.delete(key)
+  const are = keys.length === 1 ? 'item is' : 'items are'
+  report.notice('ignored', `${keys.length} ${are} ignored from now on; nothing is deleted because of it.`)
 }
 
 const foldersIn = (base: BaseTree): Set<string> =>

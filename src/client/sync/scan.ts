@@ -1,5 +1,7 @@
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
+import type { IgnoreRules } from './ignore-rules.ts'
+import { readRules } from './ignored.ts'
 import { nameTrouble, OWN_FOLDER, pathTrouble, placeOf } from './paths.ts'
 import {
   childOf,
@@ -20,8 +22,13 @@ export interface ScanOptions {
   fold: boolean
   /** Decides which of two names that are one name is taken: the one agreed on before. */
   base: BaseTree
+  /** Learns the rules of each folder before its entries are looked at. */
+  rules: IgnoreRules
   signal?: AbortSignal | undefined
 }
+
+/** What is a folder among the things that are not synchronised. */
+const FOLDERS = new Set<SkipCode>(['mount', 'nested'])
 
 /** Entries looked at in one turn of the event loop. */
 const TURN = 500
@@ -32,7 +39,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * Lists a folder without following a link or opening a file: what is synchronised, what is left out and why, and where
  * the listing is incomplete. Contents are not read: `sha256` stays undefined.
  */
-export async function scan({ root, fold, base, signal }: ScanOptions): Promise<Tree<LocalNode>> {
+export async function scan({ root, fold, base, rules, signal }: ScanOptions): Promise<Tree<LocalNode>> {
   const tree = emptyTree<LocalNode>()
   const device = lstatSync(root, { bigint: true }).dev
   const waiting: { path: string; key: string }[] = [{ path: ROOT, key: ROOT }]
@@ -40,12 +47,17 @@ export async function scan({ root, fold, base, signal }: ScanOptions): Promise<T
 
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     const { path: at, key: folderKey } = folder
+    readRules(rules, root, at)
     for (const [key, name] of namesIn(tree, { root, fold, base }, at, folderKey)) {
       const path = childOf(at, name)
       if (path === `/${OWN_FOLDER}`) continue
       const node = look(placeOf(root, path), path, device)
       if (!node) continue
-      if (node.kind === 'other') {
+      const rule = rules.find(path, node.kind === 'dir' || (node.kind === 'other' && FOLDERS.has(node.code)))
+      if (rule) {
+        tree.ignored.set(key, { ...rule, path })
+        tree.occupied.add(folderKey)
+      } else if (node.kind === 'other') {
         tree.nodes.set(key, node)
         // What lies below it was not looked at: that it is not listed proves nothing.
         tree.incomplete.add(key)

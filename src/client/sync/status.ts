@@ -1,11 +1,25 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Failure, Summary } from './events.ts'
+import { findMoves } from './candidates.ts'
+import { topmost } from './follow.ts'
 import { fillHashes } from './hashing.ts'
+import { makeIgnoreRules } from './ignore-rules.ts'
+import { leaveOutIgnored } from './ignored.ts'
 import { isLocked } from './lock.ts'
 import { openRoot, ownFile } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
 import { openToLook } from './session.ts'
-import { emptyTree, isUncertain, skipCodes, type BaseTree, type LocalNode, type Skipped, type Tree } from './tree.ts'
+import { shiftMap } from './shift.ts'
+import {
+  emptyTree,
+  isUncertain,
+  skipCodes,
+  type BaseTree,
+  type Ignored,
+  type LocalNode,
+  type Skipped,
+  type Tree,
+} from './tree.ts'
 import { isWatched } from './watch.ts'
 
 /** How a folder stands, as far as can be told without asking the server. */
@@ -23,9 +37,18 @@ export interface Status {
   /** What both sides held at their last agreement. */
   agreed: { files: number; folders: number }
   /** What the next run will send, if nothing changes on the server. */
-  pending: { path: string; change: 'new' | 'changed' | 'deleted' }[]
+  pending: Pending[]
+  /** What rules ignore here, with the rule. */
+  ignored: Ignored[]
   /** What no run synchronises, and what the last one could not. */
   skipped: (Skipped & { message: string })[]
+}
+
+/** Something that changed here; `from` is where something that was moved came from. */
+export interface Pending {
+  path: string
+  change: 'new' | 'changed' | 'deleted' | 'moved'
+  from?: string
 }
 
 interface StatusOptions {
@@ -41,7 +64,9 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
   const { state, close } = openToLook(root, running)
   try {
     const base = state.base()
-    const local = await scan({ root: root.path, fold: foldsCase(root.path), base })
+    const fold = foldsCase(root.path)
+    const local = await scan({ root: root.path, fold, base, rules: makeIgnoreRules(fold) })
+    for (const key of leaveOutIgnored(base, local, emptyTree())) base.delete(key)
     const looking = { commit: () => undefined }
     const remembered = state.hashes()
     await fillHashes({ root: root.path, base, local, remote: emptyTree(), remembered, state: looking, clock })
@@ -63,7 +88,8 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
         files: kinds.filter((kind) => kind === 'file').length,
         folders: kinds.filter((kind) => kind === 'dir').length,
       },
-      pending: pendingChanges(base, local),
+      pending: pendingChanges(base, local, new Map([...remembered].map(([key, { id }]) => [key, id.ino]))),
+      ignored: [...local.ignored.values()],
       skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
     }
   } finally {
@@ -71,18 +97,25 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
   }
 }
 
-function pendingChanges(base: BaseTree, local: Tree<LocalNode>): Status['pending'] {
-  const pending: Status['pending'] = []
+function pendingChanges(base: BaseTree, local: Tree<LocalNode>, inodes: ReadonlyMap<string, bigint>): Pending[] {
+  const pending: Pending[] = []
+  const moves = topmost(findMoves(base, local, inodes))
+  // Compared with what both sides will agree on once the moves have been followed.
+  const after = new Map(base)
+  shiftMap(after, new Map(moves.map(({ from, to }) => [from, { to, path: local.nodes.get(to)!.path }])))
+  for (const { from, to } of moves) {
+    pending.push({ path: local.nodes.get(to)!.path, change: 'moved', from: base.get(from)!.path })
+  }
   for (const [key, node] of local.nodes) {
     if (node.kind === 'other') continue
-    const before = base.get(key)
+    const before = after.get(key)
     if (!before) pending.push({ path: node.path, change: 'new' })
     else if (before.kind !== node.kind) pending.push({ path: node.path, change: 'changed' })
     else if (before.kind === 'file' && node.kind === 'file' && before.sha256 !== node.sha256) {
       pending.push({ path: node.path, change: 'changed' })
     }
   }
-  for (const [key, { path }] of base) {
+  for (const [key, { path }] of after) {
     if (!local.nodes.has(key) && !isUncertain(local, key)) pending.push({ path, change: 'deleted' })
   }
   return pending.sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -48,12 +48,27 @@ export type RemoteNode = RemoteFile | { kind: 'dir'; path: string } | Other
 
 export type BaseTree = Map<string, BaseNode>
 
+/** The rule by which something is ignored: its file as a path of the tree, and the line as it stands there. */
+export interface IgnoredBy {
+  file: string
+  /** From 1; 0 for a rule that is always there. */
+  line: number
+  pattern: string
+}
+
+/** Something that is ignored, with everything below it. */
+export interface Ignored extends IgnoredBy {
+  path: string
+}
+
 export interface Tree<N> {
   nodes: Map<string, N>
   /** Keys at and below which the listing may lack something: absence there proves nothing. */
   incomplete: Set<string>
   /** Folders that hold something unsynchronised and therefore stay. */
   occupied: Set<string>
+  /** What rules ignore, by key; what lies below is not listed. */
+  ignored: Map<string, Ignored>
   /** What was left out, and why. */
   skipped: Skipped[]
 }
@@ -62,6 +77,7 @@ export const emptyTree = <N>(): Tree<N> => ({
   nodes: new Map(),
   incomplete: new Set(),
   occupied: new Set(),
+  ignored: new Map(),
   skipped: [],
 })
 
