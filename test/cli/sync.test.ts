@@ -311,12 +311,15 @@ test('while one run is at work another one says so', async () => {
   for (let at = 0; at < 400; at += 1) write(root, `${at}.txt`, `${at}`)
   const { child, ended } = start(['sync', root, '--profile', profile, '--json'])
   await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+  // However fast it is, it does not end while the others look.
+  child.kill('SIGSTOP')
   const [second, status] = await Promise.all([
     svc(['sync', root, '--profile', profile]),
     svc(['sync', 'status', root, '--json']),
   ])
   expect(second).toMatchObject({ code: 6, stderr: expect.stringContaining('Another run') })
   expect(JSON.parse(status.stdout)).toMatchObject({ running: true })
+  child.kill('SIGCONT')
   expect((await ended).code).toBe(0)
 })
 
