@@ -5,7 +5,7 @@ import { openLocal } from '../../src/wiring/local.ts'
 import { appPackage } from '../support/app-package.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, settingsNoticed, startServer, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const PAGE = '<!doctype html><h1>Clock</h1>'
@@ -237,8 +237,10 @@ describe('the way of an app', () => {
     expect([await page(own), (await get('clock/start.html', {}, own)).status]).toEqual(['one', 404])
 
     await registry.disable('clock')
+    await settingsNoticed()
     expect([await page(own), await listed()]).toEqual([404, undefined])
     await registry.enable('clock')
+    await settingsNoticed()
     expect(await page(own)).toBe('one')
 
     await registry.remove('clock', false)

@@ -40,6 +40,9 @@ export interface TestServer {
 
 const SETTINGS_HOLD_MS = 10
 
+/** Waits until servers have noticed what another process set: what they read of the settings holds for some milliseconds. */
+export const settingsNoticed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTINGS_HOLD_MS))
+
 const MEMORY = '/dev/shm'
 const ROOM = 1024 ** 3
 
@@ -78,8 +81,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     send: (path, sent) => request(url, path, sent),
     async set(name, value) {
       await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
-      // What a process read of the settings holds for some milliseconds.
-      await new Promise((resolve) => setTimeout(resolve, SETTINGS_HOLD_MS))
+      await settingsNoticed()
     },
     async close() {
       await close()
