@@ -15,3 +15,6 @@ export const recognise = (error: unknown): unknown =>
   error instanceof Error && FULL.has(String((error as { code?: unknown }).code))
     ? new DiskFull('The disk is full.', { cause: error })
     : error
+
+/** The code of an error of the system, such as `ENOENT`; empty for an error without one. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')

@@ -1,13 +1,12 @@
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomHex } from '../base/random.ts'
+import { codeOf } from '../base/trouble.ts'
 
 // Windows cannot open a folder for this, and some file systems cannot flush one: there is nothing more to be done then.
 const NOT_POSSIBLE = new Set(
   process.platform === 'win32' ? ['EPERM', 'EISDIR', 'EACCES', 'EINVAL'] : ['EINVAL', 'ENOTSUP'],
 )
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 const ignoreImpossible = (error: unknown): void => {
   if (!NOT_POSSIBLE.has(codeOf(error))) throw error

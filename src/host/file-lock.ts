@@ -1,11 +1,10 @@
 import { open, rm, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../base/trouble.ts'
 
 /** What is done under such a lock takes milliseconds: one this old, in milliseconds, was left behind by a process that was killed. */
 const ABANDONED = 10_000
 const PAUSE = 20
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 /** Does short work that no other process does at the same time: a lock file is held meanwhile, and waited for. */
 export async function whileLocked<T>(lock: string, work: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { SourceTrouble, type Found, type Sources } from '../domain/seed/seed.ts'
+import { codeOf } from '../base/trouble.ts'
 
 /** Files and folders of one tree. */
 const MOST_ENTRIES = 200_000
@@ -11,8 +12,6 @@ const PIECE = 256 * 1024
 
 /** Largest file with a password, in bytes. */
 const SECRET_BYTES = 4_096
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 function asTrouble(path: string): (error: unknown) => never {
   return (error) => {

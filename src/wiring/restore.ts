@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { systemClock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { formatSize } from '../base/sizes.ts'
-import { DiskFull } from '../base/trouble.ts'
+import { codeOf, DiskFull } from '../base/trouble.ts'
 import { rebuild, type Doing } from '../domain/backups/backups.ts'
 import { makeAudit } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
@@ -29,8 +29,6 @@ export interface Restored {
 
 /** Room that is left beside what a backup needs, bytes: the database grows while it is brought up to date. */
 const SPARE = 64 << 20
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 const refusal = (text: string, exitCode: number): BadRepository => new BadRepository(text, exitCode)
 

@@ -4,16 +4,8 @@ import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
 import { openExpected } from './hashing.ts'
 import { placeOf } from './paths.ts'
-import {
-  assertFile,
-  assertFolders,
-  codeOf,
-  discardFile,
-  discardFolder,
-  renameAside,
-  see,
-  trashPlace,
-} from './placing.ts'
+import { codeOf } from '../../base/trouble.ts'
+import { assertFile, assertFolders, discardFile, discardFolder, renameAside, see, trashPlace } from './placing.ts'
 import { identityOf } from './scan.ts'
 import type { Effect } from './settle.ts'
 import type { Change } from './state.ts'

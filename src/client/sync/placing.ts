@@ -5,14 +5,13 @@ import { foldersOver, placeOf } from './paths.ts'
 import { ownFile } from './root.ts'
 import { identityOf } from './scan.ts'
 import { sameIdentity, type Identity } from './tree.ts'
+import { codeOf } from '../../base/trouble.ts'
 
 // What is done to files here, in single steps that fail rather than overwrite. The steps between a check and its effect are
 // synchronous on purpose: nothing else of this process, and as little as possible of others, comes in between.
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
-
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
 /** Whether an error says that a file system makes no hard links (FAT, some network drives), or not of this file. */
 export const cannotLink = (error: unknown): boolean => NO_LINKS.has(codeOf(error))

@@ -1,5 +1,5 @@
 import { syncFolder } from '../../host/durable.ts'
-import { codeOf } from './placing.ts'
+import { codeOf } from '../../base/trouble.ts'
 import type { Change, State } from './state.ts'
 
 /** What an operation brought about: folders whose names changed, and what state is to know of it. */

@@ -1,7 +1,7 @@
 import { isFault, type ErrorCode } from '../../contract/errors.ts'
 import { Changed, Corrupt } from './changed.ts'
 import type { Op } from './draft.ts'
-import { codeOf } from './placing.ts'
+import { codeOf } from '../../base/trouble.ts'
 import type { Skipped } from './tree.ts'
 
 /** What an error means for the run. */

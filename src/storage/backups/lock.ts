@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
+import { codeOf } from '../../base/trouble.ts'
 
 // Who works in a repository leaves a file there and touches it now and then. It may lie on a disk that several machines
 // share, so that only the disk's own clock and, for processes of this machine, their numbers can tell who is gone.
@@ -37,8 +38,6 @@ const TOUCH_EVERY = 30 * SECOND
 const ABANDONED = 10 * MINUTE
 /** How long it is tried to take a lock, ms. */
 const PATIENCE = SECOND
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 function isGone({ host, pid }: Holder): boolean {
   if (host !== hostname()) return false

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
-import { recognise } from '../../base/trouble.ts'
+import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
 import { openBytes, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './manifest.ts'
@@ -55,8 +55,6 @@ const SHELF = /^[0-9a-f]{2}$/
 const UNSETTLED = '-unsettled'
 /** Files looked at or removed at the same time. */
 const WIDTH = 32
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 async function namesIn(folder: string): Promise<string[]> {
   try {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
-import { recognise } from '../../base/trouble.ts'
+import { codeOf, recognise } from '../../base/trouble.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable.ts'
 import type { BlobStore } from '../blobs/blobs.ts'
 import { gather, openBytes } from './file-bytes.ts'
@@ -57,8 +57,6 @@ const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/
 /** Objects copied at the same time: their flushes overlap. */
 const WIDTH = 8
 const HEX = /^[0-9a-f]{32}$/
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 /** Reads a header and trusts nothing in it. */
 export function parseHeader(text: string, place: string): RepositoryHeader {

@@ -3,15 +3,13 @@ import { copyFile, link, mkdir, open, opendir, rename, rm, stat, unlink, utimes 
 import { dirname, join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { recognise } from '../../base/trouble.ts'
+import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
 import type { BlobStore } from './blobs.ts'
 import type { Hasher } from './hasher.ts'
 import { receive } from './receive.ts'
 
 const READ_AHEAD = 512 * 1024
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 
 /** Size and age of a file; undefined when another process has just removed it. */
 const factsOf = (path: string): Promise<Stats | undefined> =>
