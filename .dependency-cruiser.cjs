@@ -3,12 +3,13 @@ const floors = {
   base: [],
   host: ['base'],
   contract: [],
+  outside: ['base', 'host', 'contract'],
   storage: ['base', 'host'],
   domain: ['base', 'contract', 'storage'],
   client: ['base', 'host', 'contract'],
   desktop: ['base', 'contract', 'client'],
   http: ['base', 'contract', 'domain'],
-  wiring: ['base', 'host', 'contract', 'storage', 'domain', 'http', 'client'],
+  wiring: ['base', 'host', 'contract', 'storage', 'domain', 'http', 'client', 'outside'],
   cli: ['base', 'host', 'contract', 'domain', 'client', 'wiring'],
 }
 
@@ -17,6 +18,8 @@ const remedies = {
   host: 'host knows this machine but no word of svc. Take what is needed as an argument, or move this file up.',
   contract:
     'The contract is data that a browser can load. Put what computes into domain or client, and what is small and general beside its user.',
+  outside:
+    'outside talks to what is not ours: pages, models, the sandbox. What it needs of svc is handed to it as an argument.',
   storage: 'storage holds rows and bytes and decides nothing. Return what the caller needs and decide in domain.',
   domain:
     'The domain knows no HTTP, terminal or environment. Take the value or the function as an argument; wiring passes it in.',
@@ -88,10 +91,45 @@ const rules = [
     to: { path: packages('better-sqlite3', 'better-sqlite3-napi') },
   },
   {
-    name: 'no-node-in-base-and-contract',
-    comment: 'base and contract run in a browser too. What needs Node belongs to host (general) or to a higher floor.',
+    name: 'desktop-app-alone',
+    comment:
+      'An app of the desktop is a page of its own: it knows the kit and the wire, neither the shell nor another app. What two need belongs to the kit.',
     severity: 'error',
-    from: { path: '^src/(base|contract)/' },
+    from: { path: '^src/desktop/apps/([^/]+)/' },
+    to: { path: '^src/desktop/(shell|apps)/', pathNot: '^src/desktop/apps/$1/' },
+  },
+  {
+    name: 'desktop-kit-below',
+    comment: 'Kit and wire serve shell and apps and know neither.',
+    severity: 'error',
+    from: { path: '^src/desktop/(kit|wire)/' },
+    to: { path: '^src/desktop/(shell|apps)/' },
+  },
+  {
+    name: 'desktop-packages-in-desktop-only',
+    comment: 'What draws pages is of use in a browser only.',
+    severity: 'error',
+    from: { pathNot: '^src/desktop/' },
+    to: { path: packages('preact', '@preact/[^/]+', 'lucide', 'dompurify', '@codemirror/[^/]+') },
+  },
+  {
+    name: 'desktop-takes-what-browsers-load',
+    comment:
+      'Of the client, the desktop takes what speaks the contract and what knows of rooms and streams; the rest needs Node.',
+    severity: 'error',
+    from: { path: '^src/desktop/' },
+    to: {
+      path: '^src/client/',
+      pathNot:
+        '^src/client/(api|answers|transport|trouble|ask/event-stream|chat/(emoji|log|room-folder|room-names|state))[.]ts$',
+    },
+  },
+  {
+    name: 'no-node-in-base-and-contract',
+    comment:
+      'base, contract and desktop run in a browser. What needs Node belongs to host (general) or to a higher floor.',
+    severity: 'error',
+    from: { path: '^src/(base|contract|desktop)/' },
     to: { dependencyTypes: ['core'] },
   },
   {
@@ -137,7 +175,7 @@ const rules = [
     name: 'no-orphans',
     comment: 'Nothing imports this file and it imports nothing. Remove it, or name it here if it is an entry.',
     severity: 'error',
-    from: { orphan: true },
+    from: { orphan: true, pathNot: '[.]d[.]ts$' },
     to: {},
   },
   {
@@ -146,7 +184,7 @@ const rules = [
     severity: 'error',
     from: {},
     // Installed only where Node is new enough for it.
-    to: { couldNotResolve: true, pathNot: '^better-sqlite3-napi$' },
+    to: { couldNotResolve: true, pathNot: ['^better-sqlite3-napi$', '^virtual:wire-actions$'] },
   },
 ]
 
@@ -159,7 +197,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'types', 'default'],
-      extensions: ['.ts', '.js', '.json', '.d.ts'],
+      extensions: ['.ts', '.tsx', '.js', '.json', '.d.ts'],
     },
   },
 }

@@ -45,8 +45,9 @@ export async function withService<T>(
   workspace: Workspace,
   { dataDir }: Account,
   work: (server: Server) => Promise<T>,
+  limits: 'on' | 'off' = 'off',
 ): Promise<T> {
-  const server = await startService(workspace, dataDir)
+  const server = await startService(workspace, dataDir, limits)
   try {
     return await work(server)
   } finally {

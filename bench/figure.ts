@@ -20,6 +20,8 @@ export interface Figure {
   peer: string
   /** Undefined where the ratio is only for information. */
   wanted: Wanted
+  /** Says what is not installed that it needs; then it is left out. */
+  missing?: () => string | undefined
   measure(workspace: Workspace): Promise<Rounds>
 }
 

@@ -13,10 +13,11 @@ import type { Server } from './server.ts'
 import type { Workspace } from './workspace.ts'
 
 const MIB = 1 << 20
-const SIZE = 512
+/** Of the file, in MiB. */
+export const SIZE = 512
 
 /** Writes the file that goes up and down. */
-async function makeFile(workspace: Workspace): Promise<string> {
+export async function makeFile(workspace: Workspace): Promise<string> {
   const path = join(workspace.folder('large'), 'large.bin')
   const file = await open(path, 'wx')
   const piece = bytesOf(1, MIB)
@@ -29,7 +30,7 @@ async function makeFile(workspace: Workspace): Promise<string> {
 }
 
 /** Makes the file another one, which the service has not seen. */
-async function mark(path: string, round: number): Promise<void> {
+export async function mark(path: string, round: number): Promise<void> {
   const file = await open(path, 'r+')
   await file.write(Buffer.from(`round ${round}`), 0, null, 16)
   await file.close()
@@ -61,7 +62,8 @@ async function download(server: Server, account: Account): Promise<void> {
   if (bytes !== SIZE * MIB) throw new Error(`${bytes} bytes came down.`)
 }
 
-const hash = (file: string) => pipeline(createReadStream(file, { highWaterMark: MIB }), createHash('sha256'))
+/** Reads a file and hashes it. */
+export const hash = (file: string) => pipeline(createReadStream(file, { highWaterMark: MIB }), createHash('sha256'))
 
 /** One large file going up: received, hashed, written and flushed before the answer. */
 export const largeUpload: Figure = {

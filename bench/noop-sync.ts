@@ -1,22 +1,14 @@
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { makeAccount, withService } from './account.ts'
 import type { Figure, Rounds } from './figure.ts'
 import { startNode } from './help.ts'
 import { duration, interleave } from './rounds.ts'
 import { noteOf, sha256Of } from './samples.ts'
-import { filesOf, seedFiles, TIME, type SeedFile } from './seeds.ts'
-import { plainEnv, SVC } from './server.ts'
+import { filesOf, seedFiles, type SeedFile } from './seeds.ts'
+import { clientOf, writeFiles, type Summary } from './sync-client.ts'
 import type { Workspace } from './workspace.ts'
 
 const FILES = 10_000
 const MOST_WORK = 2
-
-interface Summary {
-  in_sync: boolean
-  hashed: number
-}
 
 /** A folder and an account that hold the same. */
 interface Pair {
@@ -32,34 +24,16 @@ const files = (): SeedFile[] =>
     return { ...file, data, size: data.length, sha256: sha256Of(data) }
   })
 
-function writeFiles(folder: string, all: readonly SeedFile[]): void {
-  for (const { folder: at, name, data } of all) {
-    mkdirSync(join(folder, at), { recursive: true })
-    const path = join(folder, at, name)
-    writeFileSync(path, data!)
-    utimesSync(path, TIME / 1_000, TIME / 1_000)
-  }
-}
-
 /** Brings a folder and an account together that hold the same files already, and hands them to `work`. */
 async function withPair(workspace: Workspace, work: (pair: Pair) => Promise<Rounds>): Promise<Rounds> {
   const all = files()
   const account = await makeAccount(workspace, (database, user) => seedFiles(database, user, all))
   const folder = workspace.folder('sync')
   writeFiles(folder, all)
-  return withService(workspace, account, ({ url, log }) => {
-    const own = workspace.folder('client')
-    const env = { ...plainEnv(), XDG_CONFIG_HOME: own, XDG_STATE_HOME: own, SVC_URL: url, SVC_TOKEN: account.token }
-    const svc = (...args: string[]): string => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [SVC, ...args], { env, encoding: 'utf8' })
-      if (status !== 0) throw new Error(`svc ${args.join(' ')} ended with ${status}:\n${stderr}`)
-      return stdout
-    }
-    svc('sync', 'init', folder)
-    return work({
-      sync: () => JSON.parse(svc('sync', folder, '--json').trimEnd().split('\n').at(-1)!) as Summary,
-      requests: () => readFileSync(log, 'utf8').split('\n').length,
-    })
+  return withService(workspace, account, (server) => {
+    const client = clientOf(workspace, server, account)
+    client.svc('sync', 'init', folder)
+    return work({ sync: () => client.sync(folder), requests: client.requests })
   })
 }
 

@@ -23,21 +23,21 @@ export function plainEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_')))
 }
 
-/** Starts the server on a data directory, without rate limits. */
-export const startService = (workspace: Workspace, dataDir: string): Promise<Server> =>
-  start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'])
+/** Starts the server on a data directory, as a rule without rate limits. */
+export const startService = (workspace: Workspace, dataDir: string, limits: 'on' | 'off' = 'off'): Promise<Server> =>
+  start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'], limits)
 
 /** Starts the peer of `ping`: `bare-server.ts`. */
 export const startBareServer = (workspace: Workspace): Promise<Server> =>
   start(workspace, [process.argv[1]!, '--bare-server'])
 
 /** Starts a program that tells in its first line, `{"url"}`, where it serves. */
-async function start(workspace: Workspace, args: string[]): Promise<Server> {
+async function start(workspace: Workspace, args: string[], limits: 'on' | 'off' = 'off'): Promise<Server> {
   const log = join(workspace.folder('log'), 'log.jsonl')
   const errors = openSync(log, 'w')
   const profiling = workspace.profiles ? ['--cpu-prof', `--cpu-prof-dir=${workspace.profiles}`] : []
   const child = spawn(process.execPath, [...profiling, ...args], {
-    env: { ...plainEnv(), SVC_LIMITS: 'off' },
+    env: { ...plainEnv(), ...(limits === 'off' ? { SVC_LIMITS: 'off' } : {}) },
     stdio: ['ignore', 'pipe', errors],
   })
   closeSync(errors)

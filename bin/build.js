@@ -1,5 +1,6 @@
-// Bundles the sources: `node bin/build.js` writes dist, `node bin/build.js --bench` writes the benchmarks and the attack into node_modules/.cache.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Bundles the sources: `node bin/build.js` writes dist, with `--desktop` only dist/desktop, and with `--bench` the benchmarks and
+// the attack into node_modules/.cache.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -40,6 +41,7 @@ const banner = [
 
 const esbuild = await findEsbuild()
 if (process.argv.includes('--bench')) await buildBench()
+else if (esbuild && process.argv.includes('--desktop')) await (await desktop())(esbuild, root, join(dist, 'desktop'))
 else if (esbuild) await buildDist()
 
 /** esbuild, or undefined in an installed package: there dist is complete, and sources or development packages are not there. */
@@ -64,36 +66,46 @@ async function buildDist() {
     metafile: true,
     write: false,
   })
+  const made = join(root, 'node_modules/.cache/desktop')
+  const desktopPackages = await (await desktop())(esbuild, root, made)
   // A build that fails leaves the old dist as it is; one that succeeds leaves nothing of it.
   rmSync(dist, { recursive: true, force: true })
   mkdirSync(dist)
   for (const file of outputFiles) writeFileSync(file.path, file.contents)
-  writeFileSync(join(dist, 'THIRD-PARTY.txt'), thirdParty(metafile))
+  cpSync(made, join(dist, 'desktop'), { recursive: true })
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), thirdParty(metafile, desktopPackages))
+}
+
+/** Loaded when it is needed: an installed package has neither the sources of the desktop nor what bundles them. */
+async function desktop() {
+  return (await import('./desktop.js')).buildDesktop
 }
 
 async function buildBench() {
   await esbuild.build({
     ...shared,
-    entryPoints: ['bench/main.ts', 'bench/attack/main.ts'],
+    entryPoints: ['bench/main.ts', 'bench/screenshots.ts', 'bench/attack/main.ts'],
     outdir: 'node_modules/.cache/bench',
     packages: 'external',
   })
 }
 
 /** Name, version and licence of every package with at least one byte in dist. */
-function thirdParty(metafile) {
+function thirdParty(metafile, more) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) =>
     Object.keys(inputs).filter((path) => inputs[path].bytesInOutput > 0),
   )
   const folders = inputs.flatMap((path) => path.match(/^.*node_modules\/(?:@[^/]+\/)?[^/]+/)?.[0] ?? [])
-  const sections = [...new Set(folders)].sort().map((folder) => {
-    const { name, version, license, author } = readManifest(join(root, folder))
-    const texts = readdirSync(join(root, folder))
-      .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
-      .map((file) => readFileSync(join(root, folder, file), 'utf8').trim())
-    if (texts.length === 0) texts.push(`Copyright (c) ${author?.name ?? author ?? `the authors of ${name}`}`)
-    return [`${name} ${version}`, `Licence: ${license}`, ...texts].join('\n\n')
-  })
+  const sections = [...new Set([...folders, ...more])]
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((folder) => {
+      const { name, version, license, author } = readManifest(join(root, folder))
+      const texts = readdirSync(join(root, folder))
+        .filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+        .map((file) => readFileSync(join(root, folder, file), 'utf8').trim())
+      if (texts.length === 0) texts.push(`Copyright (c) ${author?.name ?? author ?? `the authors of ${name}`}`)
+      return [`${name} ${version}`, `Licence: ${license}`, ...texts].join('\n\n')
+    })
   return ['svc contains parts of the packages below.', ...sections].join(`\n\n${'-'.repeat(80)}\n\n`) + '\n'
 }
 

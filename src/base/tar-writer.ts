@@ -17,7 +17,7 @@ function header(
   mode = type === '5' ? 0o755 : 0o644,
 ): Uint8Array {
   const block = new Uint8Array(TAR_BLOCK)
-  const put = (text: string, at: number) => block.set(encoder.encode(text), at)
+  const put = (text: string, at: number) => encoder.encodeInto(text, block.subarray(at))
   put(name, 0)
   put(octal(mode, 7), 100)
   put(octal(0, 7), 108)
@@ -27,7 +27,8 @@ function header(
   put('        ', 148)
   put(type, 156)
   put('ustar\u000000', 257)
-  const sum = block.reduce((total, byte) => total + byte, 0)
+  let sum = 0
+  for (let at = 0; at < TAR_BLOCK; at++) sum += block[at]!
   put(`${octal(sum, 6)} `, 148)
   return block
 }

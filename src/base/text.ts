@@ -1,6 +1,7 @@
-// C0, DEL and C1 controls, and the characters that reorder text on a screen (Unicode TR 36, bidirectional spoofing).
+// C0, DEL and C1 controls, the line and paragraph separators, and the characters that reorder text on a screen (Unicode TR 36,
+// bidirectional spoofing).
 // oxlint-disable-next-line no-control-regex
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Text somebody else wrote, made safe for a terminal line: control and bidirectional characters become U+FFFD. */
 export const printable = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')

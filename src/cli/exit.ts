@@ -51,6 +51,7 @@ const byFault: Partial<Record<ErrorCode, ExitCode>> = {
   maintenance: 7,
   setup_required: 7,
   busy: 7,
+  assistant_unavailable: 7,
   rate_limited: 7,
 }
 

@@ -35,7 +35,12 @@ export async function download(api: Api, path: string, options: CallOptions = {}
 const wholeNumber = (text: string | undefined): number | undefined =>
   /^\d{1,15}$/.test(text ?? '') ? Number(text) : undefined
 
-async function* verified(body: AsyncIterable<Uint8Array>, sha256: string, path: string): AsyncGenerator<Uint8Array> {
+/** Passes a content on; after the last byte it throws when the checksum is another. `path` is its name in messages. */
+export async function* verified(
+  body: AsyncIterable<Uint8Array>,
+  sha256: string,
+  path: string,
+): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256')
   for await (const chunk of body) {
     hash.update(chunk)

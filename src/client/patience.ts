@@ -1,4 +1,5 @@
 import { isFault, type Fault } from '../contract/errors.ts'
+import { Unreachable } from './trouble.ts'
 
 export interface Patience {
   /** Waits, in milliseconds. */
@@ -27,3 +28,17 @@ export async function patiently<T>(call: () => Promise<T>, { sleep, waiting }: P
 }
 
 const isTemporary = (error: unknown): error is Fault => isFault(error, 'rate_limited') || isFault(error, 'busy')
+
+/** Before it is asked again, in milliseconds. */
+const PAUSE = 1_000
+
+/** As `patiently`, and once more when the connection broke and nobody knows whether the server had carried the request out. */
+export async function decided<T>(call: () => Promise<T>, patience: Patience): Promise<T> {
+  try {
+    return await patiently(call, patience)
+  } catch (error) {
+    if (!(error instanceof Unreachable && error.undecided)) throw error
+    await patience.sleep(PAUSE)
+    return patiently(call, patience)
+  }
+}

@@ -34,6 +34,13 @@ export async function look(api: Api, path: string): Promise<RemoteItem | undefin
   return (await listFolder(api, parentOf(path)))?.find((item) => item.name.normalize('NFC') === name)
 }
 
+/** The path that something gets which is moved or copied to `to`: a folder, or what ends in a slash, takes it in. */
+export async function landingOf(api: Api, from: string, to: string): Promise<string> {
+  const target = remotePath(to)
+  const isFolder = to.endsWith('/') || (await look(api, target))?.type === 'directory'
+  return isFolder && target !== from ? below(target, nameOf(from)) : target
+}
+
 type Manifest = Answer<typeof syncFiles.actions.manifest>
 
 /** Everything below a folder: its files, and the folders in it, with their paths as the server spells them. */

@@ -1,24 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { TableName } from '../contract/tables.ts'
 import type { Candidate } from './row-files.ts'
-import type { Operation } from './rows.ts'
+import type { Change } from './row-copy/records.ts'
 
 /**
- * The operations that import rows. Their ids are made from the file and the place in it, so that the same import, sent a
+ * The changes that import rows. Their ids are made from the file and the place in it, so that the same import, sent a
  * second time, is recognised row by row; `again` gives them fresh ones.
  */
-export function operationsOf(
-  table: TableName,
-  candidates: readonly Candidate[],
-  text: string,
-  again: boolean,
-): Operation[] {
+export function changesOf(table: TableName, candidates: readonly Candidate[], text: string, again: boolean): Change[] {
   const file = createHash('sha256').update(text).digest('hex')
   return candidates.map(({ values, id, version }, index) => {
     const op_id = again ? randomUUID() : uuidFrom(`${table}\n${file}\n${index}\n${id ?? ''}`)
-    if (id === undefined) return { table, operation: 'INSERT', data: values, op_id }
+    if (id === undefined) return { table, verb: 'INSERT', values, op_id }
     const base = version === undefined ? {} : { base_version: version }
-    return { table, operation: 'UPDATE', data: { ...values, id }, op_id, ...base }
+    return { table, verb: 'UPDATE', row: id, values, op_id, ...base }
   })
 }
 

@@ -1,3 +1,4 @@
+import { isSound } from '../base/text.ts'
 import {
   feedTables,
   isWritable,
@@ -119,6 +120,7 @@ function fromJson(text: string): unknown {
 function fits(column: Column, value: unknown): boolean {
   if (value === null) return !column.required && column.default === undefined
   const { min = -Number.MAX_VALUE, max } = column
+  if (!isStorable(value)) return false
   switch (column.type) {
     case 'integer':
       return Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= (max ?? Number.MAX_VALUE)
@@ -135,6 +137,13 @@ function fits(column: Column, value: unknown): boolean {
     case 'text':
       return typeof value === 'string' && isText(column, value)
   }
+}
+
+/** Whether every text in a value can be stored, names of fields too. */
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return isSound(value)
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, part]) => isSound(name) && isStorable(part))
 }
 
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/

@@ -103,7 +103,7 @@ export const apps = endpoint('/api/apps.php', {
     params: Type.Object({ id: Id, name: Type.Optional(Name), ...details }),
     result: byId,
     errors: ['not_found', 'forbidden'],
-    example: { id: 14, name: 'Our clock' },
+    example: { id: 17, name: 'Our clock' },
   }),
   delete: action({
     summary: 'Remove an own custom app.',
@@ -113,6 +113,6 @@ export const apps = endpoint('/api/apps.php', {
     params: Type.Object({ id: Id }),
     result: Type.Object({ ok: Ok }),
     errors: ['not_found', 'forbidden'],
-    example: { id: 14 },
+    example: { id: 17 },
   }),
 })

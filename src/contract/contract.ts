@@ -1,8 +1,10 @@
 import { accountSettings } from './account-settings.ts'
 import { apps } from './apps.ts'
+import { assistant } from './assistant.ts'
 import type { ActionSpec } from './define.ts'
 import { desktopComponents } from './desktop-components.ts'
 import { filesystem } from './filesystem.ts'
+import { rows } from './rows.ts'
 import { session, sessionLogin, sessionLogin2fa, sessionLogout } from './session.ts'
 import { setup } from './setup.ts'
 import { syncAuth } from './sync-auth.ts'
@@ -25,10 +27,12 @@ export const contract = {
   sessionLogout,
   accountSettings,
   setup,
+  rows,
   filesystem,
   trash,
   versions,
   teamChat,
+  assistant,
   desktopComponents,
   apps,
 }

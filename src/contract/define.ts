@@ -31,6 +31,8 @@ export interface ActionSpec {
   sends?: 'json' | 'bytes'
   /** What comes back: JSON (the default), a large JSON document written as it is, or a stream of bytes. */
   answers?: 'json' | 'large' | 'bytes'
+  /** A POST that may be answered as server-sent events: its parameter `stream` asks for them. */
+  streams?: true
   /** The JSON answer; fields not named here never leave the server. */
   result: TSchema
   /** Codes beyond those every action can answer. */

@@ -31,6 +31,7 @@ export const errors = {
   internal: [500, 'Interner Fehler'],
   maintenance: [503, 'The service is under maintenance.'],
   setup_required: [503, 'The service has no administrator yet: run `svc user add NAME --role admin` on its machine.'],
+  assistant_unavailable: [503, 'The assistant does not answer at the moment.'],
   busy: [503, 'The service is busy; try again in a moment.'],
   disk_full: [507, "The server's disk is full; nothing was stored."],
 } as const satisfies Record<string, readonly [status: number, text: string]>

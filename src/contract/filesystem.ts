@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
-import { Count, Ok, Path, Timestamp } from './shapes.ts'
+import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
 
@@ -15,6 +15,7 @@ const Item = Type.Object({
 const onePath = Type.Object({ path: Path })
 const twoPaths = Type.Object({ from: Path, to: Path })
 const aboutPath = Type.Object({ ok: Ok, path: Path })
+const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Only when nothing is there.' })) }
 const aboutBoth = Type.Object({ ok: Ok, from: Path, to: Path })
 
 /** Files as a desktop sees them: the own tree, and below `/Teamchat` the shared files of the caller's rooms. */
@@ -37,7 +38,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     limit: 'none',
     params: onePath,
     answers: 'large',
-    result: Type.Object({ ok: Ok, content: Type.String(), path: Path }),
+    result: Type.Object({ ok: Ok, content: Type.String(), path: Path, sha256: Sha256 }),
     errors: ['bad_path', 'not_found', 'too_large', 'unsupported_media_type'],
     example: { path: '/hello.txt' },
   }),
@@ -47,9 +48,14 @@ export const filesystem = endpoint('/api/filesystem.php', {
     auth: both,
     limit: 'fs_write',
     maxBody: 16 * 1_048_576,
-    params: Type.Object({ path: Path, content: Type.String() }),
-    result: aboutPath,
-    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'quota_exceeded', 'too_large'],
+    params: Type.Object({
+      path: Path,
+      content: Type.String(),
+      if_sha256: Type.Optional({ ...Sha256, description: 'Only while this is the present content.' }),
+      ...ifAbsent,
+    }),
+    result: Type.Object({ ok: Ok, path: Path, sha256: Sha256 }),
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'quota_exceeded', 'too_large', 'precondition_failed'],
     example: { path: '/notes/today.txt', content: 'Good morning' },
   }),
   mkdir: action({
@@ -107,10 +113,19 @@ export const filesystem = endpoint('/api/filesystem.php', {
     method: 'POST',
     auth: both,
     limit: 'fs_write',
-    params: onePath,
+    params: Type.Object({ path: Path, ...ifAbsent }),
     sends: 'bytes',
     result: Type.Object({ ok: Ok, path: Path, size: Count }),
-    errors: ['bad_path', 'forbidden', 'exists', 'not_found', 'quota_exceeded', 'too_large', 'disk_full'],
+    errors: [
+      'bad_path',
+      'forbidden',
+      'exists',
+      'not_found',
+      'quota_exceeded',
+      'too_large',
+      'disk_full',
+      'precondition_failed',
+    ],
     example: { path: '/' },
   }),
   download: action({

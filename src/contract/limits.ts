@@ -12,6 +12,9 @@ export const limits = {
   sync_upload_batch: 30,
   sync_download_batch: 30,
   sync_files_batch: 30,
+  rows_list: 60,
+  rows_delta: 240,
+  rows_push: 120,
   settings_change: 10,
   fs_write: 600,
   chat_send: 120,
@@ -19,6 +22,7 @@ export const limits = {
   chat_presence: 120,
   chat_search: 60,
   components_save: 60,
+  assistant: 20,
 } as const
 
 export type LimitName = keyof typeof limits
@@ -51,3 +55,9 @@ export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
 /** `if_empty`: a folder's deletion may ask that nothing is in it. */
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
 export const BATCH_BODY = 8 * 1_048_576
+
+/** What a question to the assistant may bring along, in bytes where nothing else is said. */
+export const ASSISTANT_BODY = 16 * 1_048_576
+export const ASSISTANT_HISTORY = { max_items: 50, max_bytes: 262_144 } as const
+export const ASSISTANT_CONTEXT = { max_bytes: 16_384, max_depth: 8 } as const
+export const ASSISTANT_IMAGE = 8 * 1_048_576

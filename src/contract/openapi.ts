@@ -41,7 +41,13 @@ function responses(action: AnyAction): Record<string, unknown> {
   const isBinary = (action.result as { format?: string }).format === 'binary'
   const content = isBinary ? 'application/octet-stream' : 'application/json'
   return {
-    [action.status ?? 200]: { description: action.summary, content: { [content]: { schema: action.result } } },
+    [action.status ?? 200]: {
+      description: action.summary,
+      content: {
+        [content]: { schema: action.result },
+        ...(action.streams && { 'text/event-stream': { schema: { type: 'string' } } }),
+      },
+    },
     ...Object.fromEntries(
       [...byStatus].map(([status, codes]) => [
         status,

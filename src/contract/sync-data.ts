@@ -16,7 +16,7 @@ interface PushOperation {
 }
 
 // Each operation is checked by itself, so that a bad one never refuses the others: this describes one and refuses none.
-const Operation = Type.Unsafe<PushOperation>({
+export const Operation = Type.Unsafe<PushOperation>({
   properties: {
     table: { description: 'A synchronised table.' },
     operation: { description: '`INSERT`, `UPDATE` or `DELETE`.' },
@@ -45,6 +45,43 @@ const Outcome = Type.Object({
   current: Type.Optional(Row),
 })
 
+/** Every row of some tables, and where the feed stands then. */
+export const Dump = Type.Object({
+  ok: Ok,
+  data: Type.Record(Type.String(), Type.Array(Row)),
+  cursor: Cursor,
+  schema_version: Count,
+  epoch: Epoch,
+  server_id: ServerId,
+})
+
+/** From where in the feed, how much of it, and how long to wait for something. */
+export const Since = Type.Object({
+  cursor: Cursor,
+  limit: Type.Optional(Limit(DELTA_LIMIT.default, DELTA_LIMIT.max)),
+  wait: Type.Optional(Wait),
+  epoch: Type.Optional(Epoch),
+})
+
+/** Changes of the feed, oldest first. */
+export const Page = Type.Object({
+  ok: Ok,
+  changes: Type.Array(Change),
+  cursor: Cursor,
+  has_more: Type.Boolean(),
+  count: Count,
+  epoch: Epoch,
+  server_id: ServerId,
+})
+
+/** What became of each operation of a push. */
+export const Pushed = Type.Object({
+  ok: Ok,
+  results: Type.Array(Outcome),
+  cursor: Cursor,
+  contiguous: Type.Boolean(),
+})
+
 export const syncData = endpoint('/api/sync/data.php', {
   initial_sync: action({
     summary: 'Every row of the caller, and the cursor to go on from.',
@@ -53,14 +90,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     limit: 'sync_initial_sync',
     params: none,
     answers: 'large',
-    result: Type.Object({
-      ok: Ok,
-      data: Type.Record(Type.String(), Type.Array(Row)),
-      cursor: Cursor,
-      schema_version: Count,
-      epoch: Epoch,
-      server_id: ServerId,
-    }),
+    result: Dump,
     errors: [],
     example: {},
   }),
@@ -69,22 +99,9 @@ export const syncData = endpoint('/api/sync/data.php', {
     method: 'GET',
     auth: { device: true },
     limit: 'sync_delta',
-    params: Type.Object({
-      cursor: Cursor,
-      limit: Type.Optional(Limit(DELTA_LIMIT.default, DELTA_LIMIT.max)),
-      wait: Type.Optional(Wait),
-      epoch: Type.Optional(Epoch),
-    }),
+    params: Since,
     answers: 'large',
-    result: Type.Object({
-      ok: Ok,
-      changes: Type.Array(Change),
-      cursor: Cursor,
-      has_more: Type.Boolean(),
-      count: Count,
-      epoch: Epoch,
-      server_id: ServerId,
-    }),
+    result: Page,
     errors: ['cursor_expired', 'epoch_mismatch'],
     example: { cursor: 0 },
   }),
@@ -100,7 +117,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     }),
     maxBody: PUSH_BODY,
     answers: 'large',
-    result: Type.Object({ ok: Ok, results: Type.Array(Outcome), cursor: Cursor, contiguous: Type.Boolean() }),
+    result: Pushed,
     errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
     example: {
       operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],

@@ -28,9 +28,13 @@ export interface SyncedTable {
 const LINE = 500
 const TEXT = 1_000_000
 
-const text = (max: number, more: Partial<Column> = {}): Column => ({ type: 'text', max, ...more })
+const text = <const M extends Partial<Column> = object>(max: number, more = {} as M) => ({
+  type: 'text' as const,
+  max,
+  ...more,
+})
 const title = text(LINE, { required: true })
-const flag: Column = { type: 'boolean', default: false }
+const flag = { type: 'boolean', default: false } as const satisfies Column
 
 /** Every synchronised table, once: storage, checks, feed, push, command line and documentation follow from it. */
 export const tables = {

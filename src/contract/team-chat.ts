@@ -117,7 +117,15 @@ export const teamChat = endpoint('/api/team-chat.php', {
       messages: Type.Array(Message),
       changed: Type.Array(Message, { description: 'Edited or reacted to since.' }),
       deleted: Type.Array(Id),
-      typing: Type.Array(Type.Object({ user_id: Id, display_name: Type.String() })),
+      typing: Type.Array(
+        Type.Object({
+          user_id: Id,
+          display_name: Type.String(),
+          is_assistant: Type.Optional(
+            Type.Boolean({ description: 'The assistant, which answers the user of this id; otherwise left out.' }),
+          ),
+        }),
+      ),
       timestamp: Timestamp,
     }),
     errors: ['forbidden'],

@@ -21,6 +21,7 @@ export const trash = endpoint('/api/trash.php', {
           name: Type.String(),
           type: Type.Union([Type.Literal('file'), Type.Literal('directory')]),
           size: Count,
+          sha256: Type.Optional(Type.String({ description: 'Of a file.' })),
           deleted_at: Timestamp,
           expires_at: Timestamp,
         }),

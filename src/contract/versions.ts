@@ -46,9 +46,12 @@ export const versions = endpoint('/api/versions.php', {
     method: 'POST',
     auth: both,
     limit: 'fs_write',
-    params: oneVersion,
+    params: Type.Object({
+      ...oneVersion.properties,
+      if_sha256: Type.Optional({ ...Sha256, description: 'Only while this is the present content.' }),
+    }),
     result: Type.Object({ ok: Ok, path: Path, version: Count }),
-    errors: ['bad_path', 'forbidden', 'not_found', 'quota_exceeded'],
+    errors: ['bad_path', 'forbidden', 'not_found', 'quota_exceeded', 'precondition_failed'],
     example: { path: '/hello.txt', version_id: 1 },
   }),
 })

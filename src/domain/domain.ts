@@ -1,4 +1,5 @@
 import type { Accounts } from './accounts/accounts.ts'
+import type { Assistant } from './assistant/assistant.ts'
 import type { Backups } from './backups/backups.ts'
 import type { Chat } from './chat/chat.ts'
 import type { Desktop } from './desktop/desktop.ts'
@@ -11,6 +12,7 @@ import type { Sync } from './sync/sync.ts'
 /** What svc does, without HTTP, terminal or environment: one face per feature. */
 export interface Domain {
   accounts: Accounts
+  assistant: Assistant
   backups: Backups
   chat: Chat
   desktop: Desktop

@@ -1,3 +1,4 @@
+import { recognise } from '../base/trouble.ts'
 import { assertDurable, openEngine, type SqliteStatement } from './sqlite-engine.ts'
 
 type Value = string | number | bigint | null
@@ -12,6 +13,15 @@ export interface SqliteFile {
   /** All of `work` is kept, durably, or nothing of it. */
   transaction<T>(work: () => T): T
   close(): void
+}
+
+/** Does what writes; a full disk is told as `DiskFull`. */
+function told<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw recognise(error)
+  }
 }
 
 /** How long a statement waits for another process that writes, in milliseconds. */
@@ -37,9 +47,9 @@ export function openSqliteFile(file: string): SqliteFile {
   return {
     all: <R>(sql: string, ...values: Value[]) => statement(sql).all(values) as R[],
     get: <R>(sql: string, ...values: Value[]) => statement(sql).get(values) as R | undefined,
-    run: (sql, ...values) => void statement(sql).run(values),
+    run: (sql, ...values) => void told(() => statement(sql).run(values)),
     script: (sql) => void handle.exec(sql),
-    transaction: <T>(work: () => T) => handle.transaction(work).immediate(),
+    transaction: <T>(work: () => T) => told(() => handle.transaction(work).immediate()),
     close() {
       statements.clear()
       handle.close()

@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { Busy, DiskFull } from '../base/trouble.ts'
 import { fault, Fault } from '../contract/errors.ts'
 import type { AnyAction } from '../contract/contract.ts'
+import { failureBody } from './failure-body.ts'
 import type { Outgoing } from './handle.ts'
 
 /** Answers of JSON are never to be taken for anything else, nor kept by anybody in between. */
@@ -60,20 +61,12 @@ function toFault(error: unknown): Fault | undefined {
   return statusCode === 400 ? fault('bad_request', { text: 'The body is not valid JSON.' }) : undefined
 }
 
-/** The body of every failure. */
-export const failureBody = ({ message, code, extra }: Fault) => ({
-  ok: false,
-  success: false,
-  error: message,
-  code,
-  ...extra.fields,
-})
-
 /** Turns whatever was thrown into the one shape of failures. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = toFault(error)
   // Whoever hung up in the middle of a body is not told anything any more, and nothing went wrong here.
-  const isGone = request.raw.destroyed && !request.raw.complete
+  const isLeft = (error as Partial<Error> | undefined)?.name === 'AbortError' && reply.raw.destroyed
+  const isGone = isLeft || (request.raw.destroyed && !request.raw.complete)
   if (isGone) request.log.info('client hung up')
   else if (!known) request.log.error({ err: error }, 'request failed')
   const answer = known ?? fault('internal', { fields: { request_id: request.id } })

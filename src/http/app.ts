@@ -4,9 +4,11 @@ import { fault } from '../contract/errors.ts'
 import type { Domain } from '../domain/domain.ts'
 import { accountSettingsHandlers } from './account-settings/account-settings.ts'
 import { actionConstraint } from './action-constraint.ts'
-import { answerError, failureBody } from './answers.ts'
+import { answerError } from './answers.ts'
 import { appsHandlers } from './apps/apps.ts'
+import { assistantHandlers } from './assistant/assistant.ts'
 import { desktopComponentsHandlers } from './desktop-components/desktop-components.ts'
+import { failureBody } from './failure-body.ts'
 import { filesystemHandlers } from './filesystem/filesystem.ts'
 import { makeLimiter } from './limiter.ts'
 import { mount } from './mount.ts'
@@ -15,6 +17,9 @@ import { appFiles } from './service/app-files.ts'
 import { docs } from './service/docs.ts'
 import { health, type Readiness } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
+import { rowsHandlers } from './rows/rows.ts'
+import { desktopFiles } from './service/desktop-files.ts'
+import { sandboxFrame } from './service/sandbox-frame.ts'
 import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
 import { sessionLoginHandlers } from './session-login/session-login.ts'
 import { sessionLogoutHandlers } from './session-logout/session-logout.ts'
@@ -38,6 +43,8 @@ export interface AppOptions {
   trustedProxies: readonly string[]
   /** Who may read /metrics. */
   metrics: string
+  /** Where the built desktop is; without the folder none is served. */
+  desktopFolder: string
   /** Whether the service can do its work: what /readyz answers. */
   readiness: () => Promise<Readiness>
 }
@@ -53,10 +60,12 @@ const handlers = [
   ...sessionLogoutHandlers,
   ...accountSettingsHandlers,
   ...setupHandlers,
+  ...rowsHandlers,
   ...filesystemHandlers,
   ...trashHandlers,
   ...versionsHandlers,
   ...teamChatHandlers,
+  ...assistantHandlers,
   ...desktopComponentsHandlers,
   ...appsHandlers,
 ]
@@ -68,6 +77,7 @@ export async function makeApp({
   logger,
   trustedProxies,
   metrics: readers,
+  desktopFolder,
   readiness,
 }: AppOptions): Promise<FastifyInstance> {
   const headers = securityHeaders((await domain.instance.settings.values()).public_url)
@@ -121,6 +131,8 @@ export async function makeApp({
   health(app, clock, readiness)
   metrics(app, readers)
   docs(app, domain.instance.version)
+  await desktopFiles(app, domain, desktopFolder)
+  sandboxFrame(app)
   appFiles(app, domain)
   setupPage(app, domain)
   return app

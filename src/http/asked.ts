@@ -55,6 +55,10 @@ export class Asked {
     }
   }
 
+  get report() {
+    return (error: unknown): void => this.#request.log.error({ err: error }, 'answer broke off')
+  }
+
   get signal() {
     return (): AbortSignal => {
       const controller = new AbortController()

@@ -3,6 +3,7 @@ import type { AnyAction } from '../contract/contract.ts'
 import type { Auth, Params, Result } from '../contract/define.ts'
 import type { Caller, InSession, SignedIn } from '../domain/accounts/accounts.ts'
 import type { Domain } from '../domain/domain.ts'
+import type { EventStream } from './event-stream.ts'
 
 /** Who sent the request and from where. */
 export interface Origin {
@@ -50,6 +51,8 @@ export interface Call<A> {
   headers: Record<string, string | undefined>
   /** A signal that aborts when the client hangs up; made for whoever asks. */
   signal(): AbortSignal
+  /** Logs an error that comes when the answer is under way already. */
+  report(error: unknown): void
   /** Whether the request was HEAD. */
   head: boolean
   /** The session id the browser sent, whatever it is worth; for logins, which begin without a session. */
@@ -59,7 +62,11 @@ export interface Call<A> {
   incoming: A extends { sends: 'bytes' } ? Incoming : undefined
 }
 
-type Returned<A> = A extends { answers: 'bytes' } ? Outgoing : Result<A>
+type Returned<A> = A extends { answers: 'bytes' }
+  ? Outgoing
+  : A extends { streams: true }
+    ? Result<A> | EventStream
+    : Result<A>
 
 export interface Handler {
   action: AnyAction & { auth: Auth }

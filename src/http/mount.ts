@@ -6,6 +6,7 @@ import { isInSession } from '../domain/accounts/accounts.ts'
 import { jsonHeaders, sendBytes, writerFor } from './answers.ts'
 import { assertToken, CSRF_FIELD } from './cross-site.ts'
 import { Asked } from './asked.ts'
+import { EventStream, sendEvents, STREAM_SILENCE } from './event-stream.ts'
 import { makeGuard, type Admitted, type Guard, type Watch } from './guard.ts'
 import type { Handler, Incoming, Outgoing } from './handle.ts'
 import { acceptBytes, incomingOf } from './incoming.ts'
@@ -76,8 +77,11 @@ function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Ro
   ): Promise<string | FastifyReply> {
     settleToken(admitted, action, incoming ? incoming.early : request.body)
     const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
+    // What takes minutes is not ended for being silent meanwhile.
+    if (action.streams) request.raw.socket.setTimeout(STREAM_SILENCE)
     const result = await call(new Asked({ params, caller: admitted.caller, domain, incoming, request, reply }))
     if (!write) return sendBytes(reply, result as Outgoing)
+    if (result instanceof EventStream) return sendEvents(reply, result)
     // Returned, not sent: a reply returned from an async handler costs listeners on every response.
     void reply.code(action.status ?? 200).headers(jsonHeaders)
     return write(result)

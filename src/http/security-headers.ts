@@ -41,3 +41,84 @@ export const appFileHeaders = {
   // Browsers refuse to open a page that is both sandboxed and in a group of its own (HTML, 7.1.3).
   'cross-origin-opener-policy': 'unsafe-none',
 }
+
+/** What a page of the desktop's own may not use of the machine. */
+const powers = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
+
+/** The page of the desktop: everything from here, no script or style but those of the package, apps from here and from these origins. */
+export const desktopHeaders = (appOrigins: readonly string[]): Record<string, string> => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "media-src 'self' blob:",
+    ['frame-src', "'self'", ...appOrigins].join(' '),
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; '),
+  'permissions-policy': powers,
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-cache',
+})
+
+/**
+ * An app of the package: it runs without an origin like any other, and has less than a custom one: no address at all can be
+ * asked from it, so that whatever gets into it can tell nobody. It speaks with the desktop only.
+ */
+export const systemAppHeaders: Record<string, string> = {
+  ...appFileHeaders,
+  'content-security-policy': [
+    'sandbox allow-scripts allow-forms allow-downloads',
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    'media-src data: blob:',
+    "font-src 'self'",
+    "connect-src 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; '),
+  'permissions-policy': powers,
+  'cache-control': 'no-cache',
+}
+
+/**
+ * The frame in which a component of the desktop runs: without an origin, and without anything to ask or tell. The second policy
+ * keeps scripts of other addresses out, which a component could otherwise load with the nonce that stands in its own page.
+ */
+export const sandboxHeaders = (nonce: string): Record<string, string> => ({
+  ...appFileHeaders,
+  'content-security-policy': [
+    [
+      'sandbox allow-scripts',
+      "default-src 'none'",
+      `script-src 'nonce-${nonce}'`,
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+      "connect-src 'none'",
+      'worker-src blob:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+    ].join('; '),
+    "script-src 'unsafe-inline'; worker-src blob:",
+  ].join(', '),
+  'permissions-policy': powers,
+  'x-dns-prefetch-control': 'off',
+  'cache-control': 'no-store',
+})
+
+/** What pages of the desktop are made of: named by content, and read by frames without an origin too. */
+export const assetHeaders: Record<string, string> = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'access-control-allow-origin': '*',
+  'cross-origin-resource-policy': 'cross-origin',
+}

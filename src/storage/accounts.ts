@@ -184,8 +184,11 @@ export const updateAccount = (tx: Writer, id: number, changes: Changes, now: num
     .execute()
 
 /** Notes a completed login. */
-export const stampLogin = (tx: Writer, id: number, now: number) =>
-  tx.q.updateTable('users').set({ last_login_at: now }).where('id', '=', id).execute()
+const stampQuery = prepared<{ id: number; now: number }, unknown>(({ q, p }) =>
+  q.updateTable('users').set({ last_login_at: p.now }).where('id', '=', p.id),
+)
+
+export const stampLogin = (tx: Writer, id: number, now: number) => stampQuery(tx, { id, now })
 
 /** Removes an account with everything that is its own. */
 export const deleteAccount = (tx: Writer, id: number) => tx.q.deleteFrom('users').where('id', '=', id).execute()

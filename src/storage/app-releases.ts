@@ -1,5 +1,5 @@
 import { first, prepared, type Reader, type Writer } from './database.ts'
-import type { AppFileRow, AppReleaseRow } from './tables.ts'
+import type { AppFileRow, AppReleaseRow } from './desktop-rows.ts'
 
 /** A release without its files. */
 export interface StoredRelease {

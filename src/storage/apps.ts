@@ -1,5 +1,5 @@
 import { first, prepared, type Reader, type Writer } from './database.ts'
-import type { AppRow } from './tables.ts'
+import type { AppRow } from './desktop-rows.ts'
 
 export type StoredApp = Omit<AppRow, 'id'> & { id: number }
 export type NewApp = Omit<AppRow, 'id' | 'created_at' | 'updated_at'>

@@ -1,4 +1,4 @@
-import type { Reader, Writer } from './database.ts'
+import { prepared, type Reader, type Writer } from './database.ts'
 import type { AuditRow } from './tables.ts'
 
 export type AuditEntry = Omit<AuditRow, 'id'>
@@ -16,7 +16,20 @@ export interface AuditFilter {
   limit: number
 }
 
-export const insertAuditEntry = (tx: Writer, entry: AuditEntry) => tx.q.insertInto('audit').values(entry).execute()
+const insertQuery = prepared<AuditEntry, unknown>(({ q, p }) =>
+  q.insertInto('audit').values({
+    at: p.at,
+    kind: p.kind,
+    actor_id: p.actor_id,
+    actor: p.actor,
+    target: p.target,
+    ip: p.ip,
+    user_agent: p.user_agent,
+    detail: p.detail,
+  }),
+)
+
+export const insertAuditEntry = (tx: Writer, entry: AuditEntry) => insertQuery(tx, entry)
 
 const NEWEST_FIRST = (a: StoredAuditEntry, b: StoredAuditEntry): number => b.at - a.at || b.id - a.id
 

@@ -18,6 +18,8 @@ export interface Message {
   username: string
   display_name: string
   avatar_color: string
+  /** The assistant's name where it speaks for the user. */
+  spoken_by: string | null
 }
 
 const messages = (q: Kysely<Tables>) =>
@@ -34,6 +36,7 @@ const messages = (q: Kysely<Tables>) =>
       'messages.reply_to',
       'messages.is_assistant',
       'messages.changed_at',
+      'messages.spoken_by',
       'users.username',
       'users.display_name',
       'users.avatar_color',
@@ -136,22 +139,25 @@ export const messageOfClient = (
   key: { room: number; user: number; client: string },
 ): Promise<Message | undefined> => first(sameQuery(on, key))
 
-const visibleQuery = prepared<{ id: number; user: number }, { id: number; room_id: number; user_id: number }>(
-  ({ q, p }) =>
-    q
-      .selectFrom('messages')
-      .innerJoin('room_members', 'room_members.room_id', 'messages.room_id')
-      .select(['messages.id', 'messages.room_id', 'messages.user_id'])
-      .where('messages.id', '=', p.id)
-      .where('room_members.user_id', '=', p.user),
+interface VisibleMessage {
+  id: number
+  room_id: number
+  user_id: number
+  is_assistant: number
+}
+
+const visibleQuery = prepared<{ id: number; user: number }, VisibleMessage>(({ q, p }) =>
+  q
+    .selectFrom('messages')
+    .innerJoin('room_members', 'room_members.room_id', 'messages.room_id')
+    .select(['messages.id', 'messages.room_id', 'messages.user_id', 'messages.is_assistant'])
+    .where('messages.id', '=', p.id)
+    .where('room_members.user_id', '=', p.user),
 )
 
 /** Room and author of a message in a room the user is in. */
-export const visibleMessage = (
-  on: Reader,
-  id: number,
-  user: number,
-): Promise<{ id: number; room_id: number; user_id: number } | undefined> => first(visibleQuery(on, { id, user }))
+export const visibleMessage = (on: Reader, id: number, user: number): Promise<VisibleMessage | undefined> =>
+  first(visibleQuery(on, { id, user }))
 
 const stateQuery = prepared<{ id: number }, { user_id: number; content: string; version: number }>(({ q, p }) =>
   q.selectFrom('messages').select(['user_id', 'content', 'version']).where('id', '=', p.id),
@@ -172,6 +178,8 @@ interface NewMessage {
   timestamp: number
   reply_to: number | null
   client_id: string | null
+  is_assistant: number
+  spoken_by: string | null
 }
 
 const insertQuery = prepared<NewMessage, { id: number }>(({ q, p }) =>
@@ -185,6 +193,8 @@ const insertQuery = prepared<NewMessage, { id: number }>(({ q, p }) =>
       timestamp: p.timestamp,
       reply_to: p.reply_to,
       client_id: p.client_id,
+      is_assistant: p.is_assistant,
+      spoken_by: p.spoken_by,
       edited_at: null,
       version: 1,
     })

@@ -63,7 +63,9 @@ const typingQuery = prepared<Mark & { until: number }, never>(({ q, p }) =>
 export const markTyping = (tx: Writer, mark: Mark & { until: number }): Promise<never[]> => typingQuery(tx, mark)
 
 export interface Typist {
+  /** For the assistant, whom it answers. */
   user_id: number
+  is_assistant: number
   display_name: string
   typing_until: number
 }
@@ -72,10 +74,27 @@ const typistsQuery = prepared<{ room: number; now: number }, Typist>(({ q, p }) 
   q
     .selectFrom('room_members')
     .innerJoin('users', 'users.id', 'room_members.user_id')
-    .select(['room_members.user_id', 'users.display_name', 'room_members.typing_until'])
+    .select(({ lit }) => [
+      'room_members.user_id',
+      'users.display_name',
+      'room_members.typing_until',
+      lit<number>(0).as('is_assistant'),
+    ])
     .where('room_id', '=', p.room)
     .where('typing_until', '>', p.now)
-    .orderBy('room_members.user_id'),
+    .unionAll(
+      q
+        .selectFrom('assistant_mentions')
+        .select(({ lit }) => [
+          'user_id',
+          'name as display_name',
+          'working_until as typing_until',
+          lit<number>(1).as('is_assistant'),
+        ])
+        .where('room_id', '=', p.room)
+        .where('working_until', '>', p.now),
+    )
+    .orderBy('user_id'),
 )
 
 /** Who types in a room. */

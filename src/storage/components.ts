@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from './database.ts'
-import type { ComponentProfileRow, ComponentRow } from './tables.ts'
+import type { ComponentProfileRow, ComponentRow } from './desktop-rows.ts'
 
 /** What a component is, apart from its versions. */
 export type ComponentContent = Pick<ComponentRow, 'component_id' | 'component_type' | 'code' | 'metadata'>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { DAY } from '../base/clock.ts'
@@ -87,7 +87,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
         if (size > INLINE_MAX) return { ...(await blobs.put(joined(head, iterator), max)), data: null }
       }
       const data = head.length === 1 ? head[0]! : Buffer.concat(head)
-      return { sha256: createHash('sha256').update(data).digest('hex'), size, data }
+      return { sha256: hash('sha256', data), size, data }
     },
 
     async claim(tx, staged, now) {

@@ -71,40 +71,62 @@ export const touchToken = (tx: Writer, id: number, now: number, before: number, 
 
 export type StoredDevice = Omit<DeviceTokenRow, 'id' | 'user_id' | 'token_hash'> & { token_id: number }
 
-/** The living tokens of an account, the one used last first. */
-export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise<StoredDevice[]> =>
-  on.q
+type OfUser = { user: number } & { [bound in keyof Lifetime]: number }
+
+const devicesQuery = prepared<OfUser, StoredDevice>(({ q, p }) =>
+  q
     .selectFrom('device_tokens')
     .select(['id as token_id', 'device_id', 'device_name', 'created_at', 'last_used_at', 'last_ip', 'expires_at'])
-    .where('user_id', '=', user)
-    .where((eb) => lives(eb, lifetime))
+    .where('user_id', '=', p.user)
+    .where((eb) => lives(eb, p))
     .orderBy((eb) => eb.fn.coalesce('last_used_at', 'created_at'), 'desc')
-    .orderBy('id', 'desc')
-    .execute()
+    .orderBy('id', 'desc'),
+)
+
+/** The living tokens of an account, the one used last first. */
+export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise<StoredDevice[]> =>
+  devicesQuery(on, { user, ...lifetime })
 
 export type NewToken = Omit<DeviceTokenRow, 'id'>
+
+const yieldQuery = prepared<OfUser & { device: string }, unknown>(({ q, p }) =>
+  q
+    .deleteFrom('device_tokens')
+    .where('user_id', '=', p.user)
+    .where((eb) => eb.or([eb('device_id', '=', p.device), eb.not(lives(eb, p))])),
+)
 
 /**
  * Stores a token in the place of the device's former one and of those that are over; beyond `max` the longest unused goes.
  * Tokens with an end of their own neither count nor go: they were not made by signing in.
  */
 export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifetime, max: number): Promise<number> {
-  await tx.q
-    .deleteFrom('device_tokens')
-    .where('user_id', '=', token.user_id)
-    .where((eb) => eb.or([eb('device_id', '=', token.device_id), eb.not(lives(eb, lifetime))]))
-    .execute()
+  await yieldQuery(tx, { user: token.user_id, device: token.device_id, ...lifetime })
   const kept = (await devicesOf(tx, token.user_id, lifetime)).filter(({ expires_at }) => expires_at === null)
   const excess = kept.slice(max - 1).map(({ token_id }) => token_id)
   if (excess.length > 0) await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
   return insertToken(tx, token)
 }
 
+const insertQuery = prepared<NewToken, { id: number }>(({ q, p }) =>
+  q
+    .insertInto('device_tokens')
+    .values({
+      user_id: p.user_id,
+      device_id: p.device_id,
+      device_name: p.device_name,
+      token_hash: p.token_hash,
+      created_at: p.created_at,
+      last_used_at: p.last_used_at,
+      last_ip: p.last_ip,
+      expires_at: p.expires_at,
+    })
+    .returning('id'),
+)
+
 /** Stores a token beside all others. */
-export async function insertToken(tx: Writer, token: NewToken): Promise<number> {
-  const { id } = await tx.q.insertInto('device_tokens').values(token).returning('id').executeTakeFirstOrThrow()
-  return id
-}
+export const insertToken = async (tx: Writer, token: NewToken): Promise<number> =>
+  (await first(insertQuery(tx, token)))!.id
 
 /** How many tokens of an account have an end of their own, which lies ahead. */
 export async function mintedTokens(on: Reader, user: number, now: number): Promise<number> {

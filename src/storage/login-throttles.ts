@@ -32,8 +32,11 @@ export async function storeThrottle(tx: Writer, hash: string, throttle: Throttle
     .execute()
 }
 
-export const clearThrottle = (tx: Writer, hash: string) =>
-  tx.q.deleteFrom('login_throttles').where('name_hash', '=', hash).execute()
+const clearQuery = prepared<{ hash: string }, unknown>(({ q, p }) =>
+  q.deleteFrom('login_throttles').where('name_hash', '=', p.hash),
+)
+
+export const clearThrottle = (tx: Writer, hash: string) => clearQuery(tx, { hash })
 
 /** Name hashes that are locked, with the end of each lock. */
 export async function locks(on: Reader, now: number): Promise<Map<string, number>> {

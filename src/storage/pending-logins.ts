@@ -1,4 +1,4 @@
-import type { Reader, Writer } from './database.ts'
+import { first, prepared, type Reader, type Writer } from './database.ts'
 import type { PendingLoginRow } from './tables.ts'
 
 export type LoginKind = PendingLoginRow['kind']
@@ -13,22 +13,43 @@ export interface PendingLogin {
 
 export type NewPendingLogin = Omit<PendingLoginRow, 'id' | 'tries'>
 
+const sweepQuery = prepared<{ now: number }, unknown>(({ q, p }) =>
+  q.deleteFrom('pending_logins').where('expires_at', '<=', p.now),
+)
+
+const waitingQuery = prepared<{ user: number }, { id: number }>(({ q, p }) =>
+  q.selectFrom('pending_logins').select('id').where('user_id', '=', p.user).orderBy('id', 'desc'),
+)
+
+const insertQuery = prepared<NewPendingLogin, unknown>(({ q, p }) =>
+  q.insertInto('pending_logins').values({
+    kind: p.kind,
+    token_hash: p.token_hash,
+    user_id: p.user_id,
+    device_id: p.device_id,
+    device_name: p.device_name,
+    tries: 0,
+    expires_at: p.expires_at,
+  }),
+)
+
 /** Stores a login that waits for its second factor, sweeps those that are over, and keeps the account's newest `max`. */
 export async function insertPendingLogin(tx: Writer, login: NewPendingLogin, now: number, max: number): Promise<void> {
-  await tx.q.deleteFrom('pending_logins').where('expires_at', '<=', now).execute()
-  const kept = await tx.q
-    .selectFrom('pending_logins')
-    .select('id')
-    .where('user_id', '=', login.user_id)
-    .orderBy('id', 'desc')
-    .execute()
+  await sweepQuery(tx, { now })
+  const kept = await waitingQuery(tx, { user: login.user_id })
   const excess = kept.slice(max - 1).map(({ id }) => id)
   if (excess.length > 0) await tx.q.deleteFrom('pending_logins').where('id', 'in', excess).execute()
-  await tx.q
-    .insertInto('pending_logins')
-    .values({ ...login, tries: 0 })
-    .execute()
+  await insertQuery(tx, login)
 }
+
+const pendingQuery = prepared<{ kind: LoginKind; hash: string; now: number }, PendingLogin>(({ q, p }) =>
+  q
+    .selectFrom('pending_logins')
+    .select(['id', 'user_id', 'device_id', 'device_name', 'tries'])
+    .where('token_hash', '=', p.hash)
+    .where('kind', '=', p.kind)
+    .where('expires_at', '>', p.now),
+)
 
 /** The login that waits under this token hash, of this kind only, unless its time is over. */
 export const pendingLogin = (
@@ -36,14 +57,7 @@ export const pendingLogin = (
   kind: LoginKind,
   hash: string,
   now: number,
-): Promise<PendingLogin | undefined> =>
-  on.q
-    .selectFrom('pending_logins')
-    .select(['id', 'user_id', 'device_id', 'device_name', 'tries'])
-    .where('token_hash', '=', hash)
-    .where('kind', '=', kind)
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
+): Promise<PendingLogin | undefined> => first(pendingQuery(on, { kind, hash, now }))
 
 export const countTry = (tx: Writer, id: number) =>
   tx.q
@@ -52,11 +66,13 @@ export const countTry = (tx: Writer, id: number) =>
     .where('id', '=', id)
     .execute()
 
+const takeQuery = prepared<{ id: number }, { id: number }>(({ q, p }) =>
+  q.deleteFrom('pending_logins').where('id', '=', p.id).returning('id'),
+)
+
 /** Uses a pending login up; false when somebody else did. */
-export async function takePendingLogin(tx: Writer, id: number): Promise<boolean> {
-  const row = await tx.q.deleteFrom('pending_logins').where('id', '=', id).returning('id').executeTakeFirst()
-  return row !== undefined
-}
+export const takePendingLogin = async (tx: Writer, id: number): Promise<boolean> =>
+  (await first(takeQuery(tx, { id }))) !== undefined
 
 export const deletePendingLoginsOf = (tx: Writer, user: number) =>
   tx.q.deleteFrom('pending_logins').where('user_id', '=', user).execute()

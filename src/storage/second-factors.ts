@@ -1,8 +1,12 @@
-import type { Reader, Writer } from './database.ts'
+import { first, prepared, type Reader, type Writer } from './database.ts'
 import type { BypassCodeRow, SecondFactorRow, UserRow } from './tables.ts'
 
+const factorQuery = prepared<{ user: number }, SecondFactorRow>(({ q, p }) =>
+  q.selectFrom('second_factors').selectAll().where('user_id', '=', p.user),
+)
+
 export const secondFactorOf = (on: Reader, user: number): Promise<SecondFactorRow | undefined> =>
-  on.q.selectFrom('second_factors').selectAll().where('user_id', '=', user).executeTakeFirst()
+  first(factorQuery(on, { user }))
 
 /** Keeps a secret that is not yet in force. What is in force, and how often it was guessed wrong, stays as it is. */
 export const storePendingSecret = (tx: Writer, user: number, sealed: string, now: number) =>
@@ -47,20 +51,28 @@ export async function deleteSecondFactor(tx: Writer, user: number): Promise<void
   await tx.q.deleteFrom('second_factors').where('user_id', '=', user).execute()
 }
 
-/** Takes a TOTP step; false when it, or a later one, was taken before. */
-export async function takeStep(tx: Writer, user: number, step: number): Promise<boolean> {
-  const row = await tx.q
+const stepQuery = prepared<{ user: number; step: number }, { user_id: number }>(({ q, p }) =>
+  q
     .updateTable('second_factors')
-    .set({ last_step: step })
-    .where('user_id', '=', user)
-    .where('last_step', '<', step)
-    .returning('user_id')
-    .executeTakeFirst()
-  return row !== undefined
-}
+    .set({ last_step: p.step })
+    .where('user_id', '=', p.user)
+    .where('last_step', '<', p.step)
+    .returning('user_id'),
+)
+
+/** Takes a TOTP step; false when it, or a later one, was taken before. */
+export const takeStep = async (tx: Writer, user: number, step: number): Promise<boolean> =>
+  (await first(stepQuery(tx, { user, step }))) !== undefined
+
+const failuresQuery = prepared<{ user: number; failures: number; lockedUntil: number }, unknown>(({ q, p }) =>
+  q
+    .updateTable('second_factors')
+    .set({ failures: p.failures, locked_until: p.lockedUntil })
+    .where('user_id', '=', p.user),
+)
 
 export const storeFailures = (tx: Writer, user: number, failures: number, lockedUntil: number) =>
-  tx.q.updateTable('second_factors').set({ failures, locked_until: lockedUntil }).where('user_id', '=', user).execute()
+  failuresQuery(tx, { user, failures, lockedUntil })
 
 /** Replaces the backup codes of an account. */
 export async function replaceBackupCodes(tx: Writer, user: number, salt: string, hashes: string[]): Promise<void> {

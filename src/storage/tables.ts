@@ -1,4 +1,20 @@
 import type { ColumnType } from 'kysely'
+import type {
+  AssistantConfirmationRow,
+  AssistantConversationRow,
+  AssistantMentionRow,
+  AssistantMessageRow,
+  AssistantUsageRow,
+} from './assistant-rows.ts'
+import type { ChangeSetItemRow, ChangeSetRow } from './change-set-rows.ts'
+import type {
+  AppFileRow,
+  AppReleaseRow,
+  AppRow,
+  ComponentProfileRow,
+  ComponentRow,
+  ProfileComponentRow,
+} from './desktop-rows.ts'
 import type { SeededRow } from './seeded-row.ts'
 
 // The rows as they are stored. Times are epoch milliseconds unless the name or a comment says otherwise, booleans 0 or 1.
@@ -207,6 +223,8 @@ export interface MessageRow {
   reply_to: number | null
   version: number
   is_assistant: Default<number>
+  /** The assistant's name, where it said this for the user; null for what users say themselves. */
+  spoken_by: ColumnType<string | null, string | null | undefined, string | null>
   client_id: string | null
   /** The content without the difference between upper and lower case: what a search looks at. */
   folded: Default<string>
@@ -256,55 +274,6 @@ export interface ReactionRow {
   created_at: number
 }
 
-export interface ComponentRow {
-  id: Key
-  user_id: number
-  component_id: string
-  component_type: 'css' | 'js' | 'widget'
-  code: string
-  version: number
-  is_active: number
-  /** JSON object. */
-  metadata: string
-  updated_at: number
-}
-
-export interface ComponentProfileRow {
-  id: Key
-  user_id: number
-  name: string
-  is_default: number
-  created_at: number
-}
-
-/** What a profile restores: a component as it was when the profile was made. */
-export interface ProfileComponentRow {
-  profile_id: number
-  component_id: string
-  component_type: ComponentRow['component_type']
-  code: string
-  /** JSON object. */
-  metadata: string
-}
-
-export interface AppRow {
-  id: Key
-  slug: string
-  name: string
-  description: string
-  icon_url: string
-  app_path: string
-  category: string
-  supports_context: number
-  is_system: number
-  /** Shown to administrators only. */
-  admin_only: number
-  /** Whose custom app it is; null for apps of the system. */
-  created_by: number | null
-  created_at: number
-  updated_at: number
-}
-
 export interface BypassCodeRow {
   user_id: number
   hash: string
@@ -316,26 +285,6 @@ export interface UsageHistoryRow {
   /** Days since 1970-01-01 UTC. */
   day: number
   used_bytes: number
-}
-
-export interface AppReleaseRow {
-  id: Key
-  app_id: number
-  version: string
-  /** Over everything that was installed. */
-  sha256: string
-  /** JSON object. */
-  manifest: string
-  is_current: number
-  installed_at: number
-}
-
-export interface AppFileRow {
-  release_id: number
-  /** Relative, with slashes: `index.html`, `img/logo.svg`. */
-  path: string
-  sha256: string
-  size: number
 }
 
 export interface CollectorHoldRow {
@@ -388,5 +337,12 @@ export interface Tables {
   app_releases: AppReleaseRow
   app_files: AppFileRow
   collector_holds: CollectorHoldRow
+  assistant_conversations: AssistantConversationRow
+  assistant_messages: AssistantMessageRow
+  assistant_confirmations: AssistantConfirmationRow
+  assistant_usage: AssistantUsageRow
+  assistant_mentions: AssistantMentionRow
   seeded: SeededRow
+  change_sets: ChangeSetRow
+  change_set_items: ChangeSetItemRow
 }

@@ -82,8 +82,9 @@ const entriesOf = (on: Reader, user: number) =>
     )
 
 /** What is in an account's trash, newest first, with its size in bytes. */
-export async function trashOf(on: Reader, user: number): Promise<(Entry & { size: number })[]> {
+export async function trashOf(on: Reader, user: number): Promise<(Entry & { size: number; sha256: string | null })[]> {
   const rows = await entriesOf(on, user)
+    .select('n.sha256')
     .select(({ selectFrom }) =>
       selectFrom('nodes as all')
         .select(({ fn }) => fn.sum('all.size').as('size'))

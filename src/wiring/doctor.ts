@@ -2,13 +2,20 @@ import { backupChecks } from './checks/backups.ts'
 import { configurationChecks } from './checks/configuration.ts'
 import { fine, failure, type Check, type Finding } from './checks/finding.ts'
 import { machineChecks } from './checks/machine.ts'
+import { sandboxCheck } from './checks/sandbox.ts'
 import { serviceChecks } from './checks/service.ts'
 import type { Local } from './local.ts'
 
 export type { Finding, Health } from './checks/finding.ts'
 
 /** Every check of an installation, in the order in which they are shown. */
-export const checks: readonly Check[] = [...machineChecks, ...serviceChecks, ...configurationChecks, ...backupChecks]
+export const checks: readonly Check[] = [
+  ...machineChecks,
+  ...serviceChecks,
+  ...configurationChecks,
+  ...backupChecks,
+  sandboxCheck,
+]
 
 /** What is quick enough to be asked every few seconds, and tells nothing to strangers but its outcome. */
 const QUICK = new Set(['storage', 'migrations', 'disk-space', 'clock'])

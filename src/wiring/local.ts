@@ -3,7 +3,8 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
-import { deriveKeys, makeAccounts } from '../domain/accounts/accounts.ts'
+import { deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
+import { makeEars } from '../domain/assistant/assistant.ts'
 import { makeBackups } from '../domain/backups/backups.ts'
 import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
@@ -21,6 +22,7 @@ import { migrate } from '../storage/migrations/migrate.ts'
 import { ensureTables } from '../storage/rows.ts'
 import { instanceFact } from '../storage/settings.ts'
 import { openSqlite } from '../storage/sqlite.ts'
+import { openAssistant } from './assistant.ts'
 import { readConfig, type Config } from './config.ts'
 import {
   dataDirectoryPath,
@@ -76,10 +78,25 @@ const policyOf = (settings: Settings) => async () => {
   }
 }
 
+const allowanceOf = (settings: Settings) => async () => {
+  const values = await settings.values()
+  return {
+    defaultQuota: values['quota.default'],
+    maxFileSize: values['files.max_size'],
+    retention: values['retention.versions_days'] * DAY,
+  }
+}
+
 const appPolicyOf = (settings: Settings) => async () => {
   const values = await settings.values()
   return { disabled: values.disabled_apps, allowedOrigins: values['apps.allowed_origins'] }
 }
+
+/** Secrets among the settings are sealed under their names. */
+const sealingWith = ({ seal: key }: Keys) => ({
+  seal: (name: string, text: string) => seal(key, `setting ${name}`, text),
+  unseal: (name: string, sealed: string) => unseal(key, `setting ${name}`, sealed),
+})
 
 /** Opens a data directory, bringing it up to date, and puts the domain together on it. */
 export async function openLocal({
@@ -100,7 +117,7 @@ export async function openLocal({
   const blobs = await openDisk(directory.blobs, makeHasher())
   const identity = await prepare(database, clock)
 
-  const settings = makeSettings(database, given, clock)
+  const settings = makeSettings(database, given, clock, sealingWith(keys))
   const audit = makeAudit({ database, clock, operator })
   const contents = makeContents(database, blobs)
   const instance = makeInstance({ database, contents, clock, settings, audit, identity, version })
@@ -113,18 +130,12 @@ export async function openLocal({
     policy: policyOf(settings),
     maintenance: () => instance.closedFor({ changes: false }),
   })
-  const allowance = async () => {
-    const values = await settings.values()
-    return {
-      defaultQuota: values['quota.default'],
-      maxFileSize: values['files.max_size'],
-      retention: values['retention.versions_days'] * DAY,
-    }
-  }
+  const allowance = allowanceOf(settings)
   const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
 
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
-  const chat = makeChat({ database, clock, audit, announce: sync.announce })
+  const ears = makeEars({ clock, settings })
+  const chat = makeChat({ database, clock, audit, announce: sync.announce, listener: ears })
   const portability = makePortability({
     database,
     contents,
@@ -142,6 +153,8 @@ export async function openLocal({
   })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files, sync })
 
+  const assistant = openAssistant({ database, clock, settings, audit, chat, desktop, files, sync, ears, env })
+
   const backups = makeBackups({
     database,
     blobs,
@@ -155,7 +168,7 @@ export async function openLocal({
   })
 
   return {
-    domain: { accounts, backups, chat, desktop, files, instance, portability, seeding, sync },
+    domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },
     config: { ...given, dataDir: directory.path },
     directory,
     async close() {

@@ -2,13 +2,14 @@ import { rm, mkdtemp } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DAY, systemClock, type Clock } from '../base/clock.ts'
+import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable.ts'
 import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { makeLogger } from '../http/logger.ts'
 import { readiness } from './doctor.ts'
+import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './environment.ts'
 import { openLocal, version, type Local } from './local.ts'
 import { startScheduledBackups, type Program } from './scheduled-backups.ts'
@@ -65,11 +66,15 @@ const GRACE_MS = 10_000
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/** Forgets what is past its retention, now and then. A failure is logged and tried again the next time. */
+/** The first upkeep waits until a server that has just started is no longer busy with all who come back to it. */
+const UPKEEP_FIRST = 2 * MINUTE
+
+/** Forgets what is past its retention, soon and then now and then. A failure is logged and tried again the next time. */
 function startUpkeep(local: Local, warn: (error: unknown) => void): () => void {
-  const timer = setInterval(() => void local.domain.instance.upkeep().catch(warn), UPKEEP_EVERY)
-  timer.unref()
-  return () => clearInterval(timer)
+  const run = () => void local.domain.instance.upkeep().catch(warn)
+  const timers = [setTimeout(run, UPKEEP_FIRST), setInterval(run, UPKEEP_EVERY)]
+  for (const timer of timers) timer.unref()
+  return () => timers.forEach((timer) => clearInterval(timer))
 }
 
 /**
@@ -141,6 +146,7 @@ async function listen(
     logger: log ? await makeLogger(values.log_level, values.log_format) : false,
     trustedProxies: values.trusted_proxies,
     metrics: values.metrics,
+    desktopFolder: desktopFolder(),
     readiness: () => readiness(local),
   })
   const endSilent = watchConnections(app.server)
@@ -156,6 +162,7 @@ async function listen(
     throw error
   }
   const stopUpkeep = startUpkeep(local, (error) => app.log.error({ err: error as Error }, 'upkeep failed'))
+  local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))
   const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
 
   return {
@@ -165,6 +172,7 @@ async function listen(
     async close() {
       stopUpkeep()
       const backupEnded = stopBackups()
+      const mentionsEnded = local.domain.assistant.mentions.stop()
       // Requests that wait for news are answered at once; the rest get their time.
       local.domain.sync.close()
       local.domain.chat.close()
@@ -173,6 +181,7 @@ async function listen(
       await app.close()
       clearTimeout(cut)
       await backupEnded
+      await mentionsEnded
       await local.close()
       await removeTemporary()
     },

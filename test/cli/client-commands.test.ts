@@ -323,9 +323,18 @@ test('texts of errors are shown harmlessly too', async () => {
   expect({ code, stderr }).toEqual({ code: 4, stderr: 'svc: no\ufffd]0;owned\ufffd\n' })
 })
 
+/** What a client asks once for each token. */
+const someAccount: Record<string, Answer> = {
+  validate: (_, response) =>
+    json(response, 200, { ok: true, user, device: { device_name: 'Laptop' }, expires_at: null }),
+  capabilities: (_, response) =>
+    json(response, 200, { ok: true, server_id: 's', epoch: 'e', features: {}, limits: {}, retention: {} }),
+}
+
 test('an import that breaks off says how far it came and how to go on', async () => {
   let pushes = 0
   const server = await serveActions({
+    ...someAccount,
     push: (_, response) => {
       pushes += 1
       if (pushes > 1) return json(response, 403, { ok: false, code: 'forbidden', error: 'This is not allowed.' })
@@ -344,6 +353,6 @@ test('an import that breaks off says how far it came and how to go on', async ()
   expect(code).toBe(4)
   expect(stdout.toString()).toBe('')
   expect(stderr).toBe(
-    'warning: 100 rows of 150 were sent; the same command goes on from there.\nsvc: This is not allowed.\n',
+    'warning: 100 of 150 changes were sent; the same command goes on from there.\nsvc: This is not allowed.\n',
   )
 })

@@ -6,6 +6,7 @@ test('a script is read as steps', () => {
     [
       '# remark',
       '> a.txt one two',
+      '% {"text":"Hi"}',
       '$ svc do',
       '< in',
       'out',
@@ -20,17 +21,18 @@ test('a script is read as steps', () => {
     ].join('\n'),
   )
   expect(first).toEqual({
-    line: 3,
+    line: 4,
     command: 'svc do',
     background: false,
     files: [{ name: 'a.txt', text: 'one two\n' }],
+    replies: ['{"text":"Hi"}'],
     stdin: 'in\n',
     stdout: ['out', '', 'more'],
     stderr: ['err'],
     code: 2,
   })
   expect(second).toMatchObject({
-    line: 11,
+    line: 12,
     command: 'svc serve',
     background: true,
     files: [],

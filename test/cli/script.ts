@@ -9,6 +9,7 @@
 //   ? 2                                its exit code, 0 where nothing is said
 //   $ svc serve --port 0 &             runs until the end of the script; begins with the line that says it is ready,
 //   $ svc login $URL                   and $URL is the address in that line
+//   % {"text":"Good morning."}         what a model at the address $MODEL answers next, as model-server.ts has it
 //
 // What is not expected must not be printed.
 
@@ -17,6 +18,7 @@ export interface Step {
   command: string
   background: boolean
   files: { name: string; text: string }[]
+  replies: string[]
   stdin: string
   stdout: string[]
   stderr: string[]
@@ -26,6 +28,7 @@ export interface Step {
 export function parseScript(text: string): Step[] {
   const steps: Step[] = []
   let files: Step['files'] = []
+  let replies: string[] = []
   for (const [index, line] of text.split('\n').entries()) {
     const [mark, rest] = [line.slice(0, 2), line.slice(2)]
     const step = steps.at(-1)
@@ -35,11 +38,14 @@ export function parseScript(text: string): Step[] {
       if (name === undefined || content === undefined)
         throw new Error(`line ${index + 1}: a file needs a name and a text`)
       files.push({ name, text: `${content}\n` })
+    } else if (mark === '% ') {
+      replies.push(rest)
     } else if (mark === '$ ') {
       const background = rest.endsWith(' &')
       const command = background ? rest.slice(0, -2) : rest
-      steps.push({ line: index + 1, command, background, files, stdin: '', stdout: [], stderr: [], code: 0 })
+      steps.push({ line: index + 1, command, background, files, replies, stdin: '', stdout: [], stderr: [], code: 0 })
       files = []
+      replies = []
     } else if (!step) {
       if (line.trim() !== '') throw new Error(`line ${index + 1}: nothing was run that could print this`)
     } else if (mark === '< ') step.stdin += `${rest}\n`

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { startModelServer, type Scripted } from '../support/model-server.ts'
 import { isExpected, parseScript, splitWords, type Step } from './script.ts'
 
 // Runs every script in scripts/*.txt with the command as it is built. How they are written is told in script.ts.
@@ -82,10 +83,13 @@ test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
   const servers: Running[] = []
   let codes: (number | null)[] = []
   let url = ''
+  const model = await startModelServer()
   try {
     for (const step of parseScript(readFileSync(join(folder, name), 'utf8'))) {
       try {
-        url = await runStep(step, place, servers, url)
+        model.will(...step.replies.map((reply) => JSON.parse(reply) as Scripted))
+        const command = step.command.replaceAll('$MODEL', model.url)
+        url = await runStep({ ...step, command }, place, servers, url)
       } catch (error) {
         if (error instanceof Error) error.message = `${name}:${step.line}: $ ${step.command}\n${error.message}`
         throw error
@@ -94,6 +98,7 @@ test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
   } finally {
     for (const { child } of servers) child.kill('SIGTERM')
     codes = await Promise.all(servers.map(({ ended }) => ended))
+    await model.close()
     rmSync(place, { recursive: true, force: true })
   }
   expect(codes).toEqual(servers.map(() => 0))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatRows, readCandidates } from '../../src/client/row-files.ts'
-import { operationsOf } from '../../src/client/row-import.ts'
+import { changesOf } from '../../src/client/row-import.ts'
 
 const rows = [
   {
@@ -99,25 +99,25 @@ describe('files that are not valid', () => {
   })
 })
 
-describe('operations of an import', () => {
+describe('changes of an import', () => {
   const text = '[{"title":"A"},{"title":"A"},{"id":4,"version":2,"title":"B"}]'
-  const operations = (again = false) => operationsOf('svc_tasks', readCandidates('svc_tasks', text, true), text, again)
+  const changes = (again = false) => changesOf('svc_tasks', readCandidates('svc_tasks', text, true), text, again)
 
   test('add rows, or change those with an id only if they are still as they were', () => {
-    expect(operations()).toMatchObject([
-      { operation: 'INSERT', data: { title: 'A' } },
-      { operation: 'INSERT', data: { title: 'A' } },
-      { operation: 'UPDATE', data: { id: 4, title: 'B' }, base_version: 2 },
+    expect(changes()).toMatchObject([
+      { verb: 'INSERT', values: { title: 'A' } },
+      { verb: 'INSERT', values: { title: 'A' } },
+      { verb: 'UPDATE', row: 4, values: { title: 'B' }, base_version: 2 },
     ])
   })
 
   test('have ids that are the same each time and differ from row to row, file to file', () => {
-    const ids = operations().map(({ op_id }) => op_id)
-    expect(operations().map(({ op_id }) => op_id)).toEqual(ids)
+    const ids = changes().map(({ op_id }) => op_id)
+    expect(changes().map(({ op_id }) => op_id)).toEqual(ids)
     expect(new Set(ids).size).toBe(3)
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-    const other = operationsOf('svc_tasks', readCandidates('svc_tasks', text, true), `${text} `, false)
+    const other = changesOf('svc_tasks', readCandidates('svc_tasks', text, true), `${text} `, false)
     expect(other.some(({ op_id }) => ids.includes(op_id))).toBe(false)
-    expect(operations(true).some(({ op_id }) => ids.includes(op_id))).toBe(false)
+    expect(changes(true).some(({ op_id }) => ids.includes(op_id))).toBe(false)
   })
 })

@@ -137,7 +137,6 @@ describe('what is no address of a file', () => {
     '/apps/clock/INDEX.HTML',
     '/apps/CLOCK/index.html',
     '/apps/nothing/index.html',
-    '/apps/files/index.html',
     '/apps//clock/index.html',
     '/apps/clock//index.html',
     '/apps/clock/./index.html',

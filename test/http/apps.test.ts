@@ -47,10 +47,13 @@ const FULL = { status: 413, code: 'quota_exceeded' }
 
 describe('the list', () => {
   const everybody = [
+    ['apps', 'utility'],
     ['assistant', 'ai'],
+    ['bookmarks', 'productivity'],
     ['calendar', 'productivity'],
     ['chat', 'communication'],
     ['components', 'utility'],
+    ['contacts', 'communication'],
     ['docs', 'productivity'],
     ['files', 'productivity'],
     ['finance', 'finance'],

@@ -56,9 +56,29 @@ describe('list', () => {
 describe('read and write', () => {
   test.each(['', 'plain', 'grün 🌳 \r\n\t', '\ufeffwith a mark', 'e\u0301'])('keep the text %j', async (content) => {
     const ada = await server.account()
-    expect(await ada.ask(fs.write, { path: '/new/t.txt', content })).toEqual({ ok: true, path: '/new/t.txt' })
-    expect(await ada.ask(fs.read, { path: '/new/t.txt' })).toEqual({ ok: true, content, path: '/new/t.txt' })
+    const path = '/new/t.txt'
+    const sha256 = sha256Of(Buffer.from(content))
+    expect(await ada.ask(fs.write, { path, content })).toEqual({ ok: true, path, sha256 })
+    expect(await ada.ask(fs.read, { path })).toEqual({ ok: true, content, path, sha256 })
     await mirrorOf(ada).follow()
+  })
+
+  test('write only over what is expected to be there', async () => {
+    const ada = await server.account()
+    const path = '/plan.txt'
+    const refused = [412, 'precondition_failed']
+    const write = (terms: object) => outcome(ada.call(fs.write, { path, content: 'mine', ...terms }))
+    const { sha256: if_sha256 } = await ada.ask(fs.write, { path, content: 'theirs' })
+    expect(await write({ if_absent: true })).toEqual(refused)
+    expect(await write({ if_sha256: sha256Of(Buffer.from('before')) })).toEqual(refused)
+    expect(
+      await outcome(ada.call(fs.upload, { path: '/', if_absent: true }, { body: form('mine', 'plan.txt') })),
+    ).toEqual(refused)
+    expect(await ada.ask(fs.read, { path })).toMatchObject({ content: 'theirs', sha256: if_sha256 })
+    expect((await ada.call(fs.write, { path, content: 'mine', if_sha256 })).status).toBe(200)
+    expect(await ada.ask(fs.read, { path })).toMatchObject({ content: 'mine' })
+    await ada.ask(fs.delete, { path })
+    expect(await write({ if_sha256 })).toEqual(refused)
   })
 
   test('replace, and keep what was there as a version', async () => {

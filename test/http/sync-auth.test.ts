@@ -22,6 +22,7 @@ async function makeServer() {
     logger: false,
     trustedProxies: [],
     metrics: 'off',
+    desktopFolder: '',
     readiness: () => Promise.resolve({ ready: true, checks: {} }),
   })
   onTestFinished(async () => {

@@ -3,6 +3,7 @@ import { DAY } from '../../src/base/clock.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { trash } from '../../src/contract/trash.ts'
 import type { Account } from '../support/account.ts'
+import { sha256Of } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
@@ -38,7 +39,7 @@ test('what is deleted stands in the trash with its whole size, newest first, and
   const times = { deleted_at: '2026-11-21T12:00:00.000Z', expires_at: '2026-12-21T12:00:00.000Z' }
   const found = await items(ada)
   expect(found).toEqual([
-    { id: found[0]!.id, path: '/f', name: 'f', type: 'file', size: 1, ...times },
+    { id: found[0]!.id, path: '/f', name: 'f', type: 'file', size: 1, sha256: sha256Of('f'), ...times },
     { id: found[1]!.id, path: '/d', name: 'd', type: 'directory', size: 5, ...times },
   ])
   expect(await ada.ask(restore, { id: found[1]!.id })).toEqual({ ok: true, path: '/d' })

@@ -79,6 +79,20 @@ test('makes an earlier content the present one, which becomes a version itself',
   expect((await history(ada)).map(({ sha256 }) => sha256)).toEqual(['one', 'three', 'two two', 'one'].map(sha256Of))
 })
 
+test('makes way only while the present content is the expected one', async () => {
+  const ada = await written()
+  const [, , first] = await history(ada)
+  const asked = { path: '/f', version_id: first!.version_id }
+  expect(await outcome(ada.call(restore, { ...asked, if_sha256: sha256Of('two two') }))).toEqual([
+    412,
+    'precondition_failed',
+  ])
+  expect((await ada.download('/f')).bytes.toString()).toBe('three')
+  expect(await history(ada)).toHaveLength(3)
+  expect(await ada.ask(restore, { ...asked, if_sha256: sha256Of('three') })).toMatchObject({ version: 4 })
+  expect((await ada.download('/f')).bytes.toString()).toBe('one')
+})
+
 test('belongs to its file and its owner', async () => {
   const ada = await written()
   const bob = await written()

@@ -1,5 +1,6 @@
 import { accountSettings } from '../../src/contract/account-settings.ts'
 import { apps } from '../../src/contract/apps.ts'
+import { assistant } from '../../src/contract/assistant.ts'
 import type { AnyAction } from '../../src/contract/contract.ts'
 import { desktopComponents } from '../../src/contract/desktop-components.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
@@ -11,10 +12,13 @@ import { syncFiles } from '../../src/contract/sync-files.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { trash } from '../../src/contract/trash.ts'
 import { versions } from '../../src/contract/versions.ts'
+import { insertConfirmation } from '../../src/storage/assistant-confirmations.ts'
 import { enableSecondFactor, replaceBackupCodes, secondFactorOf } from '../../src/storage/second-factors.ts'
+import { useModel } from './assistant.ts'
 import { clientWith, type Account, type Client, type More } from './account.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, sessionOf } from './browser.ts'
 import { channelOf, say } from './chat.ts'
+import { modelServerOfTest } from './model-server.ts'
 import { serverOfTest, type TestServer } from './server.ts'
 import { tarOf } from './tar.ts'
 
@@ -170,6 +174,43 @@ const withoutAdministrator: Maker = async () => {
   return { params: { token }, client: clientWith(url) }
 }
 
+const withModel: Maker = async ({ server, account, action }) => {
+  await useModel(server, await modelServerOfTest())
+  const { conversation_id } = await account.ask(assistant.actions.ask, { message: 'Good morning' })
+  return { params: asked(action, { conversation_id }) }
+}
+
+const withConfirmation: Maker = async (scene) => {
+  const { server, account } = scene
+  await withModel(scene)
+  const [conversation] = (await account.ask(assistant.actions.conversations, {})).conversations
+  const question = [
+    { role: 'system', text: '' },
+    { role: 'user', text: 'Do it' },
+  ]
+  const due = [{ id: 'call-0', name: 'nothing', arguments: '{}' }]
+  const worker = { model: 'talker', messages: [...question, { role: 'assistant', text: '', calls: due }], question: 1 }
+  const run = { worker, due, rounds: 1, calls: 0, tainted: true, said: '', actions: [], tokens: 0 }
+  const row = {
+    id: `confirmation-${account.id}`,
+    user_id: account.id,
+    conversation_id: conversation!.conversation_id,
+    state: JSON.stringify({ run, chat: 'talker' }),
+    expires_at: server.clock.now() + 1,
+  }
+  await server.database.write((tx) => insertConfirmation(tx, row))
+  return { params: { confirmation_id: row.id } }
+}
+
+const withChanges: Maker = async ({ server, account }) => {
+  const write = { name: 'write_file', arguments: { path: '/changed.txt', content: 'changed' } }
+  const model = await modelServerOfTest()
+  await useModel(server, model)
+  model.will({ calls: [write] }, { text: 'Done.' })
+  const { change_set_id } = await account.ask(assistant.actions.ask, { message: 'Write it' })
+  return { params: { change_set_id } }
+}
+
 const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
   Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
 
@@ -193,6 +234,10 @@ const makers = new Map<AnyAction, Maker>([
   [versions.actions.restore, withVersion],
   ...each(teamChat, inRoom),
   ...each(desktopComponents, atDesktop),
+  ...each(assistant, withModel),
+  [assistant.actions.confirm, withConfirmation],
+  [assistant.actions.changes, withChanges],
+  [assistant.actions.undo, withChanges],
   [apps.actions.create, withSlug],
   [apps.actions.create_custom, withSlug],
   [apps.actions.update, withApp],

@@ -2,7 +2,11 @@ import type { Account } from './account.ts'
 import type { TestServer } from './server.ts'
 
 /** A room with members, straight in the database; returns its id. */
-export const makeRoom = ({ database, clock }: TestServer, name: string, ...members: Account[]): Promise<number> =>
+export const makeRoom = (
+  { database, clock }: TestServer,
+  name: string,
+  ...members: Pick<Account, 'id'>[]
+): Promise<number> =>
   database.write(async (tx) => {
     const now = clock.now()
     const { id } = await tx.q

@@ -39,7 +39,7 @@ test('the ready file has tokens and passwords that work, for its owner only', as
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
   expect(Object.keys(ready)).toEqual(['url', 'pid', 'version', 'tokens', 'passwords'])
   expect(Object.keys(ready.tokens!)).toEqual(['ada', 'bob'])
-  expect(Object.keys(ready.passwords!)).toEqual(['bob', 'carol'])
+  expect(Object.keys(ready.passwords!).sort()).toEqual(['bob', 'carol'])
   const { status, bytes } = await request(ready.url, '/api/sync/files.php', {
     query: { action: 'download', path: '/hello.txt' },
     token: ready.tokens!['bob']!,
@@ -70,7 +70,7 @@ test('without a ready file no tokens are made', async () => {
   writeFileSync(join(folder, 'ci.yaml'), SEED)
   const server = await start({ ephemeral: true, seed: { file: join(folder, 'ci.yaml') } })
   expect(server.seeded!.tokens).toEqual({})
-  expect(Object.keys(server.seeded!.passwords)).toEqual(['bob', 'carol'])
+  expect(Object.keys(server.seeded!.passwords).sort()).toEqual(['bob', 'carol'])
   const { accounts } = server.local.domain
   expect(await accounts.devices((await accounts.byName('ada')).id)).toEqual([])
 })

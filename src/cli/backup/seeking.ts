@@ -22,27 +22,30 @@ interface PassphraseChoice {
   passphraseStdin: boolean
 }
 
-const FLAGS = '--passphrase-file or --passphrase-stdin'
 const LEAST = 8
 
-/** The passphrase, asked for when it is needed and once. */
-export function passphrasesOf(io: Io, { passphraseFile, passphraseStdin }: PassphraseChoice): Passphrases {
-  if (passphraseStdin && passphraseFile !== undefined) throw usage(`Give one of ${FLAGS}, not both.`)
+/** The passphrase, asked for when it is needed and once. `flags` are the two that give it. */
+export function passphrasesOf(
+  io: Io,
+  { passphraseFile, passphraseStdin }: PassphraseChoice,
+  flags = '--passphrase-file or --passphrase-stdin',
+): Passphrases {
+  if (passphraseStdin && passphraseFile !== undefined) throw usage(`Give one of ${flags}, not both.`)
   let got: Promise<string> | undefined
   const given = () => givenSecret(io, { stdin: passphraseStdin, file: passphraseFile }, 'passphrase')
 
   async function choose(): Promise<string> {
     const found = await given()
-    const chosen = found ?? (await io.askSecret('New passphrase for the backups:', FLAGS))
+    const chosen = found ?? (await io.askSecret('New passphrase for the backups:', flags))
     if (byteLength(chosen) < LEAST) throw usage(`A passphrase has at least ${LEAST} bytes; longer is better.`)
-    if (found === undefined && chosen !== (await io.askSecret('Once more:', FLAGS)))
+    if (found === undefined && chosen !== (await io.askSecret('Once more:', flags)))
       throw usage('The two passphrases differ.')
     return chosen
   }
 
   return {
     chosen: () => (got ??= choose()),
-    known: () => (got ??= given().then((found) => found ?? io.askSecret('Passphrase of the backups:', FLAGS))),
+    known: () => (got ??= given().then((found) => found ?? io.askSecret('Passphrase of the backups:', flags))),
   }
 }
 

@@ -1,22 +1,56 @@
-import { command } from '../command.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { givenSecret } from '../password.ts'
+
+interface Given {
+  key: string
+  value: string | undefined
+  file: string | undefined
+}
+
+/** A secret, which everybody on the machine could read in the arguments: from standard input, a file or a terminal. */
+async function secretValue(io: Io, { key, value, file }: Given): Promise<string> {
+  if (value !== undefined && value !== '-')
+    throw usage(
+      `${key} is a secret, and arguments are seen by everybody here: give "-" and its value on standard input.`,
+    )
+  const found = await givenSecret(io, { stdin: value === '-', file }, 'value')
+  return found ?? io.askSecret(`Value of ${key}:`, '"-" with the value on standard input, or --value-file')
+}
+
+async function plainValue({ key, value, file }: Given): Promise<string> {
+  if (value !== undefined) return value
+  if (file === undefined) throw usage(`Give the value of ${key}.`)
+  const { readFile } = await import('node:fs/promises')
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (error) {
+    throw usage(`The value cannot be read from ${file}: ${(error as Error).message}.`)
+  }
+}
 
 export const set = command({
   name: 'config set',
   summary: 'Change one setting',
-  details: 'Settings that take effect at once hold for the running server too; the others from its next start on.',
+  details:
+    'Settings that take effect at once hold for the running server too; the others from its next start on. The value of a secret comes from standard input ("-"), a file or a prompt, never from the command line.',
   needs: 'domain',
-  args: { key: 'name of the setting', value: 'its new value' },
-  flags: {},
-  examples: ['svc config set limits.sync_upload 600', 'svc config set public_url https://cloud.example.org'],
-  async run({ io, domain, config, directory, args }) {
-    const { changeSetting } = await import('../../wiring/change-setting.ts')
-    const { stored, overriddenBy } = await changeSetting(
-      { instance: domain.instance, config, directory },
-      args.key,
-      args.value,
-    )
-    if (overriddenBy) io.warn(`${overriddenBy} also sets ${args.key}, and that wins.`)
+  args: { key: 'name of the setting', value: { summary: 'its new value', optional: true } },
+  flags: { valueFile: flag.text('read the value from a file', 'FILE') },
+  examples: [
+    'svc config set limits.sync_upload 600',
+    'svc config set public_url https://cloud.example.org',
+    'svc config set assistant.api_key - < key.txt',
+  ],
+  async run({ io, domain, config, directory, args: { key, value }, flags: { valueFile } }) {
+    const { changeSetting, optionNamed } = await import('../../wiring/change-setting.ts')
+    if (value !== undefined && valueFile !== undefined) throw usage('Give the value or --value-file, not both.')
+    const given = { key, value, file: valueFile }
+    const text = optionNamed(key).secret ? await secretValue(io, given) : await plainValue(given)
+    const { stored, overriddenBy } = await changeSetting({ instance: domain.instance, config, directory }, key, text)
+    if (overriddenBy) io.warn(`${overriddenBy} also sets ${key}, and that wins.`)
     const when = stored === 'database' ? 'in force now' : 'in force from the next start of the server on'
-    io.say(`${args.key} is set, ${when}.`, { name: args.key, stored, overridden_by: overriddenBy ?? null })
+    io.say(`${key} is set, ${when}.`, { name: key, stored, overridden_by: overriddenBy ?? null })
   },
 })

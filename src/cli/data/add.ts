@@ -1,26 +1,29 @@
-import { randomUUID } from 'node:crypto'
 import { command, flag } from '../command.ts'
 import { usage, type ExitCode } from '../exit.ts'
+import { whether, withRows } from './kept.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed, pushed, refusalOf } from './outcome.ts'
+import { mustSucceed, refusalOf } from './outcome.ts'
 
 export const add = command({
   name: 'data add',
   summary: 'Add a row, or several from JSON',
   details:
-    'An operation id (a UUID of your choice) makes it safe to run the same command again: the row is added once.',
+    'An operation id (a UUID of your choice) makes it safe to run the same command again: the row is added once. When the server does ' +
+    'not answer, the row gets a negative id and is sent as soon as it does, by svc sync or the next svc data.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', values: { summary: 'column=value', many: true, optional: true } },
   flags: {
     jsonStdin: flag.switch('read an object, or an array of them, from standard input'),
     opId,
+    ...whether,
   },
   examples: [
     "svc data add notes title=Milk content='two bottles'",
     'svc data add tasks title="Call Ada" due_on=2026-12-01 priority=2',
     'jq .items list.json | svc data add notes --json-stdin',
   ],
-  async run({ io, api, args, flags }): Promise<ExitCode | void> {
+  async run(context): Promise<ExitCode | void> {
+    const { io, args, flags } = context
     const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/row-values.ts')
     const { readCandidates } = await import('../../client/row-files.ts')
     const table = writableTable(args.table)
@@ -40,25 +43,26 @@ export const add = command({
     if (flags.opId !== undefined && given.length !== 1)
       throw usage('--op-id names one operation: give one row with it.')
 
-    const operation = 'INSERT' as const
-    const operations = given.map(({ values }) => ({
-      table,
-      operation,
-      data: values,
-      op_id: flags.opId ?? randomUUID(),
-    }))
-    const outcomes = await pushed(io, api, operations)
+    const own = flags.opId === undefined ? {} : { op_id: flags.opId }
+    const changes = given.map(({ values }) => ({ table, verb: 'INSERT' as const, values, ...own }))
+    const outcomes = await withRows(context, ({ send }) => send(changes))
     const [first] = outcomes
     if (outcomes.length === 1 && first) {
       mustSucceed('The row', first)
       const { id, version, status, op_id } = first
-      const words = status === 'duplicate' ? `${table} ${id} was there already.` : `Added ${table} ${id}.`
-      return io.say(words, { table, id, version, status, op_id })
+      const words = { duplicate: `${table} ${id} was there already.`, queued: `Queued ${table} ${id}.` } as Record<
+        string,
+        string
+      >
+      return io.say(words[status] ?? `Added ${table} ${id}.`, { table, id, version, status, op_id })
     }
     const added = outcomes.filter(({ ok }) => ok)
     const failed = outcomes.filter(({ ok }) => !ok)
-    for (const outcome of failed) io.warn(`row ${outcome.index + 1}: ${refusalOf(outcome)}`)
-    io.say(`Added ${added.length} of ${outcomes.length} rows to ${table}.`, outcomes)
+    for (const outcome of failed) io.warn(`row ${outcomes.indexOf(outcome) + 1}: ${refusalOf(outcome)}`)
+    const queued = outcomes.filter(({ status }) => status === 'queued').length
+    const rest = queued > 0 ? `, queued ${queued}` : ''
+    const results = outcomes.map((outcome, index) => ({ ...outcome, index }))
+    io.say(`Added ${added.length - queued} of ${outcomes.length} rows to ${table}${rest}.`, results)
     return failed.length > 0 ? 3 : 0
   },
 })

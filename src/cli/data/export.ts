@@ -1,5 +1,5 @@
 import { command, flag } from '../command.ts'
-import { patienceOf } from '../patience.ts'
+import { whether, withRows } from './kept.ts'
 
 export const exportRows = command({
   name: 'data export',
@@ -9,14 +9,20 @@ export const exportRows = command({
     'Times and ids are exported too; svc data import leaves them to the server.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out' },
-  flags: { format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']) },
+  flags: {
+    format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']),
+    ...whether,
+  },
   examples: ['svc data export notes > notes.json', 'svc data export finance --format csv > finance.csv'],
-  async run({ io, api, args, flags }) {
+  async run(context) {
+    const { io, args, flags } = context
     const { tableNamed } = await import('../../client/row-values.ts')
     const { formatRows } = await import('../../client/row-files.ts')
-    const { readRows } = await import('../../client/rows.ts')
     const table = tableNamed(args.table)
-    const rows = await readRows(api, table, patienceOf(io))
+    const rows = await withRows(context, async ({ copy, fresh }) => {
+      await fresh()
+      return copy.rows(table)
+    })
     await io.raw(formatRows(table, rows, flags.format ?? 'json'))
   },
 })

@@ -1,23 +1,27 @@
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { whether, withRows } from './kept.ts'
 import { rowId } from './row-id.ts'
 
 export const get = command({
   name: 'data get',
   summary: 'One row, whole',
+  details: 'Without an answer of the server it is the row as it was last heard of, and stderr says how old that is.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', id: 'id of the row' },
-  flags: {},
+  flags: whether,
   examples: ['svc data get notes 12', 'svc data get svc_contacts 3 --json'],
-  async run({ io, api, args }) {
+  async run(context) {
+    const { io, args } = context
     const { tableNamed } = await import('../../client/row-values.ts')
     const { textOf } = await import('../../client/row-texts.ts')
-    const { readRows } = await import('../../client/rows.ts')
     const table = tableNamed(args.table)
     const id = rowId(args.id)
-    const row = (await readRows(api, table, patienceOf(io))).find((candidate) => candidate['id'] === id)
+    const row = await withRows(context, async ({ copy, fresh }) => {
+      await fresh()
+      return copy.row(table, id)
+    })
     if (!row) throw new Exit(5, `There is no row ${id} in ${table}.`, 'not_found')
     const width = Math.max(...Object.keys(row).map((name) => name.length))
     const indent = `\n${' '.repeat(width + 2)}`

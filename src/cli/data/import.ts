@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { printable } from '../../base/text.ts'
 import type { Candidate } from '../../client/row-files.ts'
-import type { Outcome } from '../../client/rows.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
 import { makeProgress } from '../progress.ts'
+import { whether, withRows, type Told } from './kept.ts'
 import { refusalOf } from './outcome.ts'
 
 /** Most rows whose flaws are told. */
@@ -25,17 +24,18 @@ export const importRows = command({
     update: flag.switch('change the rows whose id the file names'),
     again: flag.switch('add rows that were imported before once more'),
     dryRun: flag.switch('only check the file'),
+    ...whether,
   },
   examples: [
     'svc data import notes notes.csv',
     'svc data import finance - --format jsonl < rows.jsonl',
     'svc data import tasks tasks.json --dry-run',
   ],
-  async run({ io, api, args, flags }): Promise<ExitCode | void> {
+  async run(context): Promise<ExitCode | void> {
+    const { io, args, flags } = context
     const { writableTable } = await import('../../client/row-values.ts')
     const { readCandidates } = await import('../../client/row-files.ts')
-    const { operationsOf } = await import('../../client/row-import.ts')
-    const { push } = await import('../../client/rows.ts')
+    const { changesOf } = await import('../../client/row-import.ts')
     const table = writableTable(args.table)
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
@@ -48,22 +48,15 @@ export const importRows = command({
       })
     }
 
-    const operations = operationsOf(table, candidates, text, flags.again)
+    const changes = changesOf(table, candidates, text, flags.again)
     const progress = makeProgress({
       label: table,
-      total: operations.length,
+      total: changes.length,
       format: (amount) => `${Math.round(amount)} rows`,
     })
-    const outcomes: Outcome[] = []
+    let outcomes: Told[]
     try {
-      for await (const some of push(api, operations, patienceOf(io))) {
-        outcomes.push(...some)
-        progress.add(some.length)
-      }
-    } catch (error) {
-      if (outcomes.length > 0)
-        io.warn(`${count(outcomes.length)} of ${operations.length} were sent; the same command goes on from there.`)
-      throw error
+      outcomes = await withRows(context, ({ send }) => send(changes, progress.add))
     } finally {
       progress.end()
     }
@@ -71,20 +64,29 @@ export const importRows = command({
   },
 })
 
-function report(io: Io, table: string, candidates: Candidate[], outcomes: Outcome[]): ExitCode {
+function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]): ExitCode {
   const failed = outcomes.flatMap((outcome, index) =>
     outcome.ok
       ? []
       : [{ where: candidates[index]!.where, code: outcome.code ?? outcome.status, error: refusalOf(outcome) }],
   )
   const duplicates = outcomes.filter(({ status }) => status === 'duplicate').length
-  const applied = outcomes.length - failed.length - duplicates
+  const queued = outcomes.filter(({ status }) => status === 'queued').length
+  const applied = outcomes.length - failed.length - duplicates - queued
   for (const { where, error } of failed.slice(0, TOLD)) io.warn(printable(`${where}: ${error}`))
   if (failed.length > TOLD) io.warn(`and ${count(failed.length - TOLD)} more`)
   const parts = [`Imported ${count(applied)} into ${table}`]
   if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
+  if (queued > 0) parts.push(`${queued} are queued`)
   if (failed.length > 0) parts.push(`${failed.length} failed`)
-  io.say(`${parts.join(', ')}.`, { table, rows: outcomes.length, applied, duplicates, failed })
+  io.say(`${parts.join(', ')}.`, {
+    table,
+    rows: outcomes.length,
+    applied,
+    duplicates,
+    ...(queued > 0 ? { queued } : {}),
+    failed,
+  })
   return failed.length > 0 ? 3 : 0
 }
 

@@ -1,7 +1,7 @@
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { whether, withRows } from './kept.ts'
 
 /** Longest text in a cell, in characters. */
 const CELL = 40
@@ -10,23 +10,26 @@ export const list = command({
   name: 'data list',
   summary: 'Rows of a table',
   details:
-    'For people long texts are cut; --json has them whole. --where may be given several times: rows must meet all.',
+    'For people long texts are cut; --json has them whole. --where may be given several times: rows must meet all.\n\n' +
+    'The rows are kept on this machine too. When the server does not answer they are shown as they were last heard of, together with ' +
+    'the changes that wait to be sent, and stderr says how old that is. A row with a negative id is one that the server has not seen yet.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out' },
   flags: {
     where: flag.many('only rows with this value', 'COLUMN=VALUE'),
     columns: flag.text('only these columns', 'A,B,…'),
     limit: flag.integer('at most so many rows', 'N', 1),
+    ...whether,
   },
   examples: [
     'svc data list notes',
     'svc data list tasks --where done=false --columns title,due_on',
     'svc data list svc_finance --json',
   ],
-  async run({ io, api, args, flags }) {
+  async run(context) {
+    const { io, args, flags } = context
     const { columnsOf, SYSTEM_COLUMNS, tableNamed } = await import('../../client/row-values.ts')
     const { meets, textOf } = await import('../../client/row-texts.ts')
-    const { readRows } = await import('../../client/rows.ts')
     const table = tableNamed(args.table)
     const own = columnsOf(table)
     const all = ['id', ...own, ...SYSTEM_COLUMNS.slice(1)]
@@ -35,9 +38,11 @@ export const list = command({
     if (unknown !== undefined) throw usage(`${table} has no column "${unknown}": it has ${all.join(', ')}.`)
 
     const conditions = flags.where.map((pair) => meets(table, pair))
-    const rows = (await readRows(api, table, patienceOf(io)))
-      .filter((row) => conditions.every((holds) => holds(row)))
-      .slice(0, flags.limit)
+    const found = await withRows(context, async ({ copy, fresh }) => {
+      await fresh()
+      return copy.rows(table)
+    })
+    const rows = found.filter((row) => conditions.every((holds) => holds(row))).slice(0, flags.limit)
     const picked = flags.columns
       ? rows.map((row) => Object.fromEntries(columns.map((name) => [name, row[name]])))
       : rows

@@ -1,19 +1,8 @@
-import type { Api } from '../../client/api.ts'
-import type { Operation, Outcome } from '../../client/rows.ts'
 import { Exit, type ExitCode } from '../exit.ts'
-import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
-
-/** Sends operations and answers their outcomes, in order. */
-export async function pushed(io: Io, api: Api, operations: readonly Operation[]): Promise<Outcome[]> {
-  const { push } = await import('../../client/rows.ts')
-  const outcomes: Outcome[] = []
-  for await (const some of push(api, operations, patienceOf(io))) outcomes.push(...some)
-  return outcomes
-}
+import type { Told } from './kept.ts'
 
 /** What a refused operation says, for people. */
-export function refusalOf({ status, current, error, code }: Outcome): string {
+export function refusalOf({ status, current, error, code }: Told): string {
   if (status === 'conflict') {
     const version = (current as Record<string, unknown> | undefined)?.['version']
     return `it was changed meanwhile${version === undefined ? '' : ` and is at version ${String(version)} now`}.`
@@ -34,7 +23,7 @@ const exits: Record<string, ExitCode> = {
 }
 
 /** Ends a command whose only operation was refused. */
-export function mustSucceed(subject: string, outcome: Outcome): void {
+export function mustSucceed(subject: string, outcome: Told): void {
   if (outcome.ok) return
   const code = outcome.code ?? outcome.status
   throw new Exit(exits[code] ?? 1, `${subject} was not written: ${refusalOf(outcome)}`, code)

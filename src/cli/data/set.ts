@@ -1,14 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
+import { whether, withRows } from './kept.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed, pushed } from './outcome.ts'
+import { mustSucceed } from './outcome.ts'
 import { rowId } from './row-id.ts'
 
 export const set = command({
   name: 'data set',
   summary: 'Change columns of a row',
-  details: 'With --base-version the change is refused when the row has been changed since that version.',
+  details:
+    'With --base-version the change is refused when the row has been changed since that version. When the server does not answer, the ' +
+    'change is queued; should somebody change the same columns meanwhile, svc sync conflicts shows both.',
   needs: 'server',
   args: {
     table: 'table; svc_ may be left out',
@@ -19,9 +21,11 @@ export const set = command({
     jsonStdin: flag.switch('read the columns as a JSON object from standard input'),
     baseVersion: flag.integer('only if the row is still at this version', 'N', 1),
     opId,
+    ...whether,
   },
   examples: ['svc data set tasks 4 done=true', 'svc data set notes 12 category= --base-version 3'],
-  async run({ io, api, args, flags }) {
+  async run(context) {
+    const { io, args, flags } = context
     const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/row-values.ts')
     const { readCandidates } = await import('../../client/row-files.ts')
     const table = writableTable(args.table)
@@ -37,12 +41,13 @@ export const set = command({
     const flaws = flawsOf(table, 'change', values)
     if (flaws.length > 0) throw new BadRow(flaws.join('\n'))
 
-    const operation = 'UPDATE' as const
     const base = flags.baseVersion === undefined ? {} : { base_version: flags.baseVersion }
-    const op_id = flags.opId ?? randomUUID()
-    const [outcome] = await pushed(io, api, [{ table, operation, data: { ...values, id }, op_id, ...base }])
+    const own = flags.opId === undefined ? {} : { op_id: flags.opId }
+    const change = { table, verb: 'UPDATE' as const, row: id, values, ...base, ...own }
+    const [outcome] = await withRows(context, ({ send }) => send([change]))
     mustSucceed(`${table} ${id}`, outcome!)
-    const { version, status } = outcome!
-    io.say(`Changed ${table} ${id}.`, { table, id, version, status, op_id })
+    const { id: known, version, status, op_id } = outcome!
+    const words = status === 'queued' ? `Queued the change of ${table} ${known}.` : `Changed ${table} ${known}.`
+    io.say(words, { table, id: known, version, status, op_id })
   },
 })

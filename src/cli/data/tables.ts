@@ -1,4 +1,8 @@
+import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
+
+/** Milliseconds without a byte before the server counts as away. */
+const PATIENCE = 20_000
 
 export const tables = command({
   name: 'data tables',
@@ -11,7 +15,14 @@ export const tables = command({
     const contract = await import('../../contract/tables.ts')
     const { columnsOf } = await import('../../client/row-values.ts')
     const { syncStatus } = await import('../../contract/sync-status.ts')
-    const { synced_tables } = await api.call(syncStatus.actions.info, {})
+    const { isTemporary } = await import('../../client/sync/weather.ts')
+    const { synced_tables } = await api
+      .call(syncStatus.actions.info, {}, { timeout: PATIENCE })
+      .catch((error: unknown) => {
+        if (!isTemporary(error)) throw error
+        io.note(`${printable(error.message)} These are the tables that this version of svc knows.`)
+        return { synced_tables: [...contract.feedTables] as string[] }
+      })
     const rows = contract.feedTables
       .filter((table) => synced_tables.includes(table))
       .map((table) => {

@@ -2,6 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
+import { moment } from '../moment.ts'
 import { patienceOf } from '../patience.ts'
 
 export const ls = command({
@@ -40,11 +41,8 @@ export const ls = command({
   },
 })
 
-/** Minutes are enough for people; the zone is the one of this machine. */
+/** Empty where the server names no sound time. */
 function localTime(iso: string): string {
-  const time = new Date(iso)
-  if (Number.isNaN(time.getTime())) return ''
-  const two = (part: number) => String(part).padStart(2, '0')
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`
+  const time = Date.parse(iso)
+  return Number.isNaN(time) ? '' : moment(time)
 }

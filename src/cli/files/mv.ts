@@ -13,17 +13,13 @@ export const mv = command({
   flags: {},
   examples: ['svc files mv /draft.txt /letter.txt', 'svc files mv /letter.txt /archive/'],
   async run({ io, api, args }) {
-    const { below, look, nameOf, remotePath } = await import('../../client/remote-files.ts')
+    const { landingOf, remotePath } = await import('../../client/remote-files.ts')
     const { patiently } = await import('../../client/patience.ts')
     const { syncFiles } = await import('../../contract/sync-files.ts')
     const from = remotePath(args.from)
-    const target = remotePath(args.to)
-    const into = below(target, nameOf(from))
-    const move = (to: string) => patiently(() => api.call(syncFiles.actions.move, { from, to }), patienceOf(io))
-    const isFolder = args.to.endsWith('/') || (await look(api, target))?.type === 'directory'
-    const to = isFolder && target !== from ? into : target
+    const to = await landingOf(api, from, args.to)
     try {
-      await move(to)
+      await patiently(() => api.call(syncFiles.actions.move, { from, to }), patienceOf(io))
     } catch (error) {
       if (isFault(error, 'exists'))
         throw new Exit(6, `${to} exists already: remove it first, or choose another name.`, 'exists')

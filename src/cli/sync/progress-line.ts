@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Progress } from '../../client/sync/events.ts'
@@ -55,7 +56,7 @@ function lineOf(progress: Progress, elapsed: number): string {
   const head = `${many(of_files, 'file')}  ${barOf(part)}`
   if (by) {
     const about = left === undefined ? '' : `, about ${left}`
-    return `${head}  ${files.toLocaleString('en')} done, ${limitText(by)}${about}`
+    return `${head}  ${formatCount(files)} done, ${limitText(by)}${about}`
   }
   const moved = `${formatSize(bytes)} of ${formatSize(of_bytes)}`
   const speed = elapsed > 0 ? `  ${formatSize(Math.round((bytes * 1_000) / elapsed))}/s` : ''

@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
@@ -86,27 +87,35 @@ export function makeShow(io: Io) {
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
         if (lines > LINES) io.note(`… and ${many(lines - LINES, 'more')}.`.replace('mores', 'more'))
-        if (ignored > LINES) io.note(`… and ${(ignored - LINES).toLocaleString('en')} more ignored; --json names all.`)
+        if (ignored > LINES) io.note(`… and ${formatCount(ignored - LINES)} more ignored; --json names all.`)
         io.event(sentences(io, summary), undefined)
       }
       if (summary.refused) return 8
-      return summary.skipped.length + summary.conflicts.length > 0 ? 3 : 0
+      return summary.skipped.length + summary.conflicts.length + (summary.rows?.new_letters ?? 0) > 0 ? 3 : 0
     },
     end: (): void => progress.end(),
   }
 }
 
-function sentences(io: Io, summary: Summary): string {
-  const { uploaded, downloaded, conflicts, skipped, dry_run: dryRun } = summary
-  const did = [
+/** What a run did, in a few words each; nothing when it found nothing to do. */
+export function didIn(summary: Summary): string[] {
+  const { uploaded, downloaded, conflicts, rows } = summary
+  return [
     uploaded.files > 0 ? `sent ${many(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
     downloaded.files > 0 ? `fetched ${many(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
     summary.moved_here > 0 ? `moved ${summary.moved_here} here` : '',
     summary.moved_there > 0 ? `moved ${summary.moved_there} on the server` : '',
     summary.removed_here > 0 ? `deleted ${summary.removed_here} here` : '',
     summary.removed_there > 0 ? `deleted ${summary.removed_there} on the server` : '',
+    rows && rows.sent > 0 ? `sent ${many(rows.sent, 'change')} of rows` : '',
+    rows && rows.received > 0 ? `fetched ${many(rows.received, 'row')}` : '',
     conflicts.length > 0 ? `kept ${many(conflicts.length, 'conflict copy', 'conflict copies')}` : '',
   ].filter((part) => part !== '')
+}
+
+function sentences(io: Io, summary: Summary): string {
+  const { skipped, rows, dry_run: dryRun } = summary
+  const did = didIn(summary)
   const text: string[] = []
   if (summary.refused) text.push(summary.refused.message)
   else if (dryRun)
@@ -115,6 +124,11 @@ function sentences(io: Io, summary: Summary): string {
     const state =
       skipped.length === 0 ? io.paint.green('In sync') : io.paint.yellow('In sync but for what was left alone')
     text.push(`${state}: ${did.length > 0 ? did.join(', ') : 'there was nothing to do'}.`)
+  }
+  if (rows && rows.conflicts + rows.refused > 0) {
+    text.push(
+      `${many(rows.conflicts + rows.refused, 'change')} of rows cannot be carried out: svc sync conflicts shows why.`,
+    )
   }
   if (skipped.length > 0) text.push(leftAlone(io, skipped))
   return text.join('\n')
@@ -128,6 +142,6 @@ export function leftAlone(io: Io, skipped: Summary['skipped']): string {
     .slice(0, NAMED)
     .map(({ path, message }) => `  ${shown(path) || '.'} ${io.paint.dim(printable(message))}`)
   const rest = skipped.length - lines.length
-  if (rest > 0) lines.push(`  … and ${rest.toLocaleString('en')} more, all of them with svc sync status --json`)
+  if (rest > 0) lines.push(`  … and ${formatCount(rest)} more, all of them with svc sync status --json`)
   return [`Left alone: ${many(skipped.length, 'item')}`, ...lines].join('\n')
 }

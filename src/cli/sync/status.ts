@@ -1,7 +1,15 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
-import { command } from '../command.ts'
+import type { Status } from '../../client/sync/status.ts'
+import type { Waited } from '../../client/sync/wait.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage, type ExitCode } from '../exit.ts'
+import type { Globals } from '../command.ts'
+import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
+import { many } from './many.ts'
+import { didIn, leftAlone } from './show.ts'
 
 const NAMED = 20
 
@@ -10,58 +18,121 @@ export const status = command({
   summary: 'How a synchronised folder stands, without asking the server',
   details:
     'Shows the account, the last run, what changed here since, and what is left alone and why. To see what would come from the server too: ' +
-    'svc sync --dry-run. Exit code 3 when something is left alone or the last run failed.',
+    'svc sync --dry-run. Exit code 3 when something is left alone or to be settled, or the last run failed.\n\n' +
+    '--wait ends as soon as neither side has anything that the other lacks: with exit code 0, or 3 when something is left alone. It looks at ' +
+    'the folder and asks the account, while svc sync or svc sync --watch does the work elsewhere. When the time given with --timeout has ' +
+    'passed the exit code is 1, when the server cannot be reached 7, and 8 when a run would stop for safety.',
   needs: 'nothing',
   args: { dir: { summary: 'synchronised folder', optional: true } },
-  flags: {},
-  examples: ['svc sync status', 'svc sync status ~/cloud --json'],
-  async run({ io, globals, args }) {
+  flags: {
+    wait: flag.switch('wait until both sides are in step'),
+    timeout: flag.duration('how long to wait at most; without it, as long as it takes'),
+  },
+  examples: ['svc sync status', 'svc sync status ~/cloud --json', 'svc sync status --wait --timeout 2m'],
+  async run({ io, globals, args, flags }) {
+    if (flags.timeout !== undefined && !flags.wait) throw usage('--timeout says how long to --wait: give both.')
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock, iso } = await import('../../base/clock.ts')
     const { findRoot } = await import('../../client/sync/root.ts')
     const { readStatus } = await import('../../client/sync/status.ts')
-    const { leftAlone } = await import('./show.ts')
-    const { many } = await import('./many.ts')
     const stateFolder = userFolder('state', globals.env)
     const path = await findRoot(args.dir, process.cwd(), stateFolder)
-    const found = await readStatus({ path, stateFolder, clock: systemClock })
-    const {
-      root,
-      url,
-      username,
-      running,
-      watched,
-      last_run: last,
-      last_failure: failure,
-      agreed,
-      pending,
-      ignored,
-      skipped,
-    } = found
-    const ago = (at: number): string => `${formatDuration(systemClock.now() - at)} ago`
+    const waited = flags.wait ? await wait({ io, globals, path, stateFolder, timeout: flags.timeout }) : undefined
 
-    const lastRun = last ? `${moment(last.at)}, ${ago(last.at)}` : 'none yet'
-    const lines = [
-      `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
-      `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
-      ...(watched ? ['Watched     by svc sync --watch'] : []),
-      ...(failure ? [`Failed      ${ago(failure.at)}: ${printable(failure.message)}`] : []),
-      `In step     ${many(agreed.files, 'file')}, ${many(agreed.folders, 'folder')}`,
-      `Changed     ${pending.length === 0 ? 'nothing here since' : `${many(pending.length, 'item')} here since:`}`,
-      ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
-        const before = from === undefined ? '' : `${printable(from.slice(1))} → `
-        return `  ${change.padEnd(8)}  ${before}${printable(at.slice(1))}`
-      }),
-    ]
-    if (pending.length > NAMED) lines.push(`  … and ${(pending.length - NAMED).toLocaleString('en')} more`)
-    if (ignored.length > 0)
-      lines.push(`Ignored     ${many(ignored.length, 'item')}; svc sync --dry-run names the rules`)
-    if (skipped.length > 0) lines.push(leftAlone(io, skipped))
-    io.say(lines.join('\n'), {
+    const found = await readStatus({ path, stateFolder, clock: systemClock })
+    const { last_run: last, last_failure: failure, skipped } = found
+    const { in_step, waited_ms } = waited ?? {}
+    io.say(page(io, found, systemClock.now()), {
       ...found,
       last_run: last && { ...last, at: iso(last.at) },
       last_failure: failure && { ...failure, at: iso(failure.at) },
+      conflicts: found.conflicts.map((each) => ({ ...each, at: iso(each.at) })),
+      rows: found.rows && { ...found.rows, as_of: found.rows.as_of === null ? null : iso(found.rows.as_of) },
+      ...(waited ? { in_step, waited_ms } : {}),
     })
-    return skipped.length > 0 || failure ? 3 : 0
+    if (waited) return outcomeOf(io, waited)
+    return skipped.length + toSettle(found) > 0 || failure ? 3 : 0
   },
 })
+
+/** A folder on one page. */
+function page(io: Io, found: Status, now: number): string {
+  const { root, url, username, running, watched, last_run: last, last_failure: failure } = found
+  const { agreed, pending, ignored, skipped, rows } = found
+  const ago = (at: number): string => `${formatDuration(now - at)} ago`
+  const did = last ? didIn(last).join(', ') : ''
+  const lastRun = last ? `${moment(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
+  const lines = [
+    `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
+    `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
+    ...(watched ? ['Watched     by svc sync --watch'] : []),
+    ...(failure ? [io.paint.yellow(`Failed      ${ago(failure.at)}: ${printable(failure.message)}`)] : []),
+    `In step     ${many(agreed.files, 'file')}, ${many(agreed.folders, 'folder')}`,
+    `Changed     ${pending.length === 0 ? 'nothing here since' : `${many(pending.length, 'item')} here since:`}`,
+    ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
+      const before = from === undefined ? '' : `${printable(from.slice(1))} → `
+      return `  ${change.padEnd(8)}  ${before}${printable(at.slice(1))}`
+    }),
+  ]
+  if (pending.length > NAMED) lines.push(`  … and ${formatCount(pending.length - NAMED)} more`)
+  if (ignored.length > 0) lines.push(`Ignored     ${many(ignored.length, 'item')}; svc sync --dry-run names the rules`)
+  if (rows && rows.waiting > 0)
+    lines.push(`Rows        ${many(rows.waiting, 'change')} that the server does not have yet`)
+  if (toSettle(found) > 0) lines.push(`To settle   ${many(toSettle(found), 'conflict')}: svc sync conflicts`)
+  if (skipped.length > 0) lines.push(leftAlone(io, skipped))
+  return lines.join('\n')
+}
+
+/** What waits for a decision, files and rows. */
+const toSettle = ({ conflicts, rows }: Status): number => conflicts.length + (rows ? rows.conflicts + rows.refused : 0)
+
+interface Place {
+  io: Io
+  globals: Globals
+  path: string
+  stateFolder: string
+  timeout: number | undefined
+}
+
+async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise<Waited> {
+  const { systemClock: clock } = await import('../../base/clock.ts')
+  const { findAccount, openApi } = await import('../../client/credentials.ts')
+  const { readStatus } = await import('../../client/sync/status.ts')
+  const { runSync } = await import('../../client/sync/run.ts')
+  const { sleep } = await import('../../client/sync/pace.ts')
+  const { waitInStep } = await import('../../client/sync/wait.ts')
+  const account = await findAccount({ env: globals.env, profile: globals.profile })
+  const api = openApi(account)
+  const controller = new AbortController()
+  const { signal } = controller
+  const interrupt = (): void => controller.abort(new Exit(130, 'Interrupted.', 'interrupted'))
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
+  const looking = { path, stateFolder, clock }
+  try {
+    return await waitInStep({
+      status: () => readStatus(looking),
+      plan: (emit) => runSync({ ...looking, api, account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),
+      timeout,
+      clock,
+      sleep,
+      signal,
+      onWait({ running, watched }) {
+        if (!running && !watched)
+          io.note('Waiting, but nobody is at work: svc sync or svc sync --watch elsewhere brings both sides together.')
+      },
+    })
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
+    api.close()
+  }
+}
+
+function outcomeOf(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
+  if (refused) throw new Exit(8, refused.message, refused.reason)
+  if (!in_step) {
+    const what = pending === 0 ? 'a run is still at work' : `${many(pending, 'change')} still to be brought over`
+    throw new Exit(1, `Not in step after ${formatDuration(waited_ms)}: ${what}.`, 'timeout')
+  }
+  if (!io.json) io.note(`Both sides are in step${skipped.length > 0 ? ', but for what is left alone' : ''}.`)
+  return skipped.length > 0 ? 3 : 0
+}

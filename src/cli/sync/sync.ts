@@ -80,6 +80,7 @@ export const sync = command({
         clock: systemClock,
         maxDelete: flags.forceDelete ? 'any' : flags.maxDelete,
         signal: controller.signal,
+        rows: true,
         emit: show.event,
       })
       return show.summary(summary)

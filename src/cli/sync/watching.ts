@@ -6,6 +6,7 @@ import type { Summary, SyncEvent } from '../../client/sync/events.ts'
 import type { WatchEvent } from '../../client/sync/watch.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
+import { many } from './many.ts'
 import { makeShow } from './show.ts'
 
 export interface Watching {
@@ -23,15 +24,17 @@ export async function keepWatching({ io, api, account, stateFolder, roots, maxDe
   const { sleep } = await import('../../client/sync/pace.ts')
   const { runSync } = await import('../../client/sync/run.ts')
   const { holdWatched, watchRoots } = await import('../../client/sync/watch.ts')
+  const { makeRowWatch } = await import('../../client/sync/row-watch.ts')
   const letGo = holdWatched(roots)
   const controller = new AbortController()
+  const { signal } = controller
   const ends = {
     SIGINT: () => controller.abort(new Exit(130, 'Watching ended: what was done stays done.', 'interrupted')),
     SIGTERM: () => controller.abort(new Exit(0, 'Watching ended.', 'ended')),
   }
   for (const [signal, end] of Object.entries(ends)) process.once(signal, end)
   const tell = makeTelling(io, roots)
-  const given = { stateFolder, api, account, dryRun: false, sleep, clock: systemClock, maxDelete }
+  const given = { stateFolder, api, account, dryRun: false, rows: true, sleep, clock: systemClock, maxDelete }
   try {
     return await watchRoots({
       roots,
@@ -39,8 +42,15 @@ export async function keepWatching({ io, api, account, stateFolder, roots, maxDe
       clock: systemClock,
       sleep,
       random: Math.random,
-      signal: controller.signal,
+      signal,
       emit: tell.watch,
+      rows: makeRowWatch({
+        stateFolder,
+        account,
+        clock: systemClock,
+        line: { api, signal, pace: (_, request) => request() },
+        sent: (sent, letters) => tell.watch({ event: 'rows', sent, letters }),
+      }),
       async run(path, heard, signal) {
         const told = tell.run(path)
         try {
@@ -79,6 +89,13 @@ const words = (event: WatchEvent): string => {
       return `${printable(event.root)} is left alone for now: ${event.message}`
     case 'resumed':
       return `${printable(event.root)} is in order again.`
+    case 'rows':
+      return [
+        ...(event.sent > 0 ? [`Sent ${many(event.sent, 'change')} of rows that had waited.`] : []),
+        ...(event.letters > 0
+          ? [`${many(event.letters, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
+          : []),
+      ].join(' ')
     case 'blind':
       return `The system does not tell of every change in ${printable(event.root)} (${printable(event.message)}): it is looked through every minute.`
   }

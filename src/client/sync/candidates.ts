@@ -1,4 +1,4 @@
-import { pairFiles, type Pair, type Side } from './pairs.ts'
+import { pairFiles, type Inodes, type Pair, type Side } from './pairs.ts'
 import { nameOf, parentOf, ROOT, type BaseTree } from './tree.ts'
 
 /** A move that one side seems to have made; whether the other can follow is another question. */
@@ -11,7 +11,7 @@ export interface Candidate {
 }
 
 /** What one side moved since the last agreement, folders before files, in an order that depends on nothing but the keys. */
-export function findMoves(base: BaseTree, side: Side, inodes?: ReadonlyMap<string, bigint>): Candidate[] {
+export function findMoves(base: BaseTree, side: Side, inodes?: Inodes): Candidate[] {
   const pairs = pairFiles(base, side, inodes).sort(byFrom)
   if (pairs.length === 0) return []
   const folders = folderMoves(base, side, pairs)

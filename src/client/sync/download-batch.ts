@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, fchmodSync, fstatSync, fsync, futimesSync, openSync, rmSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
+import pLimit, { type LimitFunction } from 'p-limit'
 import { randomHex } from '../../base/random.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { contract } from '../../contract/contract.ts'
@@ -46,19 +47,20 @@ type Wanted = Map<string, { op: Download; mode: number | undefined }>
  * Fetches files in one archive: each is checked against what was announced, flushed, and only then put in its place. Of an
  * archive that is cut off the whole files are taken, and the rest is asked for again.
  */
-export const downloadAll =
-  (work: Work): Carry<Download> =>
-  async (ops, tell) => {
+export function downloadAll(work: Work): Carry<Download> {
+  const oneByOne = pLimit(1)
+  return async (ops, tell) => {
     if (!work.offers.download_batch || ops.length < 2) return
     const wanted: Wanted = new Map()
     for (const op of ops) {
       try {
-        wanted.set(op.there, { op, mode: aim(work, op) })
+        // What has a new place is looked for only when it gets there.
+        wanted.set(op.there, { op, mode: op.over && aim(work, op) })
       } catch (error) {
         tell(op, { error })
       }
     }
-    const store = makeStore(work, tell)
+    const store = makeStore(work, oneByOne, tell)
     try {
       while (wanted.size > 0) {
         const before = wanted.size
@@ -76,6 +78,7 @@ export const downloadAll =
       }
     }
   }
+}
 
 /** Reads an archive; false when it ended early. What arrived whole, or will not come, is no longer wanted. */
 async function receive(work: Work, wanted: Wanted, store: Store, tell: Tell<Download>): Promise<boolean> {
@@ -107,7 +110,7 @@ async function receive(work: Work, wanted: Wanted, store: Store, tell: Tell<Down
       work.onBytes(size)
       wanted.delete(path)
       // With other content than announced it goes on its own, which says what is wrong with it.
-      if (createHash('sha256').update(content).digest('hex') === sha256) await store.add({ ...asked, content })
+      if (hash('sha256', content) === sha256) await store.add({ ...asked, content })
       else work.onBytes(-size)
     }
   } catch (error) {
@@ -152,19 +155,20 @@ interface Arrived {
 }
 
 /** Files that are written and flushed together: enough to share the cost, few enough to hold in memory. */
-const CHUNK = { files: 64, bytes: 4 * 1_048_576 }
+const CHUNK = { files: 250, bytes: 8 * 1_048_576 }
 
 type Store = ReturnType<typeof makeStore>
 
-/** Writes files while further ones arrive. */
-function makeStore(work: Work, tell: Tell<Download>) {
+/** Writes files while further ones arrive. `oneByOne`: a file system that flushes lets nobody make a file meanwhile. */
+function makeStore(work: Work, oneByOne: LimitFunction, tell: Tell<Download>) {
   let chunk: Arrived[] = []
   let bytes = 0
   let storing: Promise<void> = Promise.resolve()
 
   async function turn(): Promise<void> {
     await storing
-    storing = storeAll(work, chunk, tell)
+    const whole = chunk
+    storing = oneByOne(() => storeAll(work, whole, tell))
     // Thrown where it is waited for.
     storing.catch(() => undefined)
     chunk = []
@@ -190,8 +194,9 @@ const flush = promisify(fsync)
 async function storeAll(work: Work, arrived: readonly Arrived[], tell: Tell<Download>): Promise<void> {
   const at = work.clock.now()
   const written: (Omit<Fetched, 'id'> & { file: number })[] = []
-  for (const { op, mode, content } of arrived) {
-    const temporary = ownFile(work.root, 'tmp', randomHex(12))
+  const name = randomHex(12)
+  for (const [index, { op, mode, content }] of arrived.entries()) {
+    const temporary = ownFile(work.root, 'tmp', `${name}-${index}`)
     try {
       written.push({ op, at, temporary, file: write(work, op, { temporary, mode, content }) })
     } catch (error) {

@@ -86,7 +86,7 @@ function place(work: Work, move: Placing): Effect {
   if (op.over && trash !== undefined) {
     const sound = placeOver(temporary, target, op.over, trash)
     move.replaced = true
-    if (!sound) keepEdit(work, op.here, trash)
+    if (!sound) changes.push(keepEdit(work, op.here, trash))
     changes.push({ end: op.key })
   } else placeNew(temporary, target)
   changes.push(...forgotten(work, op.key))
@@ -96,13 +96,18 @@ function place(work: Work, move: Placing): Effect {
 }
 
 /** What was written at the last moment into a file that was being replaced is an edit: it comes back as a conflict copy. */
-export function keepEdit(work: Pick<Work, 'root' | 'device' | 'date' | 'onDone'>, path: string, trash: string): void {
-  const { root, device, date, onDone } = work
+export function keepEdit(
+  work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'clock'>,
+  path: string,
+  trash: string,
+): Change {
+  const { root, device, date, onDone, clock } = work
   // Its writer may not have finished, so it has no content yet to be named by.
   const name = conflictName({ name: nameOf(path), device, date, sha256: randomHex(4), attempt: 1 })
   const copy = childOf(parentOf(path), name)
   placeNew(trash, placeOf(root, copy))
   onDone({ op: 'set-aside', path, reason: 'both_changed', copy })
+  return { conflict: { copy, path, at: clock.now() } }
 }
 
 /** The identity of a placed file, if it is still the one that was fetched; a hash is remembered only for that. */

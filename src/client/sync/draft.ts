@@ -1,3 +1,4 @@
+import type { Inodes } from './pairs.ts'
 import { conflictName } from './paths.ts'
 import {
   childOf,
@@ -111,7 +112,7 @@ export interface PlanInput {
   /** Keys to leave alone: what was tried and failed in this run. */
   held?: ReadonlySet<string>
   /** Numbers of the files that were here at the last agreement, by key: they tell a renamed file from a copy. */
-  inodes?: ReadonlyMap<string, bigint>
+  inodes?: Inodes
 }
 
 export type Here = LocalFile | LocalFolder

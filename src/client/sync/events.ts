@@ -1,9 +1,32 @@
 import type { Reason } from './draft.ts'
 import type { Ignored, Skipped } from './tree.ts'
+import type { LeftAlone, Step } from './undo-plan.ts'
 import type { Done } from './work.ts'
 
 /** Something about a run that a person should know, beside what it does. */
-export type NoticeCode = 'state_lost' | 'state_foreign' | 'server_restored' | 'recovered' | 'ignored' | 'rules_change'
+export type NoticeCode =
+  | 'state_lost'
+  | 'state_foreign'
+  | 'server_restored'
+  | 'recovered'
+  | 'ignored'
+  | 'rules_change'
+  | 'rows_damaged'
+  | 'rows_unsound'
+  | 'rows_waiting'
+
+/** What a run came to with rows, and how they stand after it. */
+export interface RowTally {
+  sent: number
+  received: number
+  /** Changes that the server does not have yet. */
+  waiting: number
+  /** Changes that need a decision: `svc sync conflicts`. */
+  conflicts: number
+  refused: number
+  /** How many of these came with this run. */
+  new_letters: number
+}
 
 export interface Planned {
   op: Done['op']
@@ -43,8 +66,34 @@ export type SyncEvent =
   | ({ event: 'skipped'; message: string } & Skipped)
   /** What rules ignore on either side, with the rule; of a dry run only. */
   | ({ event: 'ignored' } & Ignored)
+  | ({ event: 'rows' } & RowTally)
+  /** What an undo would do, or did; `side` is where a copy goes, `from` where a move began. */
+  | ({ event: 'undo' } & Undone)
+  /** What an undo leaves as it is. */
+  | ({ event: 'left'; message: string } & LeftAlone)
   | { event: 'waiting'; limit: string; ms: number }
   | ({ event: 'progress' } & Progress)
+
+/** How one thing of a run is taken back. */
+export interface Undone {
+  do: Step['do']
+  path: string
+  /** What the run, or the undo, did to it. */
+  did: Step['by']
+  side?: 'here' | 'there'
+  /** Where something moved goes back to. */
+  to?: string
+}
+
+/** What an undo came to. */
+export interface UndoSummary {
+  /** When the run was that is taken back, in milliseconds since the epoch; null when there is none. */
+  run_at: number | null
+  /** Whether that run was an undo itself. */
+  of_undo: boolean
+  done: number
+  left: (LeftAlone & { message: string })[]
+}
 
 /** Why a run ended before its end. */
 export interface Failure {
@@ -68,12 +117,16 @@ export interface Summary {
   folders: number
   conflicts: { path: string; copy: string }[]
   skipped: (Skipped & { message: string })[]
+  /** Rows of the synchronised tables; missing where they were not looked at. */
+  rows?: RowTally
   /** Whether both sides hold the same now, as far as this run could see. */
   in_sync: boolean
   requests: number
   /** Local files that were read to know their content. */
   hashed: number
   took_ms: number
+  /** Of an undo only. */
+  undo?: UndoSummary
   /** Why a real run would stop before it did anything; of a dry run only. */
   refused?: { reason: string; message: string }
 }

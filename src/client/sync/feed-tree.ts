@@ -25,10 +25,14 @@ export function toNode(row: unknown): FeedNode {
   return { id, parent, name, sha256, size, mtime }
 }
 
-/** A page of `delta`, taken apart and checked; `files` tells whether anything in it is about files. Throws `Unsound`. */
+/**
+ * A page of `delta`, taken apart and checked; `files` tells whether anything in it is about files. What the feed told of them up to
+ * `known` is left out. Throws `Unsound`.
+ */
 export function readPage(
   document: Record<string, unknown>,
   after: number,
+  known = after,
 ): FeedPage & { more: boolean; files: boolean; epoch: unknown; server_id: unknown } {
   const { changes, cursor, has_more: more, epoch, server_id } = document
   if (!Array.isArray(changes) || !isCount(cursor) || typeof more !== 'boolean') throw new Unsound('page')
@@ -36,8 +40,8 @@ export function readPage(
   // Of each row its last word; in a page it stands once, but nothing depends on it.
   const last = new Map<number, FeedNode | undefined>()
   for (const change of changes as unknown[]) {
-    const { table, operation, data } = (change ?? {}) as Record<string, unknown>
-    if (table !== FILES) continue
+    const { table, operation, data, cursor: at } = (change ?? {}) as Record<string, unknown>
+    if (table !== FILES || (known > after && isCount(at) && at <= known)) continue
     if (operation === 'DELETE') {
       const id = (data as { id?: unknown } | null)?.id
       if (!isId(id)) throw new Unsound('deletion')

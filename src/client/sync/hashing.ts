@@ -54,7 +54,7 @@ export async function* chunksOf(file: FileHandle, size: number): AsyncGenerator<
 }
 
 /** Hashes a file in one pass; `Changed` when it does not stand still. */
-async function hashFile(place: string, expected: Identity): Promise<{ sha256: string; blank: boolean }> {
+export async function hashFile(place: string, expected: Identity): Promise<{ sha256: string; blank: boolean }> {
   const file = await openExpected(place, expected)
   try {
     const hash = createHash('sha256')
@@ -85,6 +85,8 @@ interface Parts {
   /** What was read before: `hashes` of the state. */
   remembered: ReadonlyMap<string, Hashed>
   state: Pick<State, 'commit'>
+  /** Keys whose content matters, although neither side knows of it. */
+  also?: ReadonlySet<string>
   clock: Clock
   signal?: AbortSignal | undefined
 }
@@ -95,7 +97,7 @@ interface Parts {
  * except where its size says that it may be one that has moved, or its name that it is a conflict copy. Returns how many files were read.
  */
 export async function fillHashes(parts: Parts): Promise<number> {
-  const { root, base, local, remote, remembered, state, clock, signal } = parts
+  const { root, base, local, remote, remembered, state, also, clock, signal } = parts
   const limit = pLimit(AT_ONCE)
   const learnt: { key: string; hashed: Hashed }[] = []
   const fresh: [string, LocalFile][] = []
@@ -104,7 +106,8 @@ export async function fillHashes(parts: Parts): Promise<number> {
     if (node.kind !== 'file') continue
     const hashed = remembered.get(key)
     if (holds(hashed, node.id)) Object.assign(node, { sha256: hashed.sha256, blank: hashed.blank })
-    else if (base.has(key) || remote.nodes.has(key) || isCopyName(node.path)) work.push(limit(() => fill(key, node)))
+    else if (base.has(key) || remote.nodes.has(key) || also?.has(key) || isCopyName(node.path))
+      work.push(limit(() => fill(key, node)))
     else fresh.push([key, node])
   }
 

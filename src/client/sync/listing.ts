@@ -9,6 +9,7 @@ import type { Pace } from './pace.ts'
 import { fetchListing, type Listing } from './remote.ts'
 import type { Report } from './report.ts'
 import type { Root } from './root.ts'
+import type { RowSide } from './row-side.ts'
 import type { State } from './state.ts'
 
 const { delta, initial_sync: initialSync } = contract.syncData.actions
@@ -21,6 +22,8 @@ export interface ListingParts {
   clock: Clock
   signal: AbortSignal
   report: Pick<Report, 'notice'>
+  /** The rows of the account, which are told what the feed says. */
+  rows?: Pick<RowSide, 'cursor' | 'learn' | 'begin'> | undefined
 }
 
 /** Where the feed stood when the account was listed. */
@@ -65,12 +68,14 @@ export async function currentListing(parts: ListingParts): Promise<Current> {
 
 /** Follows the feed from what is remembered; undefined when another server or epoch speaks, which the listing has to judge. */
 async function follow(parts: ListingParts): Promise<Current | undefined> {
-  const { state, root, api, pace, signal } = parts
+  const { state, root, api, pace, signal, rows } = parts
   const epoch = state.get<string>('epoch') ?? ''
   const own = (answer: { epoch?: unknown; server_id?: unknown }): boolean =>
     answer.epoch === epoch && answer.server_id === root.registered.server_id
   const hasNodes = state.nodes() !== undefined
-  let cursor = state.nodes()?.cursor ?? state.remembered()!.cursor
+  const known = state.nodes()?.cursor ?? state.remembered()!.cursor
+  // One request for both: whoever knows less is told more.
+  let cursor = Math.min(known, rows?.cursor(epoch) ?? known)
 
   for (let pages = 1; ; pages += 1) {
     const since = cursor
@@ -79,15 +84,16 @@ async function follow(parts: ListingParts): Promise<Current | undefined> {
       return api.call(delta, params, { signal })
     })
     if (!own(answer)) return undefined
-    const page = readPage(answer, cursor)
+    const page = readPage(answer, cursor, known)
+    rows?.learn(answer, since)
     cursor = page.cursor
-    if (hasNodes) state.learn(page)
+    if (hasNodes && cursor >= known) state.learn(page)
     // A listing has no ids that the feed could speak of: now they are needed.
-    else if (page.files) return learnAll(parts, own)
+    else if (!hasNodes && page.files) return learnAll(parts, own)
     if (!page.more) break
     if (pages === PAGES) throw new Unsound('endless')
   }
-  if (!hasNodes) state.stillSo(cursor)
+  if (!hasNodes) state.stillSo(Math.max(cursor, known))
   const nodes = hasNodes ? toListing(state.nodes()!.nodes) : (state.remembered()!.nodes as Listing['nodes'])
   return { nodes, rejected: [], anew: false, cursor, epoch }
 }
@@ -103,6 +109,7 @@ async function learnAll(parts: ListingParts, own: (answer: object) => boolean): 
   if (new Set(nodes.map(({ id }) => id)).size !== nodes.length) throw new Unsound('ids')
   const listed = toListing(nodes)
   state.begin(nodes, answer.cursor)
+  parts.rows?.begin(answer)
   return { nodes: listed, rejected: [], anew: false, cursor: answer.cursor, epoch: answer.epoch }
 }
 

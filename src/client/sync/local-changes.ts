@@ -19,7 +19,8 @@ import type { Work } from './work.ts'
 export async function setAside(work: Work, op: OpOf<'set-aside'>): Promise<Effect> {
   const from = placeOf(work.root, op.here)
   const to = placeOf(work.root, op.to)
-  await work.settle.now({ changes: [{ dropBelow: op.key }] })
+  const conflict = { copy: op.to, path: op.here, at: work.clock.now() }
+  await work.settle.now({ changes: [{ dropBelow: op.key }, { conflict }] })
   if (op.id) {
     // The copy is all there is of this edit: it must not be lost with the power.
     const file = await openExpected(from, op.id)

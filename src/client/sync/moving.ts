@@ -4,7 +4,7 @@ import { contract } from '../../contract/contract.ts'
 import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
 import { foldersOver, placeOf } from './paths.ts'
-import { assertFile, assertFolders, placeNew, renameAside, see } from './placing.ts'
+import { assertFile, assertFolders, moveFile, renameAside, see, tidyTrash, trashPlace } from './placing.ts'
 import type { Effect } from './settle.ts'
 import { shiftKeys, shiftTree, type Shifts } from './shift.ts'
 import type { Change } from './state.ts'
@@ -21,8 +21,11 @@ export function moveHere(work: Work, op: OpOf<'move-local'>): Effect {
   const [from, to] = [placeOf(work.root, op.from.here), placeOf(work.root, op.here)]
   assertSource(work, op)
   const folders = makeFoldersOver(work.root, op.here)
-  if (op.kind === 'file') placeNew(from, to)
-  else renameAside(from, to)
+  if (op.kind === 'file') {
+    const aside = trashPlace(work.root, work.run, op.from.here)
+    moveFile(from, to, aside)
+    tidyTrash(work.root, dirname(aside))
+  } else renameAside(from, to)
   return { folders: [dirname(from), dirname(to), ...folders], changes: followed(work, [op]) }
 }
 

@@ -48,7 +48,9 @@ interface Parts {
   signal: AbortSignal
 }
 
-const fingerprint = ({ url, token }: Account): string => createHash('sha256').update(`${url}\n${token}`).digest('hex')
+/** What an account is remembered by: a hash, from which nobody gets the token back. */
+export const fingerprint = ({ url, token }: Account): string =>
+  createHash('sha256').update(`${url}\n${token}`).digest('hex')
 
 /**
  * Makes sure that the signed-in account is the one whose files the folder holds. Asked once for each token and then once a

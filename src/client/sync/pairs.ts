@@ -12,11 +12,19 @@ export interface Pair {
 
 const DEEPEST = 64
 
+/** Numbers of files by key. */
+export type Inodes = Pick<ReadonlyMap<string, bigint>, 'get'>
+
+/** The numbers of files as they were when their contents were read, without a table of their own. */
+export const inodesIn = (remembered: ReadonlyMap<string, { id: { ino: bigint } }>): Inodes => ({
+  get: (key) => remembered.get(key)?.id.ino,
+})
+
 /**
  * Finds which new file of a side is which one that is gone: the same file by its number, else the only one with that content,
  * else the only one with that content and the same name. What is ambiguous is left out.
  */
-export function pairFiles(base: BaseTree, side: Side, inodes?: ReadonlyMap<string, bigint>): Pair[] {
+export function pairFiles(base: BaseTree, side: Side, inodes?: Inodes): Pair[] {
   const gone = goneFiles(base, side, inodes)
   if (gone.size === 0) return []
   const arrived = new Map<string, string[]>()
@@ -29,7 +37,7 @@ export function pairFiles(base: BaseTree, side: Side, inodes?: ReadonlyMap<strin
 }
 
 /** Keys of files that are not where they were any more, by content. */
-function goneFiles(base: BaseTree, side: Side, inodes: ReadonlyMap<string, bigint> | undefined): Map<string, string[]> {
+function goneFiles(base: BaseTree, side: Side, inodes: Inodes | undefined): Map<string, string[]> {
   const gone = new Map<string, string[]>()
   for (const [key, before] of base) {
     if (before.kind !== 'file') continue
@@ -44,7 +52,7 @@ function goneFiles(base: BaseTree, side: Side, inodes: ReadonlyMap<string, bigin
   return gone
 }
 
-function pairAlike(from: string[], to: string[], side: Side, inodes: ReadonlyMap<string, bigint> | undefined): Pair[] {
+function pairAlike(from: string[], to: string[], side: Side, inodes: Inodes | undefined): Pair[] {
   const byInode = new Map<bigint, string[]>()
   for (const key of to) {
     const node = side.nodes.get(key)!

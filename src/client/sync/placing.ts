@@ -32,7 +32,10 @@ export function see(place: string): Seen {
 
 /** Makes sure that every folder over a path is a folder and no link out of the root. */
 export function assertFolders(root: string, path: string): void {
-  for (const folder of foldersOver(path)) if (see(placeOf(root, folder))?.kind !== 'dir') throw new Changed('here')
+  for (const folder of foldersOver(path)) {
+    // A link to a folder is none.
+    if (!lstatSync(placeOf(root, folder), { throwIfNoEntry: false })?.isDirectory()) throw new Changed('here')
+  }
 }
 
 /** Makes sure that there is nothing at a path, because it or a folder over it is gone, and not because a link leads elsewhere. */
@@ -72,15 +75,33 @@ export function trashPlace(root: string, run: string, path: string): string {
 
 /** Gives a complete temporary file its name; whatever is there already stays, and is `Changed`. */
 export function placeNew(temporary: string, target: string): void {
+  if (nameToo(temporary, target)) rmSync(temporary)
+}
+
+/**
+ * Gives a file of the user's another name, which nobody has. What somebody put in its old place at the last moment stays there: the
+ * old name is taken away by way of `aside`, a place in the trash.
+ */
+export function moveFile(from: string, to: string, aside: string): void {
+  if (!nameToo(from, to)) return
+  renameSync(from, aside)
+  const [taken, moved] = [see(aside), see(to)]
+  if (taken?.kind === 'file' && moved?.kind === 'file' && taken.id.ino === moved.id.ino) rmSync(aside)
+  else placeNew(aside, from)
+}
+
+/** Gives a file a second name, or, where a file can have only one, that name for its own: then it returns false. */
+function nameToo(from: string, to: string): boolean {
   try {
-    linkSync(temporary, target)
+    linkSync(from, to)
+    return true
   } catch (error) {
     if (codeOf(error) === 'EEXIST') throw new Changed('here', error)
     if (!cannotLink(error)) throw error
-    if (see(target)) throw new Changed('here', error)
-    return renameSync(temporary, target)
+    if (see(to)) throw new Changed('here', error)
+    renameSync(from, to)
+    return false
   }
-  rmSync(temporary)
 }
 
 /**
@@ -133,4 +154,19 @@ export function discardFolder(place: string): void {
 export function renameAside(from: string, to: string): void {
   if (see(to)) throw new Changed('here')
   renameSync(from, to)
+}
+
+/** Brings what stood aside to a name that nobody has. */
+export function bringBack(aside: string, to: string): void {
+  if (see(aside)?.kind === 'file') placeNew(aside, to)
+  else renameAside(aside, to)
+}
+
+/** Removes folders of the trash, and the trash itself, when they hold nothing any more. */
+export function tidyTrash(root: string, folder: string): void {
+  try {
+    for (let at = folder; at !== ownFile(root); at = dirname(at)) rmdirSync(at)
+  } catch {
+    // The first one that is not empty ends it.
+  }
 }

@@ -40,7 +40,7 @@ async function clearTemporary({ root, state, parts, clock }: Pick<Work, 'root' |
   if (gone.length > 0) state.commit(gone)
 }
 
-type Recovering = Pick<Work, 'root' | 'api' | 'pace' | 'signal' | 'device' | 'date' | 'onDone'>
+type Recovering = Pick<Work, 'root' | 'api' | 'pace' | 'signal' | 'device' | 'date' | 'onDone' | 'clock'>
 
 async function finish(work: Recovering, intent: Intent): Promise<Change[]> {
   if (intent.kind === 'park') return unpark(work, intent)
@@ -54,7 +54,9 @@ async function finish(work: Recovering, intent: Intent): Promise<Change[]> {
   const live = see(placeOf(work.root, path))
   // Not replaced yet: the trash must not go on sharing the live file.
   if (live?.kind === 'file' && live.id.ino === kept.id.ino) rmSync(intent.trash)
-  else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) keepEdit(work, path, intent.trash)
+  else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) {
+    return [keepEdit(work, path, intent.trash), { end: key }]
+  }
   return [{ end: key }]
 }
 

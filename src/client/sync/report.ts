@@ -2,10 +2,12 @@ import type { Clock } from '../../base/clock.ts'
 import type { Outcome } from './outcome.ts'
 import { movedIn } from './runner.ts'
 import type { Op, Plan } from './draft.ts'
-import type { NoticeCode, Planned, Progress, Summary, SyncEvent } from './events.ts'
+import type { NoticeCode, Planned, Progress, RowTally, Summary, SyncEvent, Undone, UndoSummary } from './events.ts'
 import type { Load } from './progress.ts'
 import type { Refused } from './refusals.ts'
 import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from './tree.ts'
+import type { Record } from './state-deeds.ts'
+import { leftReasons, type Step, type UndoPlan } from './undo-plan.ts'
 import type { Done } from './work.ts'
 
 interface ReportParts {
@@ -40,14 +42,15 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
   let refused: Refused | undefined
   let hashed = 0
   let pending = 0
-
-  const sum = (op: Done['op']) => {
-    const files = done.filter((each) => each.op === op)
-    return { files: files.length, bytes: files.reduce((total, { size = 0 }) => total + size, 0) }
-  }
+  let rows: RowTally | undefined
+  const undo = makeUndoReport({ dryRun, emit })
 
   return {
     notice: (code: NoticeCode, message: string): void => emit({ event: 'notice', code, message }),
+    rows(tally: RowTally): void {
+      rows = tally
+      if (tally.sent + tally.received + tally.new_letters > 0) emit({ event: 'rows', ...tally })
+    },
     hashed: (count: number): void => void (hashed += count),
     held: (): Set<string> => new Set(failed.keys()),
     onDone(each: Done): void {
@@ -69,6 +72,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       const files = transfers.length
       emit({ event: 'planned', transfers: files, bytes, deletions, ...begin({ files, bytes, requests }) })
     },
+    undo,
     applied({ failed: more }: Outcome): void {
       for (const [key, skipped] of more) failed.set(key, skipped)
     },
@@ -92,22 +96,62 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       return {
         root,
         dry_run: dryRun,
-        uploaded: sum('upload'),
-        downloaded: sum('download'),
-        removed_here: sum('remove-local').files,
-        removed_there: sum('remove-remote').files,
-        moved_here: sum('move-local').files,
-        moved_there: sum('move-remote').files,
-        folders: sum('make-local').files + sum('make-remote').files,
-        conflicts: done.flatMap(({ path, copy }) => (copy === undefined ? [] : [{ path, copy }])),
+        ...totals(done),
         skipped,
-        in_sync: skipped.length === 0 && pending === 0,
+        in_sync: skipped.length === 0 && pending === 0 && !rows?.waiting,
         requests,
         hashed,
         took_ms: clock.now() - began,
+        ...(rows ? { rows } : {}),
+        ...undo.summary(),
         ...(refused ? { refused: { reason: refused.reason, message: refused.message } } : {}),
       }
     },
+  }
+}
+
+/** What was done, summed up. */
+function totals(done: readonly Done[]) {
+  const sum = (op: Done['op']) => {
+    const files = done.filter((each) => each.op === op)
+    return { files: files.length, bytes: files.reduce((total, { size = 0 }) => total + size, 0) }
+  }
+  return {
+    uploaded: sum('upload'),
+    downloaded: sum('download'),
+    removed_here: sum('remove-local').files,
+    removed_there: sum('remove-remote').files,
+    moved_here: sum('move-local').files,
+    moved_there: sum('move-remote').files,
+    folders: sum('make-local').files + sum('make-remote').files,
+    conflicts: done.flatMap(({ path, copy }) => (copy === undefined ? [] : [{ path, copy }])),
+  }
+}
+
+/** Keeps count of what is taken back. */
+function makeUndoReport({ dryRun, emit }: Pick<ReportParts, 'dryRun' | 'emit'>) {
+  let undo: UndoSummary | undefined
+
+  function add({ steps, left }: UndoPlan): void {
+    undo ??= { run_at: null, of_undo: false, done: 0, left: [] }
+    undo.done += steps.length
+    for (const step of steps) emit({ event: 'undo', ...undoneOf(step) })
+    for (const each of left) {
+      const told = { ...each, message: leftReasons[each.why] }
+      undo.left.push(told)
+      emit({ event: 'left', ...told })
+    }
+  }
+
+  return {
+    /** Takes in how a run is to be taken back; the steps count once they are done. */
+    planned({ steps, left }: UndoPlan, record: Record | undefined): void {
+      add({ steps: dryRun ? steps : [], left })
+      if (record) Object.assign(undo!, { run_at: record.at, of_undo: record.undo })
+    },
+    /** Takes in what was taken back, and what was not after all. */
+    done: add,
+    summary: (): { undo?: UndoSummary } => (undo ? { undo } : {}),
   }
 }
 
@@ -124,4 +168,11 @@ function plannedOf(op: Op, kind: Planned['op']): Planned {
   if (op.op === 'set-aside') planned.copy = op.to
   if (op.op === 'move-local' || op.op === 'move-remote') return { ...planned, ...movedIn(op) }
   return planned
+}
+
+function undoneOf(step: Step): Undone {
+  const undone: Undone = { do: step.do, path: step.here, did: step.by }
+  if (step.deed === 'copy') undone.side = step.side
+  if (step.deed === 'move') undone.to = step.from.here
+  return undone
 }

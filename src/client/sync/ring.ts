@@ -1,4 +1,4 @@
-import { renameSync, rmdirSync } from 'node:fs'
+import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { isFault } from '../../contract/errors.ts'
@@ -7,8 +7,7 @@ import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
 import { assertArrived, assertSource, followed, makeFoldersOver, requestMove } from './moving.ts'
 import { conflictName, placeOf, TEMPORARY } from './paths.ts'
-import { renameAside, see, trashPlace } from './placing.ts'
-import { ownFile } from './root.ts'
+import { bringBack, see, tidyTrash, trashPlace } from './placing.ts'
 import type { Effect } from './settle.ts'
 import type { Change, Intent } from './state.ts'
 import { childOf, nameOf, parentOf } from './tree.ts'
@@ -41,10 +40,10 @@ export async function rotateHere(work: Work, ops: readonly OpOf<'move-local'>[])
     },
     place({ at, to }) {
       makeFoldersOver(work.root, to)
-      renameAside(at, placeOf(work.root, to))
+      bringBack(at, placeOf(work.root, to))
     },
   })
-  for (const { at } of parked) tidy(work.root, dirname(at))
+  for (const { at } of parked) tidyTrash(work.root, dirname(at))
   const folders = ops.flatMap(({ from, here }) => [from.here, here].map((path) => dirname(placeOf(work.root, path))))
   return { folders, changes: [...followed(work, ops), ...ended(parked)] }
 }
@@ -116,8 +115,8 @@ function unparkHere(work: Finishing, at: string, goal: string): void {
   for (const path of namesFor(work, goal)) {
     try {
       makeFoldersOver(work.root, path)
-      renameAside(at, placeOf(work.root, path))
-      return tidy(work.root, dirname(at))
+      bringBack(at, placeOf(work.root, path))
+      return tidyTrash(work.root, dirname(at))
     } catch (error) {
       if (!(error instanceof Changed)) throw error
     }
@@ -134,14 +133,5 @@ async function unparkThere(work: Finishing, at: string, goal: string): Promise<v
       if (isFault(error, 'not_found')) return
       if (!isFault(error, 'exists')) throw error
     }
-  }
-}
-
-/** Removes folders of the trash that hold nothing any more. */
-function tidy(root: string, folder: string): void {
-  try {
-    for (let at = folder; at !== ownFile(root, 'trash'); at = dirname(at)) rmdirSync(at)
-  } catch {
-    // The first one that is not empty ends it.
   }
 }

@@ -8,23 +8,29 @@ import type { Failure, Summary, SyncEvent } from './events.ts'
 import { fillHashes } from './hashing.ts'
 import { makeIgnoreRules } from './ignore-rules.ts'
 import { leaveOutIgnored, rulesFirst } from './ignored.ts'
+import { forgetSettled } from './conflicts.ts'
 import { currentListing, type Heard } from './listing.ts'
 import { assertOwner, knownLimits, knownOffers } from './owner.ts'
 import { makePace, type Pace, type Sleep } from './pace.ts'
 import type { Calls, Limits } from './turns.ts'
+import { inodesIn } from './pairs.ts'
 import { deviceLabel } from './paths.ts'
 import { plan } from './plan.ts'
 import { makeProgress } from './progress.ts'
+import { heldBack } from './holds.ts'
 import { emptyTrash, recover, runName } from './recover.ts'
 import { buildRemote } from './remote.ts'
 import { makeReport, type Report } from './report.ts'
 import { makeGuard, openRoot, rememberRun, type Root } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
+import { openRowSide, type RowSide } from './row-side.ts'
 import { requestsOf } from './schedule.ts'
 import { openForRun } from './session.ts'
 import { makeSettle } from './settle.ts'
 import type { State } from './state.ts'
-import type { BaseTree, RemoteNode, Tree } from './tree.ts'
+import { emptyTree, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './tree.ts'
+import { putBack, type Undoing } from './undo.ts'
+import { deedOf, planUndo, scopeOf, within, type Step } from './undo-plan.ts'
 import type { Work } from './work.ts'
 
 export interface SyncOptions {
@@ -35,6 +41,8 @@ export interface SyncOptions {
   account: Account
   /** Plans and changes nothing at all. */
   dryRun: boolean
+  /** Takes back what the last run that changed something did, instead of going on. */
+  undo?: boolean
   maxDelete: MaxDelete
   clock: Clock
   sleep: Sleep
@@ -42,6 +50,8 @@ export interface SyncOptions {
   emit: (event: SyncEvent) => void
   /** Told where the account's feed stood each time the account is looked at. */
   heard?: (at: Heard) => void
+  /** Whether the rows of the account are brought up to date too. */
+  rows?: boolean
 }
 
 /** Plans one after another until nothing is left to do; more would mean that somebody changes things as fast as we follow. */
@@ -74,10 +84,20 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
     const { pace, count } = paced
     const progress = makeProgress({ clock, emit, limits, outlook: paced.outlook })
     try {
-      await assertOwner({ ...options, pace, registered: root.registered, state })
-      const engine = makeEngine({ ...options, root, state, pace, report, progress })
-      if (!dryRun) await engine.prepare()
-      await engine.rounds()
+      const { registered } = root
+      await assertOwner({ ...options, pace, registered, state })
+      const rows =
+        options.rows && !dryRun ? openRowSide({ ...options, pace, registered, notice: report.notice }) : undefined
+      try {
+        const parts = { ...options, root, state, pace, report, progress, rows }
+        const engine = makeEngine(parts)
+        if (!dryRun) await engine.prepare()
+        await rows?.push()
+        await (options.undo ? takeBack(parts, engine) : goOn(parts, engine))
+        if (rows) report.rows(rows.tally())
+      } finally {
+        rows?.close()
+      }
     } catch (error) {
       state.set('last_failure', { at: clock.now(), message: String((error as Error).message) } satisfies Failure)
       throw error
@@ -95,26 +115,26 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
 async function finish({ stateFolder, clock }: SyncOptions, root: Root, state: State, summary: Summary): Promise<void> {
   await rememberRun(root, stateFolder)
   await emptyTrash(root.path, clock.now())
+  forgetSettled(root.path, state)
   state.set('last_run', { ...summary, at: clock.now() })
   if (state.get('last_failure')) state.set('last_failure', null)
+  state.endRecord()
 }
 
 type Progress = ReturnType<typeof makeProgress>
 
-interface Parts extends SyncOptions {
+interface Parts extends Omit<SyncOptions, 'rows'> {
   root: Root
   state: State
   pace: Pace
   report: Report
   progress: Progress
+  rows: RowSide | undefined
 }
 
-function makeEngine(parts: Parts) {
-  const { root, state, api, pace, clock, signal, dryRun, maxDelete, report, progress } = parts
-  const device = deviceLabel(root.registered.device_name)
-  const date = iso(clock.now()).slice(0, 10)
-  const fold = foldsCase(root.path)
-  const work: Omit<Work, 'remote' | 'known'> = {
+/** What the operations of a run work with. */
+function makeWork({ root, state, api, pace, clock, signal, report, progress }: Parts): Omit<Work, 'remote' | 'known'> {
+  return {
     root: root.path,
     api,
     pace,
@@ -123,8 +143,9 @@ function makeEngine(parts: Parts) {
     clock,
     signal,
     state,
-    device,
-    date,
+    noting: true,
+    device: deviceLabel(root.registered.device_name),
+    date: iso(clock.now()).slice(0, 10),
     onDone(done) {
       report.onDone(done)
       if (done.op === 'upload' || done.op === 'download') progress.onTransfer()
@@ -136,6 +157,13 @@ function makeEngine(parts: Parts) {
     run: runName(iso(clock.now()), randomHex(2)),
     assertRoot: makeGuard(root),
   }
+}
+
+function makeEngine(parts: Parts) {
+  const { root, state, signal, dryRun, report, progress } = parts
+  const fold = foldsCase(root.path)
+  const work = makeWork(parts)
+  const { device, date } = work
 
   async function look(known: Tree<RemoteNode> | undefined) {
     const before = state.base()
@@ -144,14 +172,43 @@ function makeEngine(parts: Parts) {
       scan({ root: root.path, fold, base: before, rules, signal }),
       known ? undefined : currentListing(parts),
     ])
-    if (listing) parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
+    if (listing) {
+      parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
+      await parts.rows?.catchUp(listing)
+    }
     const base: BaseTree = listing?.anew ? new Map() : before
     const remote = listing ? buildRemote(listing, { fold, base, rules }) : known!
     forgetIgnored(parts, base, leaveOutIgnored(base, scanned, remote))
-    const remembered = state.hashes()
-    report.hashed(await fillHashes({ root: root.path, base, local: scanned, remote, remembered, state, clock, signal }))
-    const inodes = new Map([...remembered].map(([key, { id }]) => [key, id.ino]))
-    return { base, local: scanned, remote, inodes }
+    const trees = { base, local: scanned, remote }
+    return { ...trees, ...(await learn(parts, trees)) }
+  }
+
+  /** Plans one round after another; with `scope`, of a part of both sides only. */
+  async function rounds(scope?: (key: string) => boolean, maxDelete = parts.maxDelete): Promise<void> {
+    let remote: Tree<RemoteNode> | undefined
+    let of: number | undefined
+    for (let round = 1; ; round += 1) {
+      work.assertRoot()
+      const found = await look(remote)
+      remote = found.remote
+      const trees = scope ? within(found, scope) : found
+      const { base } = trees
+      of ??= [...base.values()].filter(({ kind }) => kind === 'file').length
+      const held = new Set([...report.held(), ...found.back])
+      const planned = plan({ ...trees, fold, device, date, held })
+      report.planned(planned, trees, requestsOf(work, planned.ops), progress.begin)
+
+      const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
+      const refusal = braked && massDeletion(braked, root.path, round === 1)
+      const first = rulesFirst(planned.ops)
+      if (dryRun) return report.dryRun(planned, { ...trees, refusal, newRules: first !== undefined })
+      if (refusal) throw refusal
+      const outcome = await apply({ ...work, remote, known: foldersIn(base) }, first ?? planned.ops)
+      report.applied(outcome)
+      if (!outcome.again && !first) return
+      if (round === ROUNDS) return report.gaveUp(outcome)
+      if (outcome.stale || first) remote = undefined
+    }
   }
 
   return {
@@ -164,31 +221,60 @@ function makeEngine(parts: Parts) {
         report.notice('recovered', `A run that was cut off left ${recovered} things half done; they were put in order.`)
     },
 
-    async rounds(): Promise<void> {
-      let remote: Tree<RemoteNode> | undefined
-      let of: number | undefined
-      for (let round = 1; ; round += 1) {
-        work.assertRoot()
-        const trees = await look(remote)
-        remote = trees.remote
-        const { base } = trees
-        of ??= [...base.values()].filter(({ kind }) => kind === 'file').length
-        const planned = plan({ ...trees, fold, device, date, held: report.held() })
-        report.planned(planned, trees, requestsOf(work, planned.ops), progress.begin)
-
-        const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
-        const refusal = braked && massDeletion(braked, root.path, round === 1)
-        const first = rulesFirst(planned.ops)
-        if (dryRun) return report.dryRun(planned, { ...trees, refusal, newRules: first !== undefined })
-        if (refusal) throw refusal
-        const outcome = await apply({ ...work, remote, known: foldersIn(base) }, first ?? planned.ops)
-        report.applied(outcome)
-        if (!outcome.again && !first) return
-        if (round === ROUNDS) return report.gaveUp(outcome)
-        if (outcome.stale || first) remote = undefined
-      }
-    },
+    look: () => look(undefined),
+    rounds,
+    work,
   }
+}
+
+type Engine = ReturnType<typeof makeEngine>
+
+/** Brings an undo that was written down to its end: the account first, and then this side follows it. */
+async function finishUndo({ state, clock, report }: Parts, { work, rounds }: Engine, steps: readonly Step[]) {
+  work.assertRoot()
+  const { done, left } = await putBack({ ...work, remote: emptyTree(), known: new Set() }, steps)
+  work.noting = false
+  await rounds(scopeOf(done), 'any')
+  work.noting = true
+  report.undo.done({ steps: done, left })
+  if (done.length === 0) return state.set('undoing', null)
+  state.replaceRecord({ run: work.run, at: clock.now(), ended: true, undo: true }, done.map(deedOf))
+}
+
+/** Takes back the last run that changed something; an undo that was cut off is brought to its end instead. */
+async function takeBack(parts: Parts, engine: Engine): Promise<void> {
+  const { state, report, dryRun } = parts
+  const undoing = state.get<Undoing | null>('undoing')
+  const planned = undoing ? { ...undoing, left: [] } : planUndo(state.deeds(), await engine.look())
+  report.undo.planned(planned, state.record())
+  if (dryRun || planned.steps.length === 0) return
+  if (!undoing) state.set('undoing', { steps: planned.steps } satisfies Undoing)
+  await finishUndo(parts, engine, planned.steps)
+}
+
+/** Brings both sides together; an undo that was cut off comes to its end first. */
+async function goOn(parts: Parts, engine: Engine): Promise<void> {
+  const undoing = parts.state.get<Undoing | null>('undoing')
+  if (undoing && !parts.dryRun) {
+    parts.report.notice('recovered', 'An undo that was cut off is brought to its end first.')
+    await finishUndo(parts, engine, undoing.steps)
+  }
+  await engine.rounds()
+}
+
+/** Finds out what local files hold, and what is held back because of it. */
+async function learn(
+  { root, state, report, clock, signal }: Parts,
+  trees: { base: BaseTree; local: Tree<LocalNode>; remote: Tree<RemoteNode> },
+) {
+  const remembered = state.hashes()
+  const holds = state.holds()
+  const also = new Set(holds.map(({ key }) => key))
+  report.hashed(await fillHashes({ root: root.path, ...trees, remembered, state, also, clock, signal }))
+  const { keys: back, over, skipped } = heldBack(holds, trees)
+  if (over.length > 0) state.commit(over.map((release) => ({ release })))
+  trees.local.skipped.push(...skipped)
+  return { back, inodes: inodesIn(remembered) }
 }
 
 /** What came to be ignored is no part of any tree any more: it stays where it is, on both sides. */

@@ -1,8 +1,10 @@
 import pLimit from 'p-limit'
+import { deedsOf } from './deeds.ts'
 import type { Op, OpOf } from './draft.ts'
 import type { Effect } from './settle.ts'
 import { makeLedger } from './outcome.ts'
 import { isMove } from './move-ops.ts'
+import type { Change } from './state.ts'
 import type { Done, Work } from './work.ts'
 
 const AT_ONCE = 8
@@ -42,6 +44,15 @@ function makeBooks(work: Work) {
   const assertGoing = (): void => {
     if (ended) throw ended.error
   }
+  /** Noted before what it speaks of is recorded. */
+  function notes(ops: readonly Op[], { changes }: Effect): Change[] {
+    if (!work.noting) return []
+    const puts = changes.flatMap((change) => ('put' in change ? [change] : []))
+    // What a ring of moves came to is told with the first of them.
+    const deeds = ops.flatMap((op, at) => deedsOf(op, at === 0 ? puts : []))
+    return deeds.map((note) => ({ note, run: work.run, at: work.clock.now() }))
+  }
+
   return {
     ledger,
     end,
@@ -58,7 +69,7 @@ function makeBooks(work: Work) {
       return ledger.mayBegin(op)
     },
     record: (ops: readonly Op[], effect: Effect): Promise<void> =>
-      work.settle(effect).then(() => {
+      work.settle({ ...effect, changes: [...notes(ops, effect), ...effect.changes] }).then(() => {
         for (const op of ops) {
           ledger.outcome.again ||= makesRoom(op)
           if (op.op !== 'move-base') work.onDone(doneOf(op))

@@ -1,5 +1,6 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
+import { DEEDS_SCHEMA, makeDeedMemory, type DeedChange, type DeedMemory } from './state-deeds.ts'
 import { makeRemoteMemory, nodeOf, REMOTE_SCHEMA, valuesOf, type RemoteMemory } from './state-remote.ts'
 import { shiftRows, type Shift } from './state-shift.ts'
 import type { BaseNode, BaseTree, Identity } from './tree.ts'
@@ -37,6 +38,15 @@ export interface Part {
   at: number
 }
 
+/** A conflict copy that a run made, until somebody decides about it. */
+export interface Copied {
+  copy: string
+  /** The path whose name the server's version keeps. */
+  path: string
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
 /** What one commit changes. */
 export type Change =
   | { put: string; node: BaseNode }
@@ -50,6 +60,9 @@ export type Change =
   | { keep: string; part: Part }
   /** The part is no more: the file is whole, or given up. */
   | { whole: string }
+  | DeedChange
+  | { conflict: Copied }
+  | { settled: string }
 
 /** Facts that a root's state belongs to; another value of one of them makes it the state of something else. */
 export interface Belonging {
@@ -59,11 +72,12 @@ export interface Belonging {
 }
 
 /** What a folder's state knows between runs. Its loss costs time, never data: without it both sides are compared anew. */
-export interface State extends RemoteMemory {
+export interface State extends RemoteMemory, DeedMemory {
   base(): BaseTree
   hashes(): Map<string, Hashed>
   intents(): Intent[]
   parts(): Map<string, Part>
+  conflicts(): Copied[]
   /** All changes, durably, or none. */
   commit(changes: readonly Change[]): void
   /** Forgets every agreement, and with it the right to delete anything. */
@@ -89,6 +103,9 @@ const SCHEMA = `
   create table if not exists intents (key text primary key, intent text not null) strict, without rowid;
   create table if not exists parts (
     key text primary key, name text not null, sha256 text not null, at integer not null
+  ) strict, without rowid;
+  create table if not exists conflicts (
+    copy text primary key, path text not null, at integer not null
   ) strict, without rowid;
 `
 
@@ -127,8 +144,9 @@ function openOwn(file: string, belonging: Belonging): State | undefined {
     // All of it is read anyway: better to know now than in the middle of a run.
     const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
     if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
-    db.script(SCHEMA)
+    db.transaction(() => db.script(SCHEMA))
     db.script(REMOTE_SCHEMA)
+    db.script(DEEDS_SCHEMA)
     const state = makeState(db)
     const known = state.get<Belonging & { format: number }>('belonging')
     const own = { ...belonging, format: FORMAT }
@@ -180,20 +198,29 @@ function makeState(db: SqliteFile): State {
     const row = db.get<{ value: string }>('select value from facts where name = ?', name)
     return row && (JSON.parse(row.value) as T)
   }
+  const deeds = makeDeedMemory(db, { get, set })
   return {
     ...makeRemoteMemory(db, { get, set }),
+    ...deeds.memory,
     base: () =>
       new Map(db.all<BaseRow>('select * from base').map((row) => [row.key, { path: row.path, ...nodeOf(row) }])),
     hashes: () => new Map(db.all<HashRow>('select * from hashes').map((row) => [row.key, hashedOf(row)])),
     intents: () => db.all<{ intent: string }>('select intent from intents').map(({ intent }) => toIntent(intent)),
     parts: () => new Map(db.all<Part & { key: string }>('select * from parts').map(({ key, ...part }) => [key, part])),
+    conflicts: () => db.all<Copied>('select copy, path, at from conflicts order by at, copy'),
     commit(changes) {
-      if (changes.length > 0) db.transaction(() => changes.forEach((change) => apply(db, change)))
+      if (changes.length > 0)
+        db.transaction(() => {
+          for (const change of changes) {
+            if ('note' in change || 'hold' in change || 'release' in change) deeds.apply(change)
+            else apply(db, change)
+          }
+        })
     },
     forgetAll() {
       db.transaction(() => {
-        for (const table of ['base', 'remote', 'nodes', 'intents']) db.run(`delete from ${table}`)
-        db.run(`delete from facts where name in ('manifest', 'feed')`)
+        for (const table of ['base', 'remote', 'nodes', 'intents', 'deeds']) db.run(`delete from ${table}`)
+        db.run(`delete from facts where name in ('manifest', 'feed', 'record', 'undoing')`)
       })
     },
     get,
@@ -209,7 +236,7 @@ const hashedOf = (row: HashRow): Hashed => ({
   at: row.at,
 })
 
-function apply(db: SqliteFile, change: Change): void {
+function apply(db: SqliteFile, change: Exclude<Change, DeedChange>): void {
   if ('put' in change) {
     const { kind, path } = change.node
     const sql = `insert into base values (?, ?, ?, ?, ?, ?) on conflict do update set path = excluded.path, kind = excluded.kind,
@@ -239,5 +266,9 @@ function apply(db: SqliteFile, change: Change): void {
     const { name, sha256, at } = change.part
     db.run('insert or replace into parts values (?, ?, ?, ?)', change.keep, name, sha256, at)
   } else if ('whole' in change) db.run('delete from parts where key = ?', change.whole)
+  else if ('conflict' in change) {
+    const { copy, path, at } = change.conflict
+    db.run('insert or replace into conflicts values (?, ?, ?)', copy, path, at)
+  } else if ('settled' in change) db.run('delete from conflicts where copy = ?', change.settled)
   else db.run('delete from intents where key = ?', change.end)
 }

@@ -1,18 +1,27 @@
+import { existsSync } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
+import { copyFile } from '../row-copy/place.ts'
+import { openRowCopy } from '../row-copy/row-copy.ts'
 import type { Failure, Summary } from './events.ts'
 import { findMoves } from './candidates.ts'
 import { topmost } from './follow.ts'
 import { fillHashes } from './hashing.ts'
+import { heldBack } from './holds.ts'
 import { makeIgnoreRules } from './ignore-rules.ts'
 import { leaveOutIgnored } from './ignored.ts'
 import { isLocked } from './lock.ts'
-import { openRoot, ownFile } from './root.ts'
+import { inodesIn, type Inodes } from './pairs.ts'
+import { placeOf } from './paths.ts'
+import { see } from './placing.ts'
+import { openRoot, ownFile, type Owner } from './root.ts'
 import { foldsCase, scan } from './scan.ts'
 import { openToLook } from './session.ts'
 import { shiftMap } from './shift.ts'
+import type { Copied } from './state.ts'
 import {
   emptyTree,
   isUncertain,
+  keyOf,
   skipCodes,
   type BaseTree,
   type Ignored,
@@ -42,6 +51,20 @@ export interface Status {
   ignored: Ignored[]
   /** What no run synchronises, and what the last one could not. */
   skipped: (Skipped & { message: string })[]
+  /** Conflict copies that nobody has decided about. */
+  conflicts: Copied[]
+  /** The account's rows; null when none are kept here. */
+  rows: RowStatus | null
+}
+
+export interface RowStatus {
+  /** Changes that the server does not have yet. */
+  waiting: number
+  /** Changes that need a decision. */
+  conflicts: number
+  refused: number
+  /** When the server last confirmed them, in milliseconds since the epoch. */
+  as_of: number | null
 }
 
 /** Something that changed here; `from` is where something that was moved came from. */
@@ -69,7 +92,16 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
     for (const key of leaveOutIgnored(base, local, emptyTree())) base.delete(key)
     const looking = { commit: () => undefined }
     const remembered = state.hashes()
-    await fillHashes({ root: root.path, base, local, remote: emptyTree(), remembered, state: looking, clock })
+    const holds = state.holds()
+    const also = new Set(holds.map(({ key }) => key))
+    await fillHashes({ root: root.path, base, local, remote: emptyTree(), remembered, state: looking, also, clock })
+    // What stays on the server only was found so by the last run.
+    const back = heldBack(
+      holds.filter(({ side }) => side === 'here'),
+      { base, local, remote: emptyTree() },
+    )
+    local.skipped.push(...back.skipped)
+    const inodes = inodesIn(remembered)
     const last_run = state.get<Summary & { at: number }>('last_run') ?? null
     const kinds = [...base.values()].map(({ kind }) => kind)
     const skipped = [
@@ -88,8 +120,10 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
         files: kinds.filter((kind) => kind === 'file').length,
         folders: kinds.filter((kind) => kind === 'dir').length,
       },
-      pending: pendingChanges(base, local, new Map([...remembered].map(([key, { id }]) => [key, id.ino]))),
+      pending: pendingChanges(base, local, inodes).filter(({ path }) => !back.keys.has(keyOf(path, fold))),
       ignored: [...local.ignored.values()],
+      conflicts: state.conflicts().filter(({ copy }) => see(placeOf(root.path, copy))),
+      rows: rowStatus(copyFile(stateFolder, root.registered), root.registered, clock),
       skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
     }
   } finally {
@@ -97,7 +131,17 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
   }
 }
 
-function pendingChanges(base: BaseTree, local: Tree<LocalNode>, inodes: ReadonlyMap<string, bigint>): Pending[] {
+function rowStatus(file: string, { server_id, user_id }: Owner, clock: Clock): RowStatus | null {
+  if (!existsSync(file)) return null
+  const { copy } = openRowCopy(file, { server_id, user_id }, clock)
+  try {
+    return { ...copy.count(), as_of: copy.place()?.asked ?? null }
+  } finally {
+    copy.close()
+  }
+}
+
+function pendingChanges(base: BaseTree, local: Tree<LocalNode>, inodes: Inodes): Pending[] {
   const pending: Pending[] = []
   const moves = topmost(findMoves(base, local, inodes))
   // Compared with what both sides will agree on once the moves have been followed.

@@ -100,6 +100,7 @@ export const skipCodes = {
   kept: 'was deleted on the other side, but holds something that is not synchronised',
   damaged: 'was empty after a crash and is fetched again; what was found is in .svc/trash',
   corrupt: 'arrived with other content than announced',
+  taken_back: 'was taken back by an undo: it stays on one side until it changes',
   quota: 'does not fit into the storage quota',
   refused: 'was refused by the server',
   read_only: 'waits here: the server takes no changes at the moment',

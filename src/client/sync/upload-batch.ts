@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { tarEnd, tarHeader, tarPadding } from '../../base/tar-writer.ts'
 import { contract } from '../../contract/contract.ts'
@@ -158,7 +158,7 @@ function bytesOf(work: Work, entry: Entry, onBytes: (count: number) => void): Bu
   let content: Buffer
   try {
     content = readWhole(work, op)
-    entry.sha256 = createHash('sha256').update(content).digest('hex')
+    entry.sha256 = hash('sha256', content)
     const { sha256: planned } = op.local
     if (planned !== undefined && planned !== entry.sha256) throw new Changed('here')
     onBytes(size)

@@ -30,6 +30,8 @@ export type WatchEvent =
   /** A folder is left alone until a full run finds it in order again. */
   | { event: 'paused'; root: string; reason: string; message: string }
   | { event: 'resumed'; root: string }
+  /** Changes of rows were sent that had waited; `letters` of them need a decision. */
+  | { event: 'rows'; sent: number; letters: number }
   /** The system does not tell of all changes in a folder: it is looked through more often. */
   | { event: 'blind'; root: string; message: string }
 
@@ -45,6 +47,8 @@ export interface WatchOptions {
   random: () => number
   signal: AbortSignal
   emit: (event: WatchEvent) => void
+  /** The account's rows, which go out and come in beside the folders. */
+  rows?: { send(): Promise<void>; heard(page: unknown, since: number): Promise<void> }
 }
 
 /** A folder is looked through this often even when no sign of change was seen. */
@@ -215,12 +219,14 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
     }
     const through = weather.attempt()
     try {
+      await parts.rows?.send()
       limits ??= shareOf((await api.call(capabilities, {}, { signal })).limits)
       const { cursor, epoch } = at
       const params = { cursor, wait: MAX_WAIT, ...(epoch === '' ? {} : { epoch }) }
       const timeout = (MAX_WAIT + 20) * 1_000
       const page = await pace(delta, () => api.call(delta, params, { signal, timeout }))
       through()
+      await parts.rows?.heard(page, cursor)
       const files = page.changes.some(({ table }) => table === FILES)
       const reached = Math.max(cursor, page.cursor)
       at = { cursor: reached, epoch }

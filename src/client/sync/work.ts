@@ -39,6 +39,8 @@ export interface Work {
   parts: Map<string, Part>
   /** Names this run in the trash. */
   run: string
+  /** Whether what is done is noted, so that it can be taken back. */
+  noting: boolean
   device: string
   /** `YYYY-MM-DD` */
   date: string

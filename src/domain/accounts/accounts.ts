@@ -22,7 +22,7 @@ import { makeSessions, type InSession, type Sessions } from './sessions.ts'
 import { makeTwoFactor, type TwoFactor } from './two-factor.ts'
 import { makeUsers, type Users } from './users.ts'
 
-export { deriveKeys, type Keys } from './sealing.ts'
+export { deriveKeys, seal, unseal, type Keys } from './sealing.ts'
 export { assertNewPassword, assertPasswordHash } from './passwords.ts'
 export { readDisplayName, readUsername } from './user.ts'
 export { normalName } from './usernames.ts'

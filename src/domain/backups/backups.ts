@@ -84,6 +84,10 @@ export function makeBackups(parts: Parts) {
     pruned: (ids: readonly string[], place: string): Promise<void> =>
       database.write((tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
 
+    /** Notes that a folder of backups has another passphrase. */
+    rekeyed: (place: string): Promise<void> =>
+      database.write((tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
+
     /** Notes a change of the schedule, which counts from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
       await database.write(async (tx) => {

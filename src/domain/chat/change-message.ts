@@ -26,14 +26,18 @@ export function makeMessageChanges({ database, clock, tell }: Parts) {
   const change = <T>(
     user: number,
     id: number,
-    part: (tx: Writer, message: { id: number; room: number; author: number; stamp: number }) => Promise<T>,
+    part: (
+      tx: Writer,
+      message: { id: number; room: number; author: number; stamp: number; isAssistant: boolean },
+    ) => Promise<T>,
   ): Promise<T> =>
     database.write(async (tx) => {
       const found = await visibleMessage(tx, id, user)
       const entered = found && (await enterRoom(tx, found.room_id, user, clock.now()))
       // Looked at again behind the lock of the room: it may have been deleted meanwhile.
       if (!entered || !(await visibleMessage(tx, id, user))) throw noSuchMessage()
-      return part(tx, { id, room: found.room_id, author: found.user_id, stamp: entered.stamp })
+      const isAssistant = found.is_assistant === 1
+      return part(tx, { id, room: found.room_id, author: found.user_id, stamp: entered.stamp, isAssistant })
     })
 
   const record = (tx: Writer, room: number, row: number, deleted = false) =>
@@ -43,8 +47,9 @@ export function makeMessageChanges({ database, clock, tell }: Parts) {
     /** Gives a message of one's own another text. */
     async edit({ id: user }: Author, { message_id, content }: { message_id: number; content: string }): Promise<void> {
       assertContent(content)
-      const { room, moved } = await change(user, message_id, async (tx, { id, room, author, stamp }) => {
-        if (author !== user) throw fault('forbidden', { text: 'Only its author may edit a message.' })
+      const { room, moved } = await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
+        // Whom the assistant answered may delete the answer, and nobody may put words into its mouth.
+        if (author !== user || isAssistant) throw fault('forbidden', { text: 'Only its author may edit a message.' })
         await editMessage(tx, id, { content, folded: fold(content) }, stamp)
         return { room, moved: await record(tx, room, id) }
       })

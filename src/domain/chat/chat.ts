@@ -10,13 +10,14 @@ import { makePoll } from './poll.ts'
 import { makePresence } from './presence.ts'
 import { makeRead } from './read.ts'
 import { makeRooms } from './rooms.ts'
-import { makeSend } from './send.ts'
+import { makeSend, type Listener } from './send.ts'
 import type { Tell } from './tell.ts'
+import { makeVoice } from './voice.ts'
 
 export type { RoomOverview } from './oversight.ts'
 export type { Author } from './author.ts'
 export { inviteIn, openRoomIn } from './membership.ts'
-export { postIn } from './send.ts'
+export { postIn, type Listener } from './send.ts'
 export { assertContent, readRoomName } from './text.ts'
 
 interface Parts {
@@ -25,10 +26,12 @@ interface Parts {
   audit: Audit
   /** Tells waiting requests that an account's feed moved. */
   announce: (user: number) => void
+  /** Hears what is said. */
+  listener: Listener
 }
 
 /** Rooms of people and what they say in them. */
-export function makeChat({ database, clock, audit, announce }: Parts) {
+export function makeChat({ database, clock, audit, announce, listener }: Parts) {
   const news = makeNews((rooms) => stampsOf(database.read, rooms))
   const tell: Tell = (room, feeds) => {
     news.announce(room)
@@ -38,10 +41,11 @@ export function makeChat({ database, clock, audit, announce }: Parts) {
     ...makeRooms({ database }),
     ...makeMembership({ database, clock, audit, tell }),
     ...makeRead({ database }),
-    ...makeSend({ database, clock, tell }),
+    ...makeSend({ database, clock, tell, listener }),
     ...makeMessageChanges({ database, clock, tell }),
     ...makePoll({ database, clock, news }),
     ...makePresence({ database, clock, tell }),
+    voice: makeVoice({ database, clock, tell }),
     oversight: makeOversight({ database, clock, audit, tell }),
     /** Lets waiting requests go. */
     close: news.close,

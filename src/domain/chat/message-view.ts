@@ -24,11 +24,21 @@ export function group(reactions: readonly Reaction[]): SharedMessage['reactions'
   return [...users].map(([emoji, user_ids]) => ({ emoji, count: user_ids.length, user_ids }))
 }
 
+/** The name of the assistant as it stands beside its messages. */
+export const nameShown = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+
+const ASSISTANT_COLOR = '#6b5b95'
+
 function share(message: Message, reactions: readonly Reaction[]): SharedMessage {
-  const { id, timestamp, edited_at, is_assistant, changed_at: _, ...rest } = message
+  const { id, timestamp, edited_at, is_assistant, changed_at: _, spoken_by, ...rest } = message
   return {
     message_id: id,
     ...rest,
+    ...(spoken_by !== null && {
+      username: spoken_by,
+      display_name: nameShown(spoken_by),
+      avatar_color: ASSISTANT_COLOR,
+    }),
     timestamp: iso(timestamp),
     edited_at: edited_at === null ? null : iso(edited_at),
     is_assistant: is_assistant === 1,

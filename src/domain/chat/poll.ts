@@ -4,7 +4,7 @@ import { typistsOf, type Typist } from '../../storage/chat-presence.ts'
 import { stampOf } from '../../storage/chat-rooms.ts'
 import type { Database } from '../../storage/database.ts'
 import type { News } from '../news.ts'
-import { shareAll, shownTo, type SharedMessage, type ShownMessage } from './message-view.ts'
+import { nameShown, shareAll, shownTo, type SharedMessage, type ShownMessage } from './message-view.ts'
 import { notMember } from './refusals.ts'
 import { readMoment } from './text.ts'
 
@@ -22,7 +22,7 @@ export interface Polled {
   messages: ShownMessage[]
   changed: ShownMessage[]
   deleted: number[]
-  typing: { user_id: number; display_name: string }[]
+  typing: { user_id: number; display_name: string; is_assistant?: true }[]
   timestamp: string
 }
 
@@ -114,7 +114,7 @@ export function makePoll({ database, clock, news }: Parts) {
       const after = Math.min(asked, stamp)
       if (wait > 0 && stamp === after) {
         const now = clock.now()
-        const ends = (await typistsOf(database.read, room, now)).filter(({ user_id }) => user_id !== user)
+        const ends = typistsBut(user, await typistsOf(database.read, room, now))
         const most = Math.min(wait * SECOND, ...ends.map(({ typing_until }) => typing_until - now + 1))
         await news.wait(room, after, most, signal())
         stamp = await stampFor(user, room)
@@ -131,8 +131,16 @@ export function makePoll({ database, clock, news }: Parts) {
   }
 }
 
+/** Who types, for one user: others, and the assistant even where it answers them. */
+const typistsBut = (user: number, typists: readonly Typist[]): Typist[] =>
+  typists.filter(({ user_id, is_assistant }) => is_assistant === 1 || user_id !== user)
+
 const typingBut = (user: number, typists: readonly Typist[]): Polled['typing'] =>
-  typists.filter(({ user_id }) => user_id !== user).map(({ user_id, display_name }) => ({ user_id, display_name }))
+  typistsBut(user, typists).map(({ user_id, display_name, is_assistant }) =>
+    is_assistant === 1
+      ? { user_id, display_name: nameShown(display_name), is_assistant: true }
+      : { user_id, display_name },
+  )
 
 /** Up to where a list tells everything: to its last moment when it is full, else to the end. */
 const endOf = (moments: readonly number[], end: number): number => (moments.length < PAGE ? end : moments.at(-1)!)

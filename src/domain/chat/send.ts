@@ -17,10 +17,21 @@ interface NewMessage {
   client_id?: string
 }
 
+/** Somebody who answers what is said in rooms. */
+export interface Listener {
+  /** Whether a message is for them. */
+  isFor(content: string): Promise<boolean>
+  /** Notes a message that is, one step of the transaction that posts it; false when they take no more. */
+  note(tx: Writer, message: { id: number; room_id: number; user_id: number }): Promise<boolean>
+  /** Such a message is stored. */
+  heard(room: number): void
+}
+
 interface Parts {
   database: Database
   clock: Clock
   tell: Tell
+  listener: Listener
 }
 
 /** Posts a message, one step of a transaction; nobody's feed moves when its `client_id` was there before. */
@@ -39,16 +50,25 @@ export async function postIn(
   if (reply_to !== null && (await visibleMessage(tx, reply_to, author.id))?.room_id !== room) throw noSuchMessage()
   const { stamp: timestamp } = entered
   const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
-  const id = await insertMessage(tx, { ...row, folded: fold(content), client_id })
+  const said = { folded: fold(content), client_id, is_assistant: 0, spoken_by: null }
+  const id = await insertMessage(tx, { ...row, ...said })
   await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
   const moved = await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
   const { username, display_name, avatar_color } = author
-  const shown = { username, display_name, avatar_color, edited_at: null, is_assistant: 0, changed_at: 0 }
+  const shown = {
+    username,
+    display_name,
+    avatar_color,
+    edited_at: null,
+    is_assistant: 0,
+    changed_at: 0,
+    spoken_by: null,
+  }
   return { posted: { id, ...row, ...shown }, moved }
 }
 
 /** Posting messages. */
-export function makeSend({ database, clock, tell }: Parts) {
+export function makeSend({ database, clock, tell, listener }: Parts) {
   return {
     /**
      * Posts a message; the same `client_id` again answers the first one. Faults: `forbidden` for a room the author is not
@@ -56,12 +76,15 @@ export function makeSend({ database, clock, tell }: Parts) {
      */
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)
-      const { shown, moved } = await database.write(async (tx) => {
+      const isForListener = await listener.isFor(message.content)
+      const { shown, moved, isNoted } = await database.write(async (tx) => {
         const { posted, moved } = await postIn(tx, author, message, clock.now())
+        const isNoted = isForListener && moved.length > 0 && (await listener.note(tx, posted))
         const [shown] = shownTo(author.id, await shareAll(tx, [posted]))
-        return { shown: shown!, moved }
+        return { shown: shown!, moved, isNoted }
       })
       if (moved.length > 0) tell(message.room_id, moved)
+      if (isNoted) listener.heard(message.room_id)
       return shown
     },
   }

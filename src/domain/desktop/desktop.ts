@@ -13,6 +13,7 @@ export { examinePackage, packageLimits, type AppPackage, type Examined } from '.
 export type { RegisteredApp } from './app-registry.ts'
 export type { Release } from './app-releases.ts'
 export { addVersion, readComponent, type NewComponent } from './components.ts'
+export { isComponentChange, notedComponents, type ComponentChange } from './noted-components.ts'
 export { assertApp } from './apps.ts'
 export { seedSystemApps } from './system-apps.ts'
 

@@ -95,6 +95,26 @@ const systemApps: readonly SystemApp[] = [
     category: 'utility',
     admin_only: true,
   },
+  {
+    slug: 'contacts',
+    name: 'Contacts',
+    description: 'People and companies, and how to reach them.',
+    category: 'communication',
+    supports_context: true,
+  },
+  {
+    slug: 'bookmarks',
+    name: 'Bookmarks',
+    description: 'Pages of the web to come back to.',
+    category: 'productivity',
+    supports_context: true,
+  },
+  {
+    slug: 'apps',
+    name: 'Apps',
+    description: 'Add apps of your own to the desktop.',
+    category: 'utility',
+  },
 ]
 
 const systemSlugs: ReadonlySet<string> = new Set(systemApps.map(({ slug }) => slug))

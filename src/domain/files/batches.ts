@@ -113,12 +113,17 @@ export const makeBatches = ({ database, reach, allowance, announce, write, chang
   /** Runs the steps of one group, in order. */
   async function run(user: number, steps: { path: string; step: Step }[], first: number): Promise<Outcome[]> {
     const outcomes = await database.write(async (tx) => {
-      const done: Outcome[] = []
-      for (const [offset, { path, step }] of steps.entries()) {
-        const refused = step instanceof Fault ? step : await orFault(() => tx.attempt(() => step(tx)))
-        done.push(outcome(first + offset, path, refused instanceof Fault ? refused : undefined))
+      const inOrder = async (attempt: (step: () => Promise<unknown>) => Promise<unknown>) => {
+        const done: Outcome[] = []
+        for (const [offset, { path, step }] of steps.entries()) {
+          const refused = step instanceof Fault ? step : await attempt(() => step(tx))
+          done.push(outcome(first + offset, path, refused instanceof Fault ? refused : undefined))
+        }
+        return done
       }
-      return done
+      // As a rule none is refused, and a savepoint each would be for nothing: only then all begin again, each with its own.
+      const together = await orFault(() => tx.attempt(() => inOrder((step) => step())))
+      return together instanceof Fault ? inOrder((step) => orFault(() => tx.attempt(step))) : together
     })
     announce(user)
     return outcomes

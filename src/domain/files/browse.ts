@@ -9,7 +9,7 @@ import { entriesOf, mtimeOf, type Entry } from '../../storage/files.ts'
 import { roomRootOf } from '../../storage/room-files.ts'
 import { factsOf, type FileFacts } from './look.ts'
 import { mimeOf } from './mime.ts'
-import { isReserved, segmentsOf, TEAMCHAT, type Segments } from './paths.ts'
+import { isReserved, pathOf, segmentsOf, TEAMCHAT, type Segments } from './paths.ts'
 import type { Reach } from './reach.ts'
 import { foldersFor, roomBehind } from './rooms.ts'
 import type { Tree } from './tree.ts'
@@ -95,6 +95,17 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     return seen(segments, async (on) => factsOf(await tree.find(on, await reach.spot(on, user, address))))
   }
 
+  /**
+   * The text of a file, and the hash that a change of it can be made to depend on. Faults: `bad_path`, `not_found`,
+   * `too_large`, `unsupported_media_type`.
+   */
+  async function hashedText(user: number, path: string): Promise<{ content: string; sha256: string }> {
+    const { sha256, size } = await facts(user, path)
+    if (size > TEXT_MAX)
+      throw fault('too_large', { text: `A text to be read may have at most ${formatSize(TEXT_MAX)}.` })
+    return { content: await textOf(contents, sha256), sha256 }
+  }
+
   return {
     facts,
 
@@ -104,13 +115,17 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
       return (await seen(segments, (on) => listIn(on, user, path, segments))).sort(order)
     },
 
-    /** The text of a file. Faults: `bad_path`, `not_found`, `too_large`, `unsupported_media_type`. */
-    async text(user: number, path: string): Promise<string> {
-      const { sha256, size } = await facts(user, path)
-      if (size > TEXT_MAX)
-        throw fault('too_large', { text: `A text to be read may have at most ${formatSize(TEXT_MAX)}.` })
-      return textOf(contents, sha256)
+    /** The folder of a room below `/Teamchat`, as this account sees it. Fault `not_found` for a room of others. */
+    async roomFolder(user: number, room: number): Promise<string> {
+      const folder = (await foldersFor(database.read, user)).find(({ id }) => id === room)
+      if (!folder) throw fault('not_found')
+      return pathOf([TEAMCHAT, folder.name])
     },
+
+    hashedText,
+
+    /** The text of a file. Faults as those of `hashedText`. */
+    text: async (user: number, path: string): Promise<string> => (await hashedText(user, path)).content,
 
     /** Bytes used and allowed; a `total` of 0 is unlimited. */
     async quota(user: number) {

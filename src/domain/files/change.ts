@@ -46,14 +46,17 @@ async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, n
 /** Changing trees without new contents. What ends in `In` is one step of a transaction. */
 export const makeChange = ({ database, clock, tree, reach, announce }: Parts) => {
   const changes = {
-    async removeIn(tx: Writer, user: number, address: Address, when: RemovalTerms): Promise<boolean> {
+    /** The entry of the trash; undefined when there was nothing. */
+    async discardIn(tx: Writer, user: number, address: Address, when: RemovalTerms = {}): Promise<number | undefined> {
       const spot = await reach.spot(tx, user, address)
       const node = await tree.find(tx, spot)
-      if (!node) return false
+      if (!node) return undefined
       await assertTerms(tx, node, when)
-      await discard(tx, spot, node, clock.now())
-      return true
+      return discard(tx, spot, node, clock.now())
     },
+
+    removeIn: async (tx: Writer, user: number, address: Address, when: RemovalTerms): Promise<boolean> =>
+      (await changes.discardIn(tx, user, address, when)) !== undefined,
 
     async makeFolderIn(tx: Writer, user: number, address: Address): Promise<boolean> {
       const spot = await reach.spot(tx, user, address)

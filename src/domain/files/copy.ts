@@ -66,6 +66,8 @@ export const makeCopy = ({ database, clock, tree, reach, allowance, announce }: 
   }
 
   return {
+    copyIn,
+
     /**
      * Copies a file or a folder with everything below it, creating missing folders of the target. Faults: `bad_path`,
      * `not_found`, `exists` when the target is taken, `bad_request` for a folder into itself, `quota_exceeded`,

@@ -6,6 +6,7 @@ import { makeBrowse } from './browse.ts'
 import { makeChange } from './change.ts'
 import { makeCopy } from './copy.ts'
 import { makeLook } from './look.ts'
+import { makeNoted } from './noted.ts'
 import { ownReach, wholeReach } from './reach.ts'
 import { makeTrash } from './trash.ts'
 import { makeTree } from './tree.ts'
@@ -16,6 +17,7 @@ export type { FileEntry } from './batches.ts'
 export { handOverFiles, handOverFolder, type Handover } from './hand-over.ts'
 export type { FileFacts } from './look.ts'
 export { mimeOf } from './mime.ts'
+export { isFileChange, type FileChange } from './file-change.ts'
 export { nameKey, ownSegments, segmentsOf } from './paths.ts'
 
 export { segmentOf } from './rooms.ts'
@@ -41,13 +43,16 @@ export function makeFiles(parts: Parts) {
   const whole = { ...parts, tree, reach: wholeReach(tree) }
   const write = makeWrite(own)
   const change = makeChange(own)
+  const desktop = { ...makeBrowse(whole), ...makeWrite(whole), ...makeChange(whole), ...makeCopy(whole) }
+  const trash = makeTrash(whole)
   return {
     ...makeLook(own),
     ...write,
     ...change,
     ...makeBatches({ ...own, write, change }),
-    desktop: { ...makeBrowse(whole), ...makeWrite(whole), ...makeChange(whole), ...makeCopy(whole) },
-    trash: makeTrash(whole),
+    desktop,
+    trash,
+    noted: makeNoted({ ...whole, desktop, trash }),
     versions: makeVersions(whole),
   }
 }

@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** The path of an entry as the desktop names it today, whatever its room was called then. */
-function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room_id' | 'path'>): string {
+export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room_id' | 'path'>): string {
   if (room_id === null) return path
   return pathOf([TEAMCHAT, rooms.find(({ id }) => id === room_id)!.name]) + path
 }
@@ -72,6 +72,8 @@ export const makeTrash = ({ database, clock, tree, reach, allowance, announce }:
   }
 
   return {
+    restoreIn,
+
     /** What is in the trash, newest first; `path` is where it was. */
     list: (user: number) =>
       database.snapshot(async (at) => {
@@ -83,6 +85,7 @@ export const makeTrash = ({ database, clock, tree, reach, allowance, announce }:
           name: entry.name,
           type: entry.type,
           size: entry.size,
+          ...(entry.sha256 === null ? {} : { sha256: entry.sha256 }),
           deleted_at: iso(entry.deleted_at),
           expires_at: iso(entry.deleted_at + retention),
         }))

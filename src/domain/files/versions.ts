@@ -3,6 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import type { Database, Reader } from '../../storage/database.ts'
 import { versionOf, versionsOf } from '../../storage/versions.ts'
 import type { FileFacts } from './look.ts'
+import type { Expectation } from './preconditions.ts'
 import type { Address, Reach } from './reach.ts'
 import type { Tree } from './tree.ts'
 import { makeStore, quotaOf, type Allowance } from './write.ts'
@@ -69,14 +70,14 @@ export const makeVersions = (parts: Parts) => {
 
     /**
      * Makes an earlier content the present one, which becomes a version itself; returns the file's new version number.
-     * Faults: `bad_path`, `not_found`, `quota_exceeded`.
+     * Faults: `bad_path`, `not_found`, `quota_exceeded`, and `precondition_failed` when the file is not the expected one.
      */
-    async restore(user: number, path: string, id: number): Promise<number> {
+    async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
       const address = reach.address(path, 'thing')
       const quota = await quotaOf(database.read, user, allowance)
       const restored = await database.write(async (tx) => {
         const { spot, version: content } = await version(tx, user, address, id)
-        return store(tx, spot, content, { quota })
+        return store(tx, spot, content, { quota, expectation })
       })
       announce(user)
       return restored.version

@@ -45,8 +45,10 @@ export const auditKinds = {
   'backup.failed': 'a backup that could not be made',
   'backup.removed': 'old backups removed',
   'backup.restored': 'a backup restored, which is how this data directory began',
+  'backup.passphrase': 'another passphrase for a folder of backups',
   'backup.proven': 'a backup restored as a drill, and found complete',
   'backup.schedule': 'another schedule of backups',
+  'assistant.tool': 'the assistant used a tool for somebody, or was kept from it',
   'seed.applied': 'a seed put into effect',
 } as const
 

@@ -2,6 +2,7 @@ import { Cron } from 'croner'
 import { formatSize, parseSize } from '../../base/sizes.ts'
 import { SLUG } from '../../contract/apps.ts'
 import { limits } from '../../contract/limits.ts'
+import { apiKey, declaredModels, modelServer, type DeclaredModel } from './assistant-options.ts'
 
 /** The values an option can have, how they are read from text and shown. */
 interface Kind<T> {
@@ -10,6 +11,8 @@ interface Kind<T> {
   parse(text: string): T
   show(value: T): string
 }
+
+export type { DeclaredModel } from './assistant-options.ts'
 
 export interface Option<T = unknown> {
   kind: Kind<T>
@@ -111,6 +114,8 @@ const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => (
 })
 const live = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({ kind, standard, summary, live: true })
 
+const MODEL = text(/^[\w./:@+-]{1,200}$/, 'the name of a model')
+
 const HTTPS_ORIGIN = /^https:\/\/([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
 
 // An address or a range in CIDR notation. Numbers of hops and wildcards are refused: anybody could then name any address.
@@ -166,6 +171,31 @@ export const options = {
   'backup.keep_weekly': live(integer(0, 10_000), 4, 'Weeks of which the newest backup stays'),
   'backup.keep_monthly': live(integer(0, 10_000), 12, 'Months of which the newest backup stays'),
   'retention.versions_days': live(integer(1, 36_500), 30, 'Days that deleted and overwritten files can be restored'),
+  'assistant.name': live(
+    text(/^[a-z0-9][a-z0-9_-]{0,31}$/i, 'a short name of letters and digits'),
+    'assistant',
+    'Name of the assistant: a message with @NAME in a room is for it',
+  ),
+  'assistant.base_url': live(modelServer, '', 'Where models answer: Anthropic, or anything that speaks as OpenAI does'),
+  'assistant.api_key': { ...live(apiKey, '', 'Key for it; not needed for one of your own'), secret: true },
+  'assistant.chat_model': live(MODEL, '', 'Model that answers'),
+  'assistant.agent_model': live(MODEL, '', 'Model that works with tools for it; without one the chat model does'),
+  'assistant.vision_model': live(MODEL, '', 'Model that looks at pictures'),
+  'assistant.models': live(
+    declaredModels,
+    [] as DeclaredModel[],
+    'Further models, and what they can where that is not found by itself',
+  ),
+  'assistant.run_command': live(
+    oneOf('auto', 'off', 'on'),
+    'auto',
+    'Whether the assistant may run commands in a sandbox; auto where there is one',
+  ),
+  'assistant.daily_tokens': live(
+    integer(0, 1_000_000_000),
+    0,
+    'Tokens a user may use up in a day (UTC); 0 for no limit',
+  ),
 } as const
 
 export type Options = typeof options

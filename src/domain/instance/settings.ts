@@ -22,7 +22,9 @@ export interface Maintenance {
 
 interface State {
   version: string
+  /** Secrets stand in it masked. */
   values: Values
+  secrets: Partial<Record<OptionName, () => string>>
   sources: Record<OptionName, Source>
   maintenance: Maintenance | undefined
 }
@@ -30,16 +32,31 @@ interface State {
 const names = Object.keys(options) as OptionName[]
 const MAINTENANCE = '#maintenance'
 
-function assemble(version: string, stored: Map<string, string>, given: Given): State {
+/** What stands for a secret that is set. */
+const MASK = '********'
+
+/** How secrets are stored: only this installation can read them, and only under their name. */
+export interface Sealing {
+  seal(name: string, text: string): string
+  /** Throws when the key is another one. */
+  unseal(name: string, sealed: string): string
+}
+
+function assemble(version: string, stored: Map<string, string>, given: Given, sealing: Sealing): State {
   const sources = {} as Record<OptionName, Source>
+  const secrets: State['secrets'] = {}
   const values = Object.fromEntries(
     names.map((name) => {
       const text = stored.get(name)
       sources[name] = given.sources[name] ?? (text === undefined ? 'default' : 'database')
-      return [name, given.values[name] ?? (text === undefined ? options[name].standard : JSON.parse(text))]
+      const value: unknown = given.values[name] ?? (text === undefined ? options[name].standard : JSON.parse(text))
+      if (!(options[name] as Option).secret || value === '') return [name, value]
+      // A secret that cannot be opened stops what needs it, not all the rest.
+      secrets[name] = () => (given.values[name] === undefined ? sealing.unseal(name, String(value)) : String(value))
+      return [name, MASK]
     }),
   ) as Values
-  return { version, values, sources, maintenance: declaredIn(stored) }
+  return { version, values, secrets, sources, maintenance: declaredIn(stored) }
 }
 
 function declaredIn(stored: Map<string, string>): Maintenance | undefined {
@@ -55,29 +72,36 @@ const unlessOver = (maintenance: Maintenance | undefined, now: number): Maintena
 const FRESH_MS = 5
 
 /** The settings in force. What an admin command changes holds for the next request of every process. */
-export function makeSettings(database: Database, given: Given, clock: Clock) {
+export function makeSettings(database: Database, given: Given, clock: Clock, sealing: Sealing) {
   let state: State | undefined
   let askedAt = -Infinity
 
   async function current(): Promise<State> {
     if (state && performance.now() - askedAt < FRESH_MS) return state
     const version = await settingsVersion(database.read)
-    if (state?.version !== version) state = assemble(version, await storedSettings(database.read), given)
+    if (state?.version !== version) state = assemble(version, await storedSettings(database.read), given, sealing)
     askedAt = performance.now()
     return state
   }
 
   return {
+    /** Every value; secrets masked. */
     async values(): Promise<Values> {
       return (await current()).values
     },
 
-    /** Every option with its value and where it comes from; secrets as they are. */
+    /** A secret as it is; empty when it is not set. Throws when it was sealed with another key. */
+    async secret(name: OptionName): Promise<string> {
+      return (await current()).secrets[name]?.() ?? ''
+    },
+
+    /** Every option with its value and where it comes from; secrets masked. */
     async list(): Promise<{ name: OptionName; value: unknown; shown: string; source: Source; option: Option }[]> {
       const { values, sources } = await current()
       return names.map((name) => {
         const option = options[name] as Option
-        return { name, value: values[name], shown: option.kind.show(values[name]), source: sources[name], option }
+        const shown = option.secret ? String(values[name]) : option.kind.show(values[name])
+        return { name, value: values[name], shown, source: sources[name], option }
       })
     },
 
@@ -87,8 +111,10 @@ export function makeSettings(database: Database, given: Given, clock: Clock) {
      */
     async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
+      const isSealed = (options[name] as Option).secret && value !== undefined && value !== ''
+      const stored = isSealed ? sealing.seal(name, String(value)) : value
       await database.write(async (tx) => {
-        await storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value))
+        await storeSetting(tx, name, stored === undefined ? undefined : JSON.stringify(stored))
         await unit?.(tx)
       })
       askedAt = -Infinity

@@ -1,5 +1,7 @@
 import { DAY, HOUR, SECOND, type Clock } from '../../base/clock.ts'
 import { SESSION_LIFETIME } from '../../contract/limits.ts'
+import { forgetConfirmations } from '../../storage/assistant-confirmations.ts'
+import { forgetSets } from '../../storage/assistant-ledger.ts'
 import { forgetAudit } from '../../storage/audit.ts'
 import { compact } from '../../storage/changes.ts'
 import { forgetDeletions } from '../../storage/chat-messages.ts'
@@ -42,7 +44,7 @@ interface Parts {
 }
 
 /**
- * Forgets what is past its retention: tombstones, trash, versions, remembered pushes, sessions, tokens and codes that are
+ * Forgets what is past its retention: tombstones, trash, versions, changes of the assistant, remembered pushes, sessions, tokens and codes that are
  * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today.
  */
 export const makeUpkeep =
@@ -53,6 +55,7 @@ export const makeUpkeep =
     const tombstones = await database.write((tx) => compact(tx, now - values['retention.tombstones_days'] * DAY))
     await database.write((tx) => forgetDeletions(tx, now - values['retention.tombstones_days'] * DAY))
     const purged = await database.write((tx) => purge(tx, now - values['retention.versions_days'] * DAY))
+    await database.write((tx) => forgetSets(tx, now - values['retention.versions_days'] * DAY))
     await database.write((tx) => forgetPushes(tx, now - PUSH_MEMORY))
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
@@ -60,6 +63,7 @@ export const makeUpkeep =
       await sweepSessions(tx, { idleSince, madeSince })
       await sweepTokens(tx, now)
       await sweepBypassCodes(tx, now)
+      await forgetConfirmations(tx, now)
     })
     await database.write((tx) => forgetAudit(tx, now - AUDIT_MEMORY))
     const today = Math.floor(now / DAY)

@@ -14,10 +14,14 @@ export async function planSettings({ database, seed, settings }: Planning): Prom
   const tasks: { name: string; value: unknown }[] = []
   const wanted = Object.entries(seed.settings)
   for (const [name, value] of wanted) {
-    const { kind, standard } = options[name as OptionName] as Option
+    const { kind, standard, secret } = options[name as OptionName] as Option
     const before = stored.get(name)
-    if (before === JSON.stringify(value)) continue
+    if (secret ? (await settings.secret(name as OptionName)) === value : before === JSON.stringify(value)) continue
     tasks.push({ name, value })
+    if (secret) {
+      items.push({ action: 'change', kind: 'setting', text: `setting ${name}` })
+      continue
+    }
     const shown = kind.show(before === undefined ? standard : JSON.parse(before)) || 'nothing'
     items.push({
       action: 'change',

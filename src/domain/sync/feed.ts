@@ -97,12 +97,12 @@ export const makeFeed = (deps: { database: Database; news: News; epoch: () => st
     })
   },
 
-  /** Every row the account sees and the cursor that goes with them, from one snapshot. */
-  everything: (user: number) =>
+  /** Every row the account sees in these tables and the cursor that goes with them, from one snapshot. */
+  everything: (user: number, wanted: readonly string[] = feedTables) =>
     deps.database.snapshot(async (at) => {
       const { seq } = (await headOf(at, user))!
       const data: Record<string, Row[]> = {}
-      for (const table of feedTables) {
+      for (const table of wanted) {
         const rows = await sources[table]!.all(at, user)
         rows.forEach(toWire(table))
         data[table] = rows as Row[]

@@ -163,8 +163,8 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
   return ledger
 }
 
-/** All operations of one push, and where the feed is after them. */
-async function apply(tx: Writer, user: number, { operations, cursor }: Push, now: number): Promise<Pushed> {
+/** All operations of one push as one step of a transaction, and where the feed is after them. */
+export async function applyIn(tx: Writer, user: number, { operations, cursor }: Push, now: number): Promise<Pushed> {
   const before = (await headOf(tx, user))!.seq
   const { results, changes } = await applyAll(tx, user, operations, now)
   let head = before
@@ -187,12 +187,12 @@ export const makePush = ({ database, clock, news }: { database: Database; clock:
     if (push.operations.length > PUSH_OPERATIONS) throw fault('too_many_operations')
     const pushed = await database.write(async (tx) => {
       const now = clock.now()
-      if (!key) return apply(tx, user, push, now)
+      if (!key) return applyIn(tx, user, push, now)
       const payload_hash = payloadHash(push)
       const before = await keyedAnswer(tx, user, key)
       if (before && before.payload_hash !== payload_hash) throw fault('idempotency_key_reuse')
       if (before) return JSON.parse(before.answer) as Pushed
-      const answer = await apply(tx, user, push, now)
+      const answer = await applyIn(tx, user, push, now)
       await rememberAnswer(tx, {
         user_id: user,
         key,

@@ -1,11 +1,14 @@
 import type { Clock } from '../../base/clock.ts'
+import type { TableName } from '../../contract/tables.ts'
 import { headsOf } from '../../storage/changes.ts'
 import type { Database } from '../../storage/database.ts'
+import { rowsOf } from './bulk-rows.ts'
 import { makeFeed } from './feed.ts'
 import { makeNews } from '../news.ts'
 import { makePush } from './push.ts'
 
 export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
+export { notedRows, type RowChange } from './noted-rows.ts'
 export { refuse as refuseRow } from './row-checks.ts'
 export { shapes } from './tables.ts'
 
@@ -22,6 +25,8 @@ export function makeSync({ database, clock, epoch }: Parts) {
   return {
     ...makeFeed({ database, news, epoch }),
     ...makePush({ database, clock, news }),
+    /** Every row of an account in one table, as the wire shows them, by id. */
+    rows: (user: number, table: TableName) => rowsOf(database.read, user, table),
     /** Tells waiting requests that an account's feed moved. */
     announce: news.announce,
     /** Lets waiting requests go. */

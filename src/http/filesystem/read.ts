@@ -1,7 +1,7 @@
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
-export const read = handle(filesystem.actions.read, async ({ params: { path }, caller, domain }) => ({
-  content: await domain.files.desktop.text(caller.user.id, path),
-  path,
-}))
+export const read = handle(filesystem.actions.read, async ({ params: { path }, caller, domain }) => {
+  const { content, sha256 } = await domain.files.desktop.hashedText(caller.user.id, path)
+  return { content, path, sha256 }
+})

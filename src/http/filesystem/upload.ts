@@ -15,6 +15,9 @@ export const upload = handle(filesystem.actions.upload, async ({ params, caller,
   await desktop.admit(caller.user.id, path, Math.max(0, Number(headers['content-length'] ?? 0) - ENVELOPE))
   const staged = await desktop.receive(body)
   await fields()
-  const { size } = await desktop.write(caller.user.id, path, { staged })
+  const { size } = await desktop.write(caller.user.id, path, {
+    staged,
+    expectation: { absent: params.if_absent },
+  })
   return { path, size }
 })

@@ -2,10 +2,14 @@ import { Readable } from 'node:stream'
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
-export const write = handle(filesystem.actions.write, async ({ params: { path, content }, caller, domain }) => {
+export const write = handle(filesystem.actions.write, async ({ params, caller, domain }) => {
+  const { path, content, if_sha256, if_absent } = params
   const { desktop } = domain.files
   const bytes = Buffer.from(content)
   await desktop.admit(caller.user.id, path, bytes.length)
-  await desktop.write(caller.user.id, path, { staged: await desktop.receive(Readable.from([bytes])) })
-  return { path }
+  const { sha256 } = await desktop.write(caller.user.id, path, {
+    staged: await desktop.receive(Readable.from([bytes])),
+    expectation: { sha256: if_sha256, absent: if_absent },
+  })
+  return { path, sha256 }
 })

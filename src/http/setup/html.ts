@@ -1,18 +1,19 @@
 const style = `
-:root { color-scheme: light dark; --page: #f4f5f7; --card: #fff; --text: #16191d; --soft: #5b6470; --line: #7d8794; --main: #0b61a4; --on-main: #fff; --bad: #b3261e; }
+:root { color-scheme: light dark; --page: #f3f4f8; --card: #fff; --text: #171a21; --soft: #565e6c; --line: #7f8899; --main: #3b5bdb; --on-main: #fff; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) {
-  :root { --page: #111418; --card: #1b2026; --text: #e8eaed; --soft: #a3acb8; --line: #7b8694; --main: #8ab8e6; --on-main: #0b1a29; --bad: #ffb4ab; }
+  :root { --page: #14171d; --card: #1b1f27; --text: #e9ecf2; --soft: #a4adbd; --line: #77829a; --main: #8fa6ff; --on-main: #0d1433; --bad: #ffb4ab; }
 }
 * { box-sizing: border-box; }
 body { background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; }
-main { background: var(--card); border-radius: .75rem; box-shadow: 0 1px 3px #0003; max-width: 26rem; padding: 2rem 1.5rem; width: 100%; }
+main { background: var(--card); border-radius: 20px; box-shadow: 0 1px 2px #10182814, 0 8px 28px #10182829; max-width: 26rem; padding: 2rem 1.5rem; width: 100%; }
 h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; }
 p { margin: 0 0 1rem; } p:last-child { margin: 0; } small { color: var(--soft); display: block; margin-top: .25rem; }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
-input { background: transparent; border: 1px solid var(--line); border-radius: .4rem; color: inherit; font: inherit; padding: .6rem .7rem; width: 100%; }
-button { background: var(--main); border: 0; border-radius: .4rem; color: var(--on-main); cursor: pointer; font: 600 1rem/1.5 system-ui, sans-serif; margin-top: 1.5rem; padding: .65rem; width: 100%; }
+input { background: transparent; border: 1px solid var(--line); border-radius: 10px; color: inherit; font: inherit; padding: .6rem .7rem; width: 100%; }
+button { background: var(--main); border: 0; border-radius: 10px; color: var(--on-main); cursor: pointer; font: 600 1rem/1.5 system-ui, sans-serif; margin-top: 1.5rem; padding: .65rem; width: 100%; }
 button:disabled { cursor: progress; opacity: .6; }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
+a { color: var(--main); }
 code { background: var(--page); border-radius: .3rem; display: block; font: .9rem ui-monospace, monospace; overflow-wrap: anywhere; padding: .6rem .7rem; }
 #trouble { color: var(--bad); font-weight: 600; margin: 1rem 0 0; } #trouble:empty { display: none; }
 [hidden] { display: none; }
@@ -93,7 +94,7 @@ export const formPage = (nonce: string): string =>
 </section>
 <section id="done" hidden>
 <h1 tabindex="-1">Welcome, <span id="name"></span></h1>
-<p>The service is set up, and this link is used up. Sign in from a terminal with:</p>
+<p>The service is set up, and this link is used up. <a href="/">Go to the desktop</a>, or sign in from a terminal with:</p>
 <code id="login"></code>
 </section>
 <script nonce="${nonce}">${script}</script>`,

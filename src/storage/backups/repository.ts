@@ -89,6 +89,10 @@ export const sealedKeyOf = (folder: string): Promise<Uint8Array> =>
     throw new DamagedBackup(`${join(folder, KEY_FILE)} cannot be read: ${(cause as Error).message}.`, { cause })
   })
 
+/** Puts another sealed key in the place of the one before; what it opens stays the same. */
+export const replaceSealedKey = (folder: string, sealedKey: Uint8Array): Promise<void> =>
+  writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) => Promise.reject(recognise(error) as Error))
+
 /**
  * Makes a repository in a new or empty folder; what an interrupted attempt left there does not matter. `sealedKey` makes
  * it an encrypted one. Throws `BadRepository` for a folder with anything else in it.

@@ -3,10 +3,12 @@ import type { Database, Reader, Words } from '../database.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
+import { assistant } from './0004-assistant.ts'
+import { assistantLedger } from './0005-assistant-ledger.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
-export const migrations: readonly Migration[] = [initial, sessionApi, administration]
+export const migrations: readonly Migration[] = [initial, sessionApi, administration, assistant, assistantLedger]
 
 /** The table that says which migrations were applied. */
 export const instanceTable = (words: Words) =>

@@ -57,4 +57,13 @@ const administrator: Check = {
       : warning('there is none, so nobody can sign in', 'svc user add NAME --role admin'),
 }
 
-export const serviceChecks: readonly Check[] = [database, migrations, storage, orphanedBlobs, administrator]
+const assistant: Check = {
+  id: 'assistant',
+  summary: 'the models of the assistant answer',
+  async look({ domain }) {
+    const { isWell, found, remedy = '' } = await domain.assistant.examine()
+    return isWell ? fine(found) : warning(found, remedy)
+  },
+}
+
+export const serviceChecks: readonly Check[] = [database, migrations, storage, orphanedBlobs, administrator, assistant]

@@ -58,12 +58,22 @@ export function readTree(root: string): Record<string, string | null> {
   return Object.fromEntries(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-type SyncOptions = { path?: string; dryRun?: boolean; maxDelete?: MaxDelete; signal?: AbortSignal; token?: string }
+type SyncOptions = {
+  path?: string
+  dryRun?: boolean
+  undo?: boolean
+  /** Whether the rows of the account are brought up to date too. */
+  rows?: boolean
+  maxDelete?: MaxDelete
+  signal?: AbortSignal
+  token?: string
+}
 
 /** A synchronised folder, and what happens to it. */
 export interface Client {
   root: string
   stateFolder: string
+  owner: Owner
   events: SyncEvent[]
   /** What the clock says; `sleep` moves it on. */
   time: { now: number }
@@ -82,7 +92,11 @@ interface Connection {
   owner: Owner
 }
 
+/** Told of each request, before it is made and after its answer came; what it throws the request ends in. */
+export type Meddle = (moment: 'before' | 'after') => void
+
 interface ClientOptions {
+  meddle?: Meddle
   adopt?: boolean
   root?: string
   device?: string
@@ -99,12 +113,15 @@ async function makeClient({ api, url, token, owner }: Connection, options: Clien
   return {
     root,
     stateFolder,
+    owner,
     events,
     time,
     slept,
     sync: ({
       path = root,
       dryRun = false,
+      undo = false,
+      rows = false,
       maxDelete,
       signal = new AbortController().signal,
       token: other = token,
@@ -115,6 +132,8 @@ async function makeClient({ api, url, token, owner }: Connection, options: Clien
         api: api(),
         account: { url, username: 'ada', token: other, profile: 'default' },
         dryRun,
+        undo,
+        rows,
         maxDelete,
         clock: { now: () => time.now },
         sleep: (ms) => {
@@ -143,5 +162,23 @@ export async function clientOf(account: Account, url: string, options: ClientOpt
   const api = makeApi({ url, token: account.token, transport: makeNodeTransport() })
   onTestFinished(() => api.close())
   const { server_id } = await api.call(contract.syncStatus.actions.capabilities, {})
-  return makeClient({ api: () => api, url, token: account.token, owner: { server_id, user_id: account.id } }, options)
+  const { meddle } = options
+  const meddling =
+    <A extends unknown[], R>(request: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      meddle?.('before')
+      const answer = await request(...args)
+      meddle?.('after')
+      return answer
+    }
+  const asked = {
+    ...api,
+    call: meddling(api.call) as Api['call'],
+    send: meddling(api.send) as Api['send'],
+    receive: meddling(api.receive) as Api['receive'],
+  }
+  return makeClient(
+    { api: () => (meddle ? asked : api), url, token: account.token, owner: { server_id, user_id: account.id } },
+    options,
+  )
 }

@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openState } from '../../../src/client/sync/state.ts'
@@ -363,7 +354,7 @@ test('where upper and lower case are one, a name that only changed its case chan
   rename(bench, 'Notes.txt', 'NOTES.txt')
   expect(await bench.sync()).toMatchObject({ ...PLAIN, moved_here: 2, moved_there: 1, skipped: [] })
   await expectBoth(bench, { '/NOTES.txt': 'n', '/photos': null, '/photos/one.JPG': '1' })
-  expect(readdirSync(join(bench.root, '.svc/trash'))).toEqual([])
+  expect(existsSync(join(bench.root, '.svc/trash'))).toBe(false)
 })
 
 /** Leaves things as a run does that is killed while two files take each other's places here. */

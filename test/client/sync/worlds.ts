@@ -238,7 +238,10 @@ export const world = fc
     return { agreed, base: amnesia ? {} : agreed, local, remote }
   })
 
-export const runs = { numRuns: Number(process.env['PLAN_RUNS'] ?? 1_500) }
+export const runs = {
+  numRuns: Number(process.env['PLAN_RUNS'] ?? 1_500),
+  seed: Number(process.env['PLAN_SEED'] ?? 20_261_121),
+}
 
 export function settle(start: { base: Side; local: Side; remote: Side }): World & { ops: Op[] } {
   const contents = [...Object.values(start.base), ...Object.values(start.local), ...Object.values(start.remote)]

@@ -59,7 +59,7 @@ describe('the apps of the desktop', () => {
     const database = await emptyDatabase()
     await database.write((tx) => seedSystemApps(tx, 1))
     const before = await slugsIn(database)
-    expect(before).toHaveLength(12)
+    expect(before).toHaveLength(15)
     await Promise.all([2, 3].map((now) => database.write((tx) => seedSystemApps(tx, now))))
     expect(await slugsIn(database)).toEqual(before)
   })
@@ -82,7 +82,7 @@ describe('the apps of the desktop', () => {
     await database.write((tx) => seedSystemApps(tx, 2))
     const row = await database.read.q.selectFrom('apps').selectAll().where('slug', '=', 'notes').execute()
     expect(row).toEqual([{ ...app, id, created_at: 1, updated_at: 1 }])
-    expect(await slugsIn(database)).toHaveLength(12)
+    expect(await slugsIn(database)).toHaveLength(15)
   })
 })
 

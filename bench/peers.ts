@@ -1,0 +1,107 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { plainEnv } from './server.ts'
+import type { Workspace } from './workspace.ts'
+
+// Other programs that keep folders in step, where they are installed.
+
+const NGINX = 'nginx'
+const DAV_MODULE = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so'
+
+const isInstalled = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
+
+/** What is not installed of `rclone` against nginx; undefined when all is there. */
+export const noRclone = (): string | undefined =>
+  !isInstalled('rclone')
+    ? 'rclone is not installed'
+    : !isInstalled(NGINX)
+      ? 'nginx is not installed'
+      : existsSync(DAV_MODULE)
+        ? undefined
+        : 'nginx has no PROPFIND (libnginx-mod-http-dav-ext)'
+
+/** That Unison is not installed; undefined when it is. */
+export const noUnison = (): string | undefined => (isInstalled('unison') ? undefined : 'unison is not installed')
+
+function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
+  const { status, stderr, stdout } = spawnSync(program, args, { env: { ...plainEnv(), ...env }, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${program} ended with ${status}:\n${stderr}${stdout}`)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+const configuration = (folder: string, port: number): string => `
+load_module ${DAV_MODULE};
+daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log crit;
+events { worker_connections 256; }
+http {
+  access_log off; client_body_temp_path ${folder}/body; keepalive_requests 1000000;
+  server {
+    listen 127.0.0.1:${port}; root ${folder}/files; client_max_body_size 0; create_full_put_path on;
+    dav_methods PUT DELETE MKCOL COPY MOVE; dav_ext_methods PROPFIND OPTIONS;
+  }
+}
+`
+
+/** Runs `work` while nginx serves an empty folder over WebDAV; it is given how rclone is told of it. */
+export async function withWebDav<T>(workspace: Workspace, work: (sync: Rclone) => Promise<T>): Promise<T> {
+  const folder = workspace.folder('nginx')
+  const port = await freePort()
+  writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port))
+  run('mkdir', ['-p', join(folder, 'files'), join(folder, 'body')])
+  const child = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], { stdio: 'ignore' })
+  workspace.adopt(child)
+  const exit = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}/`
+  await answering(url)
+  // More transfers at once change nothing: its WebDAV speaks at most a hundred times a second, thrice for each new file.
+  const flags = ['--config', '/dev/null', '--webdav-url', url, '--transfers', '8', '--checkers', '16']
+  try {
+    return await work({
+      up: (local, remote) => run('rclone', ['sync', local, `:webdav:${remote}`, ...flags]),
+      place: (local) => run('cp', ['-a', local, join(folder, 'files', 'up')]),
+      down: (remote, local) => run('rclone', ['sync', `:webdav:${remote}`, local, ...flags]),
+    })
+  } finally {
+    child.kill('SIGTERM')
+    await exit
+  }
+}
+
+/** One-way copies, the way rclone does them. */
+export interface Rclone {
+  up(local: string, remote: string): void
+  down(remote: string, local: string): void
+  /** Puts a folder where `up` would have, under the name `up`, without its help. */
+  place(local: string): void
+}
+
+async function answering(url: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      await fetch(url)
+      return
+    } catch {
+      await sleep(50)
+    }
+  }
+  throw new Error(`Nothing answers at ${url}`)
+}
+
+/** Unison on two folders of this machine; it remembers them in a folder of its own. */
+export function unisonOf(workspace: Workspace): (one: string, other: string) => void {
+  const memory = workspace.folder('unison')
+  return (one, other) => run('unison', [one, other, '-batch', '-auto', '-silent', '-ui', 'text'], { UNISON: memory })
+}

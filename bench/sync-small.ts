@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { makeAccount, withService } from './account.ts'
+import type { Figure, Rounds } from './figure.ts'
+import { noRclone, noUnison, unisonOf, withWebDav } from './peers.ts'
+import { duration, interleave } from './rounds.ts'
+import { bytesOf, numbers } from './samples.ts'
+import { clientOf, writeFiles, type Client } from './sync-client.ts'
+import type { Workspace } from './workspace.ts'
+
+// Small files going up and down for the first time, with the command that people run: start, hashes and flushes included.
+
+const FILES = 2_000
+const FOLDERS = 40
+/** What the service allows in a minute by default should not make people wait longer, in seconds. */
+const MOST_SECONDS = 90
+
+/** A new folder with 2,000 files of 1 to 16 KiB that nobody has seen. */
+function freshFolder(workspace: Workspace, round: number): string {
+  const folder = workspace.folder('files')
+  writeFiles(
+    folder,
+    numbers(FILES).map((number) => ({
+      folder: `folder-${number % FOLDERS}`,
+      name: `file-${number}.bin`,
+      data: bytesOf(round * FILES + number, 1_024 + ((number * 7_919) % (15 * 1_024))),
+    })),
+  )
+  return folder
+}
+
+/** Sends a folder to a new account, and hands over what it takes to fetch it again. */
+async function withSent<T>(
+  workspace: Workspace,
+  folder: string,
+  work: (sent: { took: number; client: Client }) => Promise<T> | T,
+  limits: 'on' | 'off' = 'off',
+): Promise<T> {
+  const account = await makeAccount(workspace)
+  return withService(
+    workspace,
+    account,
+    async (server) => {
+      const client = clientOf(workspace, server, account)
+      client.svc('sync', 'init', folder)
+      const took = await duration(() => client.sync(folder))
+      return work({ took, client })
+    },
+    limits,
+  )
+}
+
+const upload = (workspace: Workspace, folder: string): Promise<number> =>
+  withSent(workspace, folder, ({ took }) => took)
+
+/** Fetches what a folder of another device brought into the account. */
+const download = (workspace: Workspace, folder: string): Promise<number> =>
+  withSent(workspace, folder, ({ client }) => {
+    const other = workspace.folder('other')
+    client.svc('sync', 'init', other)
+    return duration(() => client.sync(other))
+  })
+
+/** It takes over a minute, so there is one round. */
+const RCLONE = 'rclone sync to nginx (WebDAV)'
+const NOTE =
+  'rclone takes at most 100 requests a second of WebDAV for itself, and a new file needs three: no flag changes that'
+
+const UNISON = 'unison on two folders of one machine, which flushes nothing'
+
+export const syncUpload: Figure = {
+  name: 'sync-upload',
+  unit: 'ms',
+  peer: RCLONE,
+  wanted: { most: 0.6 },
+  missing: noRclone,
+  measure: (workspace) =>
+    withWebDav(workspace, async ({ up }): Promise<Rounds> => {
+      const folder = freshFolder(workspace, 0)
+      const peer = [await duration(() => up(folder, 'up'))]
+      return { ours: [await upload(workspace, folder)], peer, note: NOTE }
+    }),
+}
+
+export const syncUploadUnison: Figure = {
+  name: 'sync-upload-unison',
+  unit: 'ms',
+  peer: UNISON,
+  wanted: { most: 1 },
+  missing: noUnison,
+  measure: (workspace) => against(workspace, upload, (one, other, unison) => duration(() => unison(one, other))),
+}
+
+export const syncDownload: Figure = {
+  name: 'sync-download',
+  unit: 'ms',
+  peer: RCLONE.replace(' to ', ' from '),
+  wanted: { most: 0.6 },
+  missing: noRclone,
+  measure: (workspace) =>
+    withWebDav(workspace, async ({ up, down }): Promise<Rounds> => {
+      const folder = freshFolder(workspace, 0)
+      up(folder, 'up')
+      const peer = [await duration(() => down('up', workspace.folder('down')))]
+      return { ours: [await download(workspace, folder)], peer }
+    }),
+}
+
+export const syncDownloadUnison: Figure = {
+  name: 'sync-download-unison',
+  unit: 'ms',
+  peer: UNISON,
+  wanted: { most: 1 },
+  missing: noUnison,
+  measure: (workspace) => against(workspace, download, (one, other, unison) => duration(() => unison(other, one))),
+}
+
+/** Ours and Unison in turn, each time with new files and a new folder for them. */
+function against(
+  workspace: Workspace,
+  ours: (workspace: Workspace, folder: string) => Promise<number>,
+  peer: (one: string, other: string, unison: (one: string, other: string) => void) => Promise<number>,
+): Promise<Rounds> {
+  return interleave({
+    ours: (round) => ours(workspace, freshFolder(workspace, 2 * round)),
+    peer: (round) => peer(freshFolder(workspace, 2 * round + 1), workspace.folder('other'), unisonOf(workspace)),
+    rounds: 3,
+  })
+}
+
+/** The first upload again, with the limits that a service has when nobody changed them. */
+export const syncLimited: Figure = {
+  name: 'sync-limited',
+  unit: 's',
+  peer: `the limit for ${FILES.toLocaleString('en')} files with rate limits on`,
+  wanted: { most: 1 },
+  async measure(workspace) {
+    const folder = freshFolder(workspace, 0)
+    const took = await withSent(workspace, folder, (sent) => sent.took, 'on')
+    return { ours: [took / 1_000], peer: [MOST_SECONDS] }
+  },
+}
+
+/** Nothing to do. */
+export const syncNoop: Figure = {
+  name: 'sync-noop',
+  unit: 'ms',
+  peer: RCLONE,
+  wanted: { most: 1.5 },
+  missing: noRclone,
+  measure: (workspace) =>
+    withWebDav(workspace, ({ up }) => {
+      const folder = freshFolder(workspace, 0)
+      up(folder, 'up')
+      return withSent(workspace, folder, ({ client }) => {
+        // The first change in the feed teaches it the ids of all files.
+        writeFiles(folder, [{ folder: '', name: 'news', data: randomBytes(10) }])
+        client.sync(folder)
+        up(folder, 'up')
+        return interleave({
+          ours: () => duration(() => client.sync(folder)),
+          peer: () => duration(() => up(folder, 'up')),
+          rounds: 7,
+        })
+      })
+    }),
+}

@@ -1,0 +1,62 @@
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Talk } from './converse.ts'
+
+export const ask = command({
+  name: 'ask',
+  summary: 'Ask the assistant',
+  details:
+    'The answer goes to standard output, what the assistant does meanwhile to standard error. Standard input is appended to the question. ' +
+    'What the assistant may not do by itself is asked on a terminal, and declined without one (exit 8). Without a question a terminal asks ' +
+    'for one after the other. Quote the question, so that its first word is not taken for a command. With --json each line is an object ' +
+    'with an event: delta, tool, action, done.',
+  needs: 'server',
+  args: { question: { summary: 'what to ask', optional: true, many: true } },
+  flags: {
+    attach: flag.many('file that belongs to the question: text, or one image', 'FILE', { short: 'a' }),
+    continue: flag.switch('go on with the last conversation', { short: 'c' }),
+    conversation: flag.integer('go on with this conversation', 'ID', 1),
+    model: flag.text('model to ask, one of those the server offers', 'MODEL'),
+    noStream: flag.switch('print the answer when it is complete'),
+  },
+  examples: [
+    'svc ask "What is on my list for Friday?"',
+    'git diff | svc ask "Write a commit message for this"',
+    'svc ask -a scan.png "What does the receipt say?"',
+    'svc ask -c "And the week after?"',
+    'svc ask --no-stream --json "Sum up /Reports/2026.md"',
+  ],
+  async run({ io, api, args, flags }) {
+    const [{ compose }, { converse }, { makeAsking }, { lastConversation }, stages] = await Promise.all([
+      import('./question.ts'),
+      import('./converse.ts'),
+      import('../../client/ask/asking.ts'),
+      import('./last-conversation.ts'),
+      import('./stage.ts'),
+    ])
+    if (flags.continue && flags.conversation !== undefined) throw usage('Give --continue or --conversation, not both.')
+    const composed = await compose(io, args.question, flags.attach)
+    if (!composed && (!io.interactive || io.json)) throw usage('Say what to ask: svc ask "…", or standard input.')
+
+    const isStream = !flags.noStream
+    const onTerminal = process.stdout.isTTY && !io.json
+    const stage = io.json
+      ? stages.jsonStage(io, isStream)
+      : onTerminal
+        ? await stages.terminalStage(io)
+        : stages.plainStage(io)
+    const conversation_id = flags.continue ? await lastConversation(api) : (flags.conversation ?? null)
+    const standing = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
+
+    const ending = new AbortController()
+    const interrupt = (): void => ending.abort(new Exit(130, 'Interrupted: the answer was given up.', 'interrupted'))
+    const talk: Talk = { io, asking: makeAsking(api), stage, isStream, signal: ending.signal }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+    try {
+      if (composed) await converse(talk, { ...composed, ...standing })
+      else await (await import('./prompt-loop.ts')).promptLoop(talk, standing)
+    } finally {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+    }
+  },
+})

@@ -1,0 +1,80 @@
+import { printable } from '../../base/text.ts'
+import type { AssistantAnswer } from '../../contract/assistant.ts'
+import type { AskEvent, Asking, Confirmation, Question } from '../../client/ask/asking.ts'
+import { Exit } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { plainText } from './shown-text.ts'
+import type { Stage } from './stage.ts'
+
+export interface Talk {
+  io: Io
+  asking: Asking
+  stage: Stage
+  isStream: boolean
+  signal: AbortSignal
+}
+
+/** What is to be done, word for word: whoever says yes says it to exactly this. */
+function wishText({ tool, arguments: args }: Confirmation, { paint }: Io): string {
+  const lines = Object.entries(args).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    const [first = '', ...rest] = plainText(text).split('\n')
+    return [`  ${paint.dim(`${printable(name)}:`)} ${first}`, ...rest.map((line) => `    ${line}`)].join('\n')
+  })
+  return [`The assistant asks to use ${paint.bold(printable(tool))}:`, ...lines].join('\n')
+}
+
+/** The user's word. Nobody can be asked without a terminal, and then it is no. */
+async function decide({ io, stage }: Talk, wish: Confirmation): Promise<boolean> {
+  if (!io.interactive || io.json) return false
+  stage.note(wishText(wish, io))
+  return io.confirm('Allow this?')
+}
+
+async function hear({ stage }: Talk, events: AsyncIterable<AskEvent>): Promise<AssistantAnswer> {
+  let answer: AssistantAnswer | undefined
+  try {
+    for await (const event of events) {
+      await stage.hear(event)
+      if (event.event === 'done') answer = event.data
+    }
+  } finally {
+    await stage.end()
+  }
+  return answer!
+}
+
+/**
+ * Asks one question and hears the answer to its end, asking the user for what needs their word. Without a terminal that is
+ * declined, and exit 8 follows the answer.
+ */
+export async function converse(talk: Talk, question: Question): Promise<AssistantAnswer> {
+  const { io, asking, isStream: stream, signal } = talk
+  let declined: Confirmation | undefined
+  const changed: number[] = []
+  const note = ({ change_set_id }: AssistantAnswer): void => {
+    if (change_set_id !== undefined) changed.push(change_set_id)
+  }
+  let answer = await hear(talk, asking.ask(question, { stream, signal }))
+  note(answer)
+  for (;;) {
+    const wish = answer.actions.findLast((action) => action.type === 'confirm')
+    if (!wish) break
+    const allow = await decide(talk, wish.data)
+    if (!allow && (!io.interactive || io.json)) declined = wish.data
+    answer = await hear(talk, asking.confirm(wish.data.confirmation_id, allow, { stream, signal }))
+    note(answer)
+  }
+  if (io.json && !stream) io.say('', answer)
+  for (const id of io.json ? [] : changed)
+    io.note(io.paint.dim(`This changed something: svc ask undo ${id} takes it back.`))
+  if (declined) {
+    const what = printable(declined.summary)
+    throw new Exit(
+      8,
+      `The assistant asked to ${what}, which needs your word: ask on a terminal.`,
+      'confirmation_needed',
+    )
+  }
+  return answer
+}

@@ -1,0 +1,25 @@
+import { assistant } from '../../contract/assistant.ts'
+import { command, flag } from '../command.ts'
+import { moment } from '../moment.ts'
+
+export const list = command({
+  name: 'ask list',
+  summary: 'Conversations with the assistant, the one used last first',
+  needs: 'server',
+  args: {},
+  flags: { limit: flag.integer('at most so many, 20 by default', 'N', 1, 500) },
+  examples: ['svc ask list', 'svc ask list --limit 100 --json'],
+  async run({ io, api, flags }) {
+    const { conversations } = await api.call(assistant.actions.conversations, { limit: flags.limit ?? 20 })
+    io.table(
+      conversations,
+      [
+        { title: 'ID', value: ({ conversation_id }) => conversation_id, align: 'right' },
+        { title: 'LAST USED', value: ({ updated_at }) => moment(Date.parse(updated_at)) },
+        { title: 'MESSAGES', value: ({ message_count }) => message_count, align: 'right' },
+        { title: 'TITLE', value: ({ title }) => title },
+      ],
+      'There are no conversations yet: svc ask "…" begins one.',
+    )
+  },
+})

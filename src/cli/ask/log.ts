@@ -1,0 +1,35 @@
+import { assistant } from '../../contract/assistant.ts'
+import { printable } from '../../base/text.ts'
+import { command, flag } from '../command.ts'
+import { moment } from '../moment.ts'
+import { changeText } from './change-text.ts'
+
+export const log = command({
+  name: 'ask log',
+  summary: 'What the assistant changed, newest first',
+  details: 'Each entry is what one answer changed, or one undo; svc ask undo takes it back.',
+  needs: 'server',
+  args: {},
+  flags: {
+    limit: flag.integer('at most so many entries, 20 by default', 'N', 1, 100),
+    before: flag.integer('only entries before this one', 'ID', 1),
+  },
+  examples: ['svc ask log', 'svc ask log --limit 5 --json'],
+  async run({ io, api, flags }) {
+    const { limit = 20, before } = flags
+    const { changes, has_more } = await api.call(assistant.actions.changes, {
+      limit,
+      ...(before === undefined ? {} : { before }),
+    })
+    if (io.json) return io.say('', { changes, has_more })
+    if (changes.length === 0) return io.note('The assistant has changed nothing.')
+    const { paint } = io
+    for (const { change_set_id, created_at, undoes, items } of changes) {
+      const what = undoes === null ? '' : ` undo of ${undoes}`
+      io.say(`${paint.bold(change_set_id)}  ${paint.dim(moment(Date.parse(created_at)))}${what}`, undefined)
+      for (const { kind, target, undone } of items)
+        io.say(`    ${changeText(kind)} ${printable(target)}${undone ? paint.dim(' (undone)') : ''}`, undefined)
+    }
+    if (has_more) io.note(`There are earlier ones: svc ask log --before ${changes.at(-1)!.change_set_id}.`)
+  },
+})

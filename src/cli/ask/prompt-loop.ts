@@ -1,0 +1,35 @@
+import { createInterface } from 'node:readline/promises'
+import type { Question } from '../../client/ask/asking.ts'
+import { converse, type Talk } from './converse.ts'
+
+/** Asks for one question after the other on a terminal, in one conversation, until there is an empty one or Ctrl-D. */
+export async function promptLoop(
+  talk: Talk,
+  { conversation_id, ...standing }: Omit<Question, 'message'>,
+): Promise<void> {
+  const { io, signal } = talk
+  // Straight away: the prompt that follows does not wait for what is queued.
+  process.stderr.write(`${io.paint.dim('Ask away; an empty line ends the conversation.')}\n`)
+  let conversation = conversation_id ?? null
+  for (;;) {
+    const message = await question(io.paint.bold('> '), signal)
+    if (message === undefined || message.trim() === '') return
+    const answer = await converse(talk, { message, conversation_id: conversation, ...standing })
+    conversation = answer.conversation_id
+  }
+}
+
+/** One line, undefined at the end of the input. Only while it is read the terminal is taken: an answer can be interrupted. */
+async function question(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)))
+  terminal.once('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  try {
+    return await Promise.race([terminal.question(prompt, { signal }), closed])
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    terminal.close()
+  }
+}

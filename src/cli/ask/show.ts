@@ -1,0 +1,23 @@
+import { assistant } from '../../contract/assistant.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { numberOf } from './number-of.ts'
+
+export const show = command({
+  name: 'ask show',
+  summary: 'A conversation with the assistant, oldest message first',
+  needs: 'server',
+  args: { id: 'number of the conversation, from svc ask list' },
+  flags: {},
+  examples: ['svc ask show 12', 'svc ask show 12 --json'],
+  async run({ io, api, args }) {
+    const conversation_id = numberOf('A conversation', args.id)
+    const { messages } = await api.call(assistant.actions.messages, { conversation_id })
+    if (io.json) return io.say('', { conversation_id, messages })
+    const { shownText } = await import('./shown-text.ts')
+    for (const [index, { role, content, created_at }] of messages.entries()) {
+      const head = `${role === 'user' ? 'you' : 'assistant'} ${io.paint.dim(moment(Date.parse(created_at)))}`
+      io.say(`${index > 0 ? '\n' : ''}${io.paint.bold(head)}\n${shownText(content, io.paint)}`, undefined)
+    }
+  },
+})

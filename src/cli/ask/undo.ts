@@ -1,0 +1,35 @@
+import { assistant } from '../../contract/assistant.ts'
+import { printable } from '../../base/text.ts'
+import { cancelled, command, flag } from '../command.ts'
+import type { ExitCode } from '../exit.ts'
+import { changeText } from './change-text.ts'
+import { numberOf } from './number-of.ts'
+
+export const undo = command({
+  name: 'ask undo',
+  summary: 'Take back what an answer of the assistant changed',
+  details:
+    'The last change is taken back first, each whole or not at all. What was changed since is left as it is and named; exit 3 says so. ' +
+    'An undo is an entry of svc ask log itself, which can be undone.',
+  needs: 'server',
+  args: { id: 'number of the entry, from svc ask log' },
+  flags: { yes: flag.yes },
+  examples: ['svc ask undo 12', 'svc ask undo 12 --yes --json'],
+  async run({ io, api, args, flags }): Promise<ExitCode> {
+    const change_set_id = numberOf('An entry', args.id)
+    if (!flags.yes && !(await io.confirm(`Take back what entry ${change_set_id} changed?`))) throw cancelled()
+    const { items, change_set_id: undo } = await api.call(
+      assistant.actions.undo,
+      { change_set_id },
+      { repeatable: true },
+    )
+    const refused = items.filter(({ status }) => status === 'refused')
+    if (io.json) io.say('', { change_set_id: undo, items })
+    for (const { kind, target, status, reason = '' } of io.json ? [] : items) {
+      const what = `${changeText(kind)} ${printable(target)}`
+      if (status === 'refused') io.warn(`not taken back: ${what}. ${printable(reason)}`)
+      else io.say(`${status === 'undone' ? 'taken back' : 'taken back before'}: ${what}`, undefined)
+    }
+    return refused.length > 0 ? 3 : 0
+  },
+})

@@ -1,0 +1,52 @@
+import { printable } from '../../base/text.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+
+export const create = command({
+  name: 'chat create',
+  summary: 'Open a room, or with --dm a conversation with somebody',
+  details:
+    'Rooms may share a name; with --if-missing the one there is stays the only one, and whoever of the members is not yet in it is ' +
+    'brought in. A conversation of two exists once: it is answered again.',
+  needs: 'server',
+  args: { name: { summary: 'name of the room', optional: true } },
+  flags: {
+    member: flag.many('somebody who is in it from the start', 'USER'),
+    dm: flag.text('open the direct conversation with this user', 'USER'),
+    ifMissing: flag.switch('only when one is in no room of this name'),
+  },
+  examples: [
+    'svc chat create engines --member ada --member charles',
+    'svc chat create --dm ada',
+    'svc chat create builds --if-missing --json',
+  ],
+  async run({ io, api, args, flags }) {
+    const { look, openDirect, peopleNamed } = await import('./place.ts')
+    if (flags.dm !== undefined) {
+      if (args.name !== undefined || flags.member.length > 0 || flags.ifMissing)
+        throw usage('--dm stands alone: a direct conversation has no name and no further members.')
+      const room = await openDirect(api, flags.dm)
+      const other = room.participants.map(({ username }) => username)
+      io.say(`The conversation of ${printable(other.join(' and '))} is #${room.room_id}.`, room)
+      return
+    }
+    if (args.name === undefined) throw usage('Name the room, or with --dm whom to talk to.')
+    const name = args.name.trim().normalize('NFC')
+    const people = await peopleNamed(api, flags.member)
+    const ids = people.map(({ id }) => id)
+    const there = flags.ifMissing
+      ? (await look(api)).rooms.find((room) => room.type === 'channel' && room.name.normalize('NFC') === name)
+      : undefined
+    if (there) {
+      const missing = ids.filter((id) => !there.participants.some((person) => person.id === id))
+      const params = { room_id: there.room_id, user_ids: missing }
+      const room = missing.length === 0 ? there : (await api.call(teamChat.actions.invite, params)).room
+      io.say(`You are in ${printable(name)} already: #${room.room_id}.`, room)
+      return
+    }
+    const params = { name: args.name, type: 'channel' as const, participants: ids }
+    const { room } = await api.call(teamChat.actions.create_room, params)
+    io.say(`Opened ${printable(room.name)}: #${room.room_id}.`, room)
+  },
+})

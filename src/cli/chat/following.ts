@@ -1,0 +1,37 @@
+import type { Api } from '../../client/api.ts'
+import type { Polled } from '../../client/chat/follow-room.ts'
+import type { Io } from '../io.ts'
+
+interface Following {
+  room: number
+  /** ISO 8601. */
+  after: string
+  signal: AbortSignal
+  /** Whether what happens is told as events, which with `--json` are lines of standard output. */
+  isStream: boolean
+}
+
+/** Follows a room, and says when the server is away and when it is back. */
+export async function follow(
+  { io, api }: { io: Io; api: Api },
+  { room, after, signal, isStream }: Following,
+): Promise<AsyncGenerator<Polled>> {
+  const { followRoom } = await import('../../client/chat/follow-room.ts')
+  const { makeWeather } = await import('../../client/sync/weather.ts')
+  const { sleep } = await import('../../client/sync/pace.ts')
+  const { sentenceOf } = await import('../sentence.ts')
+  const weather = makeWeather({
+    sleep,
+    random: Math.random,
+    signal,
+    lost(error) {
+      if (io.json && isStream) io.event('', { event: 'offline', message: sentenceOf(error) })
+      else io.note(`The server is away, which is waited out: ${sentenceOf(error)}`)
+    },
+    back() {
+      if (io.json && isStream) io.event('', { event: 'online' })
+      else io.note('The server is back.')
+    },
+  })
+  return followRoom({ api, room, after, signal, weather })
+}

@@ -1,0 +1,22 @@
+import { printable } from '../../base/text.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import { command } from '../command.ts'
+
+export const invite = command({
+  name: 'chat invite',
+  summary: 'Bring more people into a room',
+  details: 'They see everything that was said in it. Whoever is in it already stays.',
+  needs: 'server',
+  args: { room: "room: name or '#id'", user: { summary: 'whom to bring in', many: true } },
+  flags: {},
+  examples: ['svc chat invite engines charles', 'svc chat invite engines ada charles --json'],
+  async run({ io, api, args }) {
+    const { enter, peopleNamed } = await import('./place.ts')
+    const { room, title } = await enter(api, args.room)
+    const people = await peopleNamed(api, args.user)
+    const params = { room_id: room.room_id, user_ids: people.map(({ id }) => id) }
+    const { room: now } = await api.call(teamChat.actions.invite, params)
+    const names = people.map(({ username }) => printable(username)).join(', ')
+    io.say(`In ${printable(title)} now: ${names}.`, now)
+  },
+})

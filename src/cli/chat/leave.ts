@@ -1,0 +1,22 @@
+import { printable } from '../../base/text.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import { cancelled, command, flag } from '../command.ts'
+
+export const leave = command({
+  name: 'chat leave',
+  summary: 'Leave a room',
+  details:
+    'Somebody in it can bring you back. A room that nobody is in any more is removed with its messages and files.',
+  needs: 'server',
+  args: { room: "room: name or '#id'" },
+  flags: { yes: flag.yes },
+  examples: ['svc chat leave engines', "svc chat leave '#12' --yes"],
+  async run({ io, api, args, flags }) {
+    const { enter } = await import('./place.ts')
+    const { room, title } = await enter(api, args.room)
+    const last = room.participant_count === 1 ? ', which removes it with its messages and files' : ''
+    if (!flags.yes && !(await io.confirm(`Leave ${printable(title)}${last}?`))) throw cancelled()
+    await api.call(teamChat.actions.leave, { room_id: room.room_id })
+    io.say(`Left ${printable(title)}.`, { room_id: room.room_id, name: room.name })
+  },
+})

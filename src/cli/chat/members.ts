@@ -1,0 +1,29 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+
+export const members = command({
+  name: 'chat members',
+  summary: 'Who is in a room',
+  needs: 'server',
+  args: { room: "room: name, '#id' or @user" },
+  flags: {},
+  examples: ['svc chat members general', 'svc chat members general --json'],
+  async run({ io, api, args }) {
+    const { enter } = await import('./place.ts')
+    const { room } = await enter(api, args.room)
+    const { members: found } = await api.call(teamChat.actions.members, { room_id: room.room_id })
+    io.table(
+      found,
+      [
+        { title: 'USER', value: ({ username }) => username },
+        { title: 'NAME', value: ({ display_name }) => display_name },
+        {
+          title: 'LAST ACTIVE',
+          value: ({ last_active }) => (last_active === null ? 'never' : moment(Date.parse(last_active))),
+        },
+      ],
+      'Nobody is in the room.',
+    )
+  },
+})

@@ -1,0 +1,40 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { parseWhen } from '../when.ts'
+
+export const read = command({
+  name: 'chat read',
+  summary: 'The last messages of a room, oldest first',
+  details: 'Reading leaves unread what is unread; --mark marks the room as read.',
+  needs: 'server',
+  args: { room: "room: name, '#id' or @user" },
+  flags: {
+    limit: flag.integer('at most so many messages, 50 by default', 'N', 1, 200),
+    before: flag.text('only messages before a moment, such as 2h, 15:00 or 2026-11-22T10:00:00Z', 'WHEN'),
+    mark: flag.switch('mark the room as read'),
+  },
+  examples: [
+    'svc chat read general',
+    'svc chat read @ada --limit 10 --mark',
+    'svc chat read general --before 2d --json',
+  ],
+  async run({ io, api, args, flags }) {
+    const { enter } = await import('./place.ts')
+    const { systemClock } = await import('../../base/clock.ts')
+    const { transcript } = await import('./message-text.ts')
+    const before = flags.before === undefined ? undefined : parseWhen(flags.before, systemClock.now(), 'back')
+    if (flags.before !== undefined && before === undefined)
+      throw usage(`--before must be a moment such as 2h, 15:00 or 2026-11-22, not "${flags.before}".`)
+    const { room } = await enter(api, args.room)
+    const { messages, has_more } = await api.call(teamChat.actions.messages, {
+      room_id: room.room_id,
+      limit: flags.limit ?? 50,
+      ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
+    })
+    if (flags.mark) await api.call(teamChat.actions.read, { room_id: room.room_id }, { repeatable: true })
+    if (io.json) io.say('', { room_id: room.room_id, name: room.name, messages, has_more })
+    else if (messages.length === 0) io.note('There are no messages.')
+    else io.say(messages.map((message) => transcript(message, io.paint)).join('\n'), undefined)
+  },
+})

@@ -1,0 +1,19 @@
+import { printable } from '../../base/text.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import { command } from '../command.ts'
+
+export const rename = command({
+  name: 'chat rename',
+  summary: 'Give a room another name: its creator, or an administrator in it',
+  needs: 'server',
+  args: { room: "room: name or '#id'", name: 'new name' },
+  flags: {},
+  examples: ['svc chat rename engines "Difference engines"'],
+  async run({ io, api, args }) {
+    const { enter } = await import('./place.ts')
+    const { room, title } = await enter(api, args.room)
+    const params = { room_id: room.room_id, name: args.name }
+    const { room: now } = await api.call(teamChat.actions.rename_room, params, { repeatable: true })
+    io.say(`${printable(title)} is ${printable(now.name)} now.`, now)
+  },
+})

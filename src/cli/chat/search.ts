@@ -1,0 +1,29 @@
+import { printable } from '../../base/text.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import { command, flag } from '../command.ts'
+
+export const search = command({
+  name: 'chat search',
+  summary: 'Messages that contain a text, newest first',
+  details: 'At most 100 messages of the rooms one is in. Upper and lower case are the same.',
+  needs: 'server',
+  args: { text: 'what to look for' },
+  flags: { room: flag.text("only in this room: name, '#id' or @user", 'ROOM') },
+  examples: ['svc chat search "release notes"', 'svc chat search invoice --room general --json'],
+  async run({ io, api, args, flags }) {
+    const { look, roomOf } = await import('./place.ts')
+    const { titleOf } = await import('../../client/chat/room-names.ts')
+    const { transcript } = await import('./message-text.ts')
+    const place = await look(api)
+    const room_id = flags.room === undefined ? undefined : roomOf(place, flags.room).room_id
+    const params = { query: args.text, ...(room_id === undefined ? {} : { room_id }) }
+    const { messages } = await api.call(teamChat.actions.search, params)
+    const titles = new Map(place.rooms.map((room) => [room.room_id, titleOf(room, place.me)]))
+    if (io.json) io.say('', messages)
+    else if (messages.length === 0) io.note('Nothing was found.')
+    for (const message of io.json ? [] : messages) {
+      const title = titles.get(message.room_id) ?? `#${message.room_id}`
+      io.say(`${io.paint.dim(`[${printable(title)}]`)} ${transcript(message, io.paint)}`, undefined)
+    }
+  },
+})

@@ -1,0 +1,38 @@
+import { teamChat } from '../../contract/team-chat.ts'
+import { command, flag } from '../command.ts'
+
+export const tail = command({
+  name: 'chat tail',
+  summary: 'The last messages of a room, and then each as it is said',
+  details:
+    'Goes on until it is ended; a server that is away is waited for, and nothing is missed. With --json each line is an object with an ' +
+    'event: message, changed (edited, or reacted to), deleted, offline, online.',
+  needs: 'server',
+  args: { room: "room: name, '#id' or @user" },
+  flags: { limit: flag.integer('begin with so many messages, 10 by default', 'N', 0, 200) },
+  examples: ['svc chat tail general', 'svc chat tail @ada --limit 0 --json'],
+  async run({ io, api, args, flags }) {
+    const { enter } = await import('./place.ts')
+    const { follow } = await import('./following.ts')
+    const { transcript } = await import('./message-text.ts')
+    const { room } = await enter(api, args.room)
+    const { room_id } = room
+    const limit = flags.limit ?? 10
+    const { messages } = await api.call(teamChat.actions.messages, { room_id, limit: Math.max(1, limit) })
+    const after = messages.at(-1)?.timestamp ?? room.created_at
+    for (const message of limit === 0 ? [] : messages)
+      io.event(transcript(message, io.paint), { event: 'message', message })
+
+    const signal = new AbortController().signal
+    for await (const polled of await follow({ io, api }, { room: room_id, after, signal, isStream: true })) {
+      const fresh = new Set(polled.messages.map(({ message_id }) => message_id))
+      for (const message of polled.messages) io.event(transcript(message, io.paint), { event: 'message', message })
+      for (const message of polled.changed) {
+        if (fresh.has(message.message_id)) continue
+        io.event(`${io.paint.dim('changed:')} ${transcript(message, io.paint)}`, { event: 'changed', message })
+      }
+      for (const message_id of polled.deleted)
+        io.event(io.paint.dim(`deleted: #${message_id}`), { event: 'deleted', message_id })
+    }
+  },
+})

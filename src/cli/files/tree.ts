@@ -1,0 +1,80 @@
+import { formatSize } from '../../base/sizes.ts'
+import { printable } from '../../base/text.ts'
+import { counted } from '../counted.ts'
+import { command, flag } from '../command.ts'
+import { Exit } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+
+interface Branch {
+  /** Size of a file; undefined for a folder. */
+  size?: number
+  children: Map<string, Branch>
+}
+
+export const tree = command({
+  name: 'files tree',
+  summary: 'Everything below a folder, as a tree',
+  details: 'Shared files of chat rooms are not part of it.',
+  needs: 'server',
+  args: { path: { summary: 'folder, the top folder by default', optional: true } },
+  flags: {
+    depth: flag.integer('how many folders deep to look', 'N', 1, 64),
+    folders: flag.switch('folders only', { short: 'd' }),
+    long: flag.switch('with sizes', { short: 'l' }),
+  },
+  examples: ['svc files tree', 'svc files tree /photos --depth 2', 'svc files tree --folders'],
+  async run({ io, api, args, flags }) {
+    const { look, readTree, remotePath } = await import('../../client/remote-files.ts')
+    const { patiently } = await import('../../client/patience.ts')
+    const path = remotePath(args.path ?? '/')
+    const found = await look(api, path)
+    if (!found) throw new Exit(5, `There is no ${path} in the account.`, 'not_found')
+    if (found.type === 'file') throw new Exit(6, `${path} is a file: svc files ls shows it.`, 'conflict')
+    const all = await patiently(() => readTree(api, path), patienceOf(io))
+    const files = flags.folders ? [] : all.files
+    const top = branchesOf(path, files, all.directories)
+    const depth = flags.depth ?? Infinity
+    const lines = [path, ...linesOf(top, depth, flags.long)].map(printable)
+    const bytes = all.files.reduce((sum, { size }) => sum + size, 0)
+    const tally = `${counted(all.directories.length, 'folder')}, ${counted(all.files.length, 'file')}, ${formatSize(bytes)}`
+    const isNear = (each: string) => each.split('/').length - path.replace(/\/$/, '').split('/').length <= depth
+    io.say(`${lines.join('\n')}\n\n${tally}`, {
+      path,
+      directories: all.directories.filter(isNear),
+      ...(!flags.folders && { files: files.filter((file) => isNear(file.path)) }),
+    })
+  },
+})
+
+/** What is below a folder, by name and in its order: folders first. */
+function branchesOf(
+  folder: string,
+  files: readonly { path: string; size: number }[],
+  folders: readonly string[],
+): Branch {
+  const top: Branch = { children: new Map() }
+  const start = folder === '/' ? 1 : folder.length + 1
+  const place = (path: string): Branch =>
+    path
+      .slice(start)
+      .split('/')
+      .reduce((at, name) => {
+        const next = at.children.get(name) ?? { children: new Map<string, Branch>() }
+        at.children.set(name, next)
+        return next
+      }, top)
+  for (const path of [...folders].sort()) place(path)
+  for (const { path, size } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1))) place(path).size = size
+  return top
+}
+
+function linesOf({ children }: Branch, depth: number, long: boolean, before = ''): string[] {
+  if (depth === 0) return []
+  const entries = [...children].sort(([, a], [, b]) => Number(a.size !== undefined) - Number(b.size !== undefined))
+  return entries.flatMap(([name, branch], index) => {
+    const isLast = index === entries.length - 1
+    const size = long && branch.size !== undefined ? `  (${formatSize(branch.size)})` : ''
+    const line = `${before}${isLast ? '└── ' : '├── '}${name}${branch.size === undefined ? '/' : ''}${size}`
+    return [line, ...linesOf(branch, depth - 1, long, `${before}${isLast ? '    ' : '│   '}`)]
+  })
+}

@@ -1,0 +1,192 @@
+import type { Api } from '../../client/api.ts'
+import type { Letter } from '../../client/row-copy/records.ts'
+import type { RowCopy } from '../../client/row-copy/row-copy.ts'
+import type { Choice, FileConflict } from '../../client/sync/conflicts.ts'
+import { command, flag, cancelled } from '../command.ts'
+import { Exit, usage, type ExitCode } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { patienceOf } from '../patience.ts'
+import { documentOf, listing, titleOf, type Open } from './conflict-text.ts'
+import { many } from './many.ts'
+
+const done: Record<Choice, string> = {
+  mine: 'yours is kept',
+  theirs: 'the one of the server is kept',
+  both: 'both are kept',
+}
+
+export const conflicts = command({
+  name: 'sync conflicts',
+  summary: 'What was changed on both sides, or was refused by the server, and settling it',
+  details:
+    'Lists conflict copies of files in all synchronised folders of the account, rows that were changed here and elsewhere, and changes of ' +
+    'rows that the server refused, each with both sides and an id. The server is not asked. Exit code 3 when there are any.\n\n' +
+    'keep ID settles one, or several: --mine keeps your version (a file takes its name back), --theirs that of the server, --both both ' +
+    '(a file copy stays where it is; a row becomes two). What a file gives up goes to .svc/trash; the next svc sync carries it to the ' +
+    'server. A copy that you rename or remove yourself is settled too.',
+  needs: 'server',
+  args: {
+    action: { summary: 'keep, to settle; without it they are listed', optional: true },
+    ids: { summary: 'ids as they are listed', optional: true, many: true },
+  },
+  flags: {
+    mine: flag.switch('keep your version'),
+    theirs: flag.switch("keep the server's version"),
+    both: flag.switch('keep both'),
+    all: flag.switch('settle all that are listed'),
+    dryRun: flag.switch('say what would be done, and change nothing'),
+    yes: flag.yes,
+  },
+  examples: [
+    'svc sync conflicts',
+    'svc sync conflicts keep f3ab9c --mine',
+    'svc sync conflicts keep r12 r13 --both',
+    'svc sync conflicts keep --all --theirs --dry-run',
+  ],
+  async run({ io, globals, account, api, args, flags }): Promise<ExitCode> {
+    const { userFolder } = await import('../../host/folders.ts')
+    const { systemClock } = await import('../../base/clock.ts')
+    const stateFolder = userFolder('state', globals.env)
+    const choice = choiceOf(args.action, args.ids, flags)
+    const copy = await openKept(stateFolder, account)
+    try {
+      const open: Open[] = [...(await filesOf(io, stateFolder, account)), ...(copy?.letters() ?? [])]
+      if (!choice) {
+        io.say(
+          listing(io, open, systemClock.now()),
+          open.map((each) => documentOf(each, copy)),
+        )
+        return open.length > 0 ? 3 : 0
+      }
+      const wanted = flags.all ? open : args.ids.map((id) => chosen(open, id))
+      if (flags.dryRun) {
+        io.say(
+          wanted.map((each) => `${titleOf(each)}: ${done[choice]}`).join('\n') || 'Nothing has to be settled.',
+          wanted.map((each) => ({ ...documentOf(each, copy), keep: choice })),
+        )
+        return 0
+      }
+      const lost = wanted.filter((each) => !('root' in each)).length
+      if (choice === 'theirs' && lost > 0 && !flags.yes) {
+        const question = `Drop your ${many(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
+        if (!(await io.confirm(question))) throw cancelled()
+      }
+      const settled = []
+      for (const each of wanted) {
+        if ('root' in each) await settleFileOf(each, choice, stateFolder)
+        else await settleRow(copy!, each, choice)
+        settled.push({ ...documentOf(each, undefined), kept: choice })
+      }
+      if (copy && copy.count().waiting > 0) await sendWhatWaits(io, copy, api)
+      const words = wanted.map((each) => `${titleOf(each)}: ${done[choice]}.`)
+      const files = wanted.some((each) => 'root' in each) ? ['The next svc sync carries it to the server.'] : []
+      io.say([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), settled)
+      return 0
+    } finally {
+      copy?.close()
+    }
+  },
+})
+
+interface Choosing {
+  mine: boolean
+  theirs: boolean
+  both: boolean
+  all: boolean
+}
+
+/** What is to be kept; undefined when the conflicts are only to be listed. */
+function choiceOf(action: string | undefined, ids: readonly string[], flags: Choosing): Choice | undefined {
+  const given = (['mine', 'theirs', 'both'] as const).filter((each) => flags[each])
+  if (action === undefined) {
+    if (given.length > 0 || flags.all)
+      throw usage('To settle a conflict: svc sync conflicts keep ID --mine|--theirs|--both')
+    return undefined
+  }
+  if (action !== 'keep') throw usage(`There is no svc sync conflicts ${action}: it is keep.`)
+  if (given.length !== 1) throw usage('Say which side to keep: --mine, --theirs or --both.')
+  if ((ids.length === 0) !== flags.all) throw usage('Name the conflicts by their ids, or give --all.')
+  return given[0]!
+}
+
+function chosen(open: readonly Open[], id: string): Open {
+  const found = open.find((each) => ('root' in each ? each.id : `r${each.id}`) === id)
+  if (!found) throw new Exit(5, `There is no conflict "${id}": svc sync conflicts lists them.`, 'not_found')
+  return found
+}
+
+async function openKept(stateFolder: string, account: Parameters<typeof filesOf>[2]): Promise<RowCopy | undefined> {
+  const { existsSync } = await import('node:fs')
+  const { systemClock } = await import('../../base/clock.ts')
+  const { copyFile, knownOwner } = await import('../../client/row-copy/place.ts')
+  const { openRowCopy } = await import('../../client/row-copy/row-copy.ts')
+  const owner = await knownOwner(stateFolder, account)
+  const file = owner && copyFile(stateFolder, owner)
+  return file && existsSync(file) ? openRowCopy(file, owner, systemClock).copy : undefined
+}
+
+async function filesOf(
+  io: Io,
+  stateFolder: string,
+  account: { url: string; username: string; token: string; profile: string },
+): Promise<FileConflict[]> {
+  const { fileConflicts } = await import('../../client/sync/conflicts.ts')
+  const { knownOwner } = await import('../../client/row-copy/place.ts')
+  const { Refused } = await import('../../client/sync/refusals.ts')
+  const { listRoots } = await import('../../client/sync/root.ts')
+  const owner = await knownOwner(stateFolder, account)
+  const found: FileConflict[] = []
+  for (const { path, url, username, server_id, user_id } of await listRoots(stateFolder)) {
+    const isOurs = owner
+      ? owner.server_id === server_id && owner.user_id === user_id
+      : url === account.url && username === account.username
+    if (!isOurs) continue
+    try {
+      found.push(...(await fileConflicts(path, stateFolder)))
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      io.warn(error.message)
+    }
+  }
+  return found
+}
+
+async function settleFileOf(conflict: FileConflict, choice: Choice, stateFolder: string): Promise<void> {
+  const { settleFile } = await import('../../client/sync/conflicts.ts')
+  const { Changed } = await import('../../client/sync/changed.ts')
+  const { systemClock } = await import('../../base/clock.ts')
+  try {
+    await settleFile(conflict, choice, { stateFolder, clock: systemClock })
+  } catch (error) {
+    if (!(error instanceof Changed)) throw error
+    throw new Exit(
+      6,
+      `${conflict.mine.path.slice(1)} was changed meanwhile: nothing was done about it. Look again.`,
+      'conflict',
+    )
+  }
+}
+
+async function settleRow(copy: RowCopy, letter: Letter, choice: Choice): Promise<void> {
+  const { changesFor } = await import('../../client/row-copy/decide.ts')
+  const { systemClock, iso } = await import('../../base/clock.ts')
+  const { hostname } = await import('node:os')
+  const mark = `(conflict ${hostname()} ${iso(systemClock.now()).slice(0, 10)})`
+  copy.answer(letter, changesFor(letter, choice, copy.row(letter.table, letter.row), mark))
+}
+
+async function sendWhatWaits(io: Io, copy: RowCopy, api: Api): Promise<void> {
+  const { flush } = await import('../../client/row-copy/exchange.ts')
+  const { decided } = await import('../../client/patience.ts')
+  const { isTemporary } = await import('../../client/sync/weather.ts')
+  try {
+    const { letters } = await flush(
+      { api, pace: (_, request) => decided(request, patienceOf(io)), timeout: 20_000 },
+      copy,
+    )
+    if (letters > 0) io.warn(`${many(letters, 'change')} could still not be carried out: look again.`)
+  } catch (error) {
+    if (!isTemporary(error)) throw error
+    io.note(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)
+  }
+}

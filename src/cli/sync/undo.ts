@@ -1,0 +1,137 @@
+import { formatDuration } from '../../base/durations.ts'
+import { printable } from '../../base/text.ts'
+import type { Summary, SyncEvent, Undone } from '../../client/sync/events.ts'
+import { cancelled, command, flag } from '../command.ts'
+import { Exit } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { moment } from '../moment.ts'
+import { many } from './many.ts'
+
+export const undo = command({
+  name: 'sync undo',
+  summary: 'Take back what the last run that changed something did, here and on the server',
+  details:
+    'What was edited, deleted or moved is again on both sides what both held before that run. Of what was new only the copy is removed: ' +
+    'the original stays where it was made, and runs leave it alone until it changes. What changed since the run is left as it is and named, ' +
+    'with exit code 3; conflict copies stay, because both versions are there. What gives way here lies in .svc/trash, and on the ' +
+    'server among the versions and in the trash. Nothing else is synchronised meanwhile.\n\n' +
+    'Run it again to take the undo back. One that was cut off is brought to its end by the next run of either kind.',
+  needs: 'server',
+  args: { dir: { summary: 'synchronised folder', optional: true } },
+  flags: { dryRun: flag.switch('show what would be done and why, and change nothing at all'), yes: flag.yes },
+  examples: ['svc sync undo --dry-run', 'svc sync undo', 'svc sync undo ~/cloud --yes --json'],
+  async run({ io, globals, api, account, args, flags }) {
+    const { userFolder } = await import('../../host/folders.ts')
+    const { systemClock } = await import('../../base/clock.ts')
+    const { findRoot } = await import('../../client/sync/root.ts')
+    const { runSync } = await import('../../client/sync/run.ts')
+    const { sleep } = await import('../../client/sync/pace.ts')
+    const stateFolder = userFolder('state', globals.env)
+    const path = await findRoot(args.dir, process.cwd(), stateFolder)
+    const controller = new AbortController()
+    const interrupt = (): void =>
+      controller.abort(new Exit(130, 'Interrupted: the next run brings the undo to its end.', 'interrupted'))
+    const run = (dryRun: boolean, emit: (event: SyncEvent) => void): Promise<Summary> =>
+      runSync({
+        path,
+        stateFolder,
+        api,
+        account,
+        dryRun,
+        sleep,
+        emit,
+        undo: true,
+        clock: systemClock,
+        maxDelete: 'any',
+        signal: controller.signal,
+      })
+
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
+    try {
+      if (flags.dryRun || !flags.yes) {
+        const events: SyncEvent[] = []
+        if (!flags.dryRun && !io.interactive) await io.confirm('Take the last run back?')
+        const planned = await run(true, (event) => void events.push(event))
+        const { run_at: at, of_undo: ofUndo, done, left } = planned.undo!
+        if (!io.json) io.event(headline(planned, systemClock.now()), undefined)
+        events.forEach(makeTold(io))
+        if (flags.dryRun || done === 0) {
+          if (flags.dryRun && done > 0) io.event('Nothing was changed: this was a dry run.', undefined)
+          if (io.json) io.event('', { event: 'summary', ...planned })
+          return left.length > 0 ? 3 : 0
+        }
+        if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${moment(at!)}?`))) throw cancelled()
+      }
+      // Who was asked has seen the lines already.
+      const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
+      const { done, left } = summary.undo!
+      const rest = left.length > 0 ? `; ${many(left.length, 'item')} left alone` : ''
+      const words = done === 0 ? `There was nothing to take back${rest}.` : `Took back ${many(done, 'change')}${rest}.`
+      io.event(words, { event: 'summary', ...summary })
+      return left.length + summary.conflicts.length > 0 ? 3 : 0
+    } finally {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+    }
+  },
+})
+
+/** What is about to be taken back. */
+function headline({ undo: planned }: Summary, now: number): string {
+  const { run_at: at, of_undo: ofUndo, done } = planned!
+  if (at === null) return 'No run has changed anything yet: there is nothing to take back.'
+  const when = `${moment(at)}, ${formatDuration(now - at)} ago`
+  const what = ofUndo ? 'undo' : 'run'
+  return done === 0 ? `Nothing of the ${what} of ${when} can be taken back.` : `This takes back the ${what} of ${when}.`
+}
+
+const LINES = 40
+
+const did: Record<Undone['did'], string> = {
+  upload: 'that run sent it',
+  download: 'that run fetched it',
+  'remove-local': 'that run deleted it here',
+  'remove-remote': 'that run deleted it on the server',
+  'make-local': 'that run made it here',
+  'make-remote': 'that run made it on the server',
+  'move-local': 'that run moved it here',
+  'move-remote': 'that run moved it on the server',
+  'move-base': 'that run noted its move',
+  'set-aside': 'that run set it aside',
+  touch: 'that run set its time',
+  record: 'that run noted it',
+  forget: 'that run forgot it',
+  undo: 'an undo did the opposite',
+}
+
+function doing({ do: what, side }: Undone): string {
+  if (what === 'remove-copy') return side === 'here' ? 'remove here' : 'remove there'
+  if (what === 'remove') return 'delete again'
+  if (what === 'restore') return 'restore'
+  if (what === 'revive') return 'bring back'
+  return what === 'move-back' ? 'move back' : 'copy again'
+}
+
+/** Tells, a line each, what is taken back and why, and what is left alone. */
+function makeTold(io: Io) {
+  let lines = 0
+  return (event: SyncEvent): void => {
+    if (io.json) {
+      if (['started', 'notice', 'undo', 'left', 'waiting'].includes(event.event)) io.event('', event)
+    } else if (event.event === 'notice') io.note(event.message)
+    else if (event.event === 'undo' || event.event === 'left') {
+      lines += 1
+      if (lines === LINES + 1) io.note('… and more; --json names all.')
+      if (lines <= LINES) io.event(lineOf(io, event), undefined)
+    }
+  }
+}
+
+const shown = (path: string): string => printable(path.slice(1))
+
+function lineOf(io: Io, event: Extract<SyncEvent, { event: 'undo' | 'left' }>): string {
+  const line = (what: string, rest: string, why: string): string =>
+    `${what.padEnd(14)}${rest}${io.paint.dim(`  ${why}`)}`
+  if (event.event === 'left') return line('left alone', shown(event.path), event.message)
+  const way = event.to === undefined ? '' : ` → ${shown(event.to)}`
+  return line(doing(event), shown(event.path) + way, did[event.did])
+}

@@ -1,0 +1,50 @@
+import type { Api } from '../../client/api.ts'
+import type { Patience } from '../../client/patience.ts'
+import { isFault } from '../../contract/errors.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import { patienceOf } from '../patience.ts'
+
+export const restore = command({
+  name: 'trash restore',
+  summary: 'Bring something deleted back',
+  details:
+    'Name it by its id from `svc trash list`, or by the path it had: then the newest deletion of that path comes back. ' +
+    'Nothing is ever replaced.',
+  needs: 'server',
+  args: { item: 'id, or the path it had' },
+  flags: { to: flag.text('bring it back to this path instead', 'PATH') },
+  examples: ['svc trash restore /notes.txt', 'svc trash restore 12 --to /recovered/notes.txt'],
+  async run({ io, api, args, flags }) {
+    const { trash } = await import('../../contract/trash.ts')
+    const { remotePath } = await import('../../client/remote-files.ts')
+    const { patiently } = await import('../../client/patience.ts')
+    const patience = patienceOf(io)
+    const id = /^\d+$/.test(args.item) ? Number(args.item) : await idOf(api, remotePath(args.item), patience)
+    const to = flags.to === undefined ? undefined : remotePath(flags.to)
+    if (to === '/') throw usage('Name the path it gets with --to, not a folder to put it into.')
+    try {
+      const { path } = await patiently(() => api.call(trash.actions.restore, { id, ...(to && { to }) }), patience)
+      io.say(`Restored ${path}.`, { id, path })
+    } catch (error) {
+      if (isFault(error, 'exists'))
+        throw new Exit(6, `Its place is taken: remove what is there, or name another path with --to.`, 'exists')
+      if (isFault(error, 'not_found')) throw nothing(args.item)
+      throw error
+    }
+  },
+})
+
+const nothing = (item: string) =>
+  new Exit(5, `There is no ${item} in the trash: svc trash list shows what is.`, 'not_found')
+
+async function idOf(api: Api, path: string, patience: Patience): Promise<number> {
+  const { trash } = await import('../../contract/trash.ts')
+  const { patiently } = await import('../../client/patience.ts')
+  const { items } = await patiently(() => api.call(trash.actions.list, {}), patience)
+  const wanted = path.normalize('NFC')
+  // Newest first.
+  const found = items.find((item) => item.path.normalize('NFC') === wanted)
+  if (!found) throw nothing(path)
+  return found.id
+}

@@ -1,0 +1,60 @@
+import type { AnyAction } from '../../contract/contract.ts'
+import { assistant, type AssistantAnswer, type AssistantEvents } from '../../contract/assistant.ts'
+import type { Params } from '../../contract/define.ts'
+import { errors, fault, type ErrorCode } from '../../contract/errors.ts'
+import type { Api } from '../api.ts'
+import { Unreachable } from '../trouble.ts'
+import { serverSentEvents } from './event-stream.ts'
+
+export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
+
+/** What is heard while an answer is made, in the order in which it happens; the last one is `done`. */
+export type AskEvent = {
+  [name in Exclude<keyof AssistantEvents, 'error'>]: { event: name; data: AssistantEvents[name] }
+}[Exclude<keyof AssistantEvents, 'error'>]
+
+/** What the assistant wants the user's word for. */
+export type Confirmation = Extract<AssistantAnswer['actions'][number], { type: 'confirm' }>['data']
+
+/** A model may think for a long time before its first word. */
+const PATIENCE = 180_000
+
+const EVENTS = new Set<string>(['delta', 'tool', 'action', 'done'] satisfies AskEvent['event'][])
+
+const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errors, code)
+
+/** Asks the assistant of a server. Faults are those of the server, also when they come in the middle of an answer. */
+export function makeAsking(api: Api) {
+  async function* events(action: AnyAction, params: object, signal: AbortSignal): AsyncGenerator<AskEvent> {
+    const streamed = { ...params, stream: true }
+    const { body } = await api.receive(action as never, streamed as never, { signal, timeout: PATIENCE })
+    for await (const { event, data } of serverSentEvents(body)) {
+      if (event === 'error') {
+        const { error: text, code } = JSON.parse(data) as AssistantEvents['error']
+        throw fault(isCode(code) ? code : 'internal', { text })
+      }
+      if (!EVENTS.has(event)) continue
+      yield { event, data: JSON.parse(data) as unknown } as AskEvent
+      if (event === 'done') return
+    }
+    throw new Unreachable('The server broke off in the middle of the answer; ask again.', { undecided: true })
+  }
+
+  /** The same without a stream: everything at its end. */
+  async function* whole(action: AnyAction, params: object, signal: AbortSignal): AsyncGenerator<AskEvent> {
+    const data = await api.call(action as never, params as never, { signal, timeout: PATIENCE })
+    yield { event: 'done', data: data as AssistantAnswer }
+  }
+
+  return {
+    /** Asks a question. With `stream` off the only event is `done`. */
+    ask: (question: Question, { stream, signal }: { stream: boolean; signal: AbortSignal }) =>
+      (stream ? events : whole)(assistant.actions.ask, question, signal),
+
+    /** Says whether what the assistant asked for may be done, and hears how it goes on. */
+    confirm: (confirmation_id: string, allow: boolean, { stream, signal }: { stream: boolean; signal: AbortSignal }) =>
+      (stream ? events : whole)(assistant.actions.confirm, { confirmation_id, allow }, signal),
+  }
+}
+
+export type Asking = ReturnType<typeof makeAsking>

@@ -1,0 +1,84 @@
+import { isFault } from '../../contract/errors.ts'
+import type { Api } from '../api.ts'
+import { doze } from '../sync/doze.ts'
+import type { Sleep } from '../sync/pace.ts'
+import { isTemporary, makeWeather } from '../sync/weather.ts'
+import type { Trouble } from './state.ts'
+
+/** How often it is looked whether somebody has signed in again, milliseconds. */
+const RENEW_MS = 2_000
+
+export interface ConnectionParts {
+  api: Api
+  /** The way to the server after signing in anew; undefined while nobody has. */
+  renew: () => Promise<Api | undefined>
+  sleep: Sleep
+  random: () => number
+  signal: AbortSignal
+  /** Told when there is trouble, and with undefined when it is over. */
+  trouble: (trouble: Trouble | undefined) => void
+}
+
+/** A way to the server that outlasts its absence, maintenance and the end of a sign-in. */
+export function makeConnection({ api: first, renew, sleep, random, signal, trouble }: ConnectionParts) {
+  let now = first
+  let renewing: Promise<void> | undefined
+  const weather = makeWeather({
+    sleep,
+    random,
+    signal,
+    lost: (error) => trouble({ kind: 'away', error }),
+    back: () => trouble(undefined),
+  })
+
+  async function awaitSignIn(error: Error): Promise<void> {
+    trouble({ kind: 'signed-out', error })
+    for (;;) {
+      await doze(sleep, RENEW_MS, signal, () => undefined)
+      const next = await renew()
+      if (!next) continue
+      now.close()
+      now = next
+      trouble(undefined)
+      return
+    }
+  }
+
+  async function mend(error: unknown): Promise<void> {
+    signal.throwIfAborted()
+    if (isFault(error, 'unauthorized')) {
+      renewing ??= awaitSignIn(error).finally(() => (renewing = undefined))
+      await renewing
+    } else if (isTemporary(error)) await weather.sitOut(error)
+    else throw error
+  }
+
+  return {
+    weather,
+    /** The same through all changes. */
+    api: {
+      url: first.url,
+      call: (...given: Parameters<Api['call']>) => now.call(...given),
+      send: (...given: Parameters<Api['send']>) => now.send(...given),
+      receive: (...given: Parameters<Api['receive']>) => now.receive(...given),
+      close: () => now.close(),
+    } as Api,
+    /** After an error: waits for what waiting mends, and throws what it does not. */
+    mend,
+    /** Asks until it is answered; throws what waiting does not mend. */
+    async persist<T>(ask: () => Promise<T>): Promise<T> {
+      for (;;) {
+        const gotThrough = weather.attempt()
+        try {
+          const answer = await ask()
+          gotThrough()
+          return answer
+        } catch (error) {
+          await mend(error)
+        }
+      }
+    },
+  }
+}
+
+export type Connection = ReturnType<typeof makeConnection>

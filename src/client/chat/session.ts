@@ -1,0 +1,255 @@
+import type { Clock } from '../../base/clock.ts'
+import { syncAuth } from '../../contract/sync-auth.ts'
+import { teamChat } from '../../contract/team-chat.ts'
+import type { Api } from '../api.ts'
+import { doze } from '../sync/doze.ts'
+import type { Sleep } from '../sync/pace.ts'
+import { makeConnection, type Connection } from './connection.ts'
+import { followRoom, type Message } from './follow-room.ts'
+import { takeIn } from './log.ts'
+import { makeOutbox } from './outbox.ts'
+import { makeSessionMessages } from './session-messages.ts'
+import { makeSessionRooms, type SessionRooms } from './session-rooms.ts'
+import { emptyState, type ChatState, type Pending } from './state.ts'
+
+const { actions } = teamChat
+
+/** How often it is asked what is unread in other rooms, milliseconds. */
+const BEAT_MS = 3_000
+/** Every how many beats it is asked who is online, and said that the user looks at a room. */
+const ONLINE_BEATS = 7
+const PRESENT_BEATS = 15
+/** A typing indicator lasts 6 s: going on is said before it ends. */
+const TYPING_MS = 4_000
+
+export interface SessionParts {
+  api: Api
+  /** The way to the server after signing in anew; undefined while nobody has. */
+  renew: () => Promise<Api | undefined>
+  clock: Clock
+  sleep: Sleep
+  random: () => number
+  /** Told whenever something may have changed on the screen. */
+  changed: () => void
+  /** Told of each message of somebody else that comes in. */
+  heard: (message: Message, forMe: boolean) => void
+  /** Told of an own message that was refused for good, which is no longer pending then. */
+  refused: (pending: Pending, error: Error) => void
+  beatMs?: number
+}
+
+/**
+ * A chat client without a screen: keeps the state in step with the server until it is closed. One request is held open for the room
+ * that is open; what happens in other rooms is asked for every few seconds, with one request for all.
+ */
+export function makeChatSession(parts: SessionParts) {
+  const { clock, changed } = parts
+  const state = emptyState()
+  const closing = new AbortController()
+  const { signal } = closing
+  let isFocused = true
+  let toldTyping = 0
+  const { failure, background } = makeBackground(signal)
+  const connection = makeConnection({ ...parts, signal, trouble: (trouble) => setTrouble(state, trouble, changed) })
+  const rooms = makeSessionRooms({ state, connection, changed, lost: () => opening.openFirst() })
+  const outbox = makeOutbox({
+    state,
+    connection,
+    changed,
+    refused: (pending, error) => !signal.aborted && parts.refused(pending, error),
+    sent(message) {
+      const log = state.logs.get(message.room_id)
+      if (log) takeIn(log, [message])
+      rooms.noteLast(message)
+    },
+  })
+  const messages = makeSessionMessages({
+    ...parts,
+    state,
+    connection,
+    rooms,
+    background,
+    arrived: outbox.arrived,
+    isFocused: () => isFocused,
+  })
+
+  const opening = makeOpening({ state, connection, rooms, messages, background, changed })
+  const { open } = opening
+
+  return {
+    state,
+    api: connection.api,
+    /** Rejects with what no waiting mends. */
+    failure,
+    /** Learns who one is and which rooms there are; waits as long as the server is away. */
+    async start(): Promise<void> {
+      await learn(state, connection)
+      const catchUp = (room: number) => messages.catchUp(room).catch(rooms.unlessGone(room))
+      const around = { state, connection, rooms, catchUp, isFocused: () => isFocused, changed }
+      background(lookAround(around, () => doze(parts.sleep, parts.beatMs ?? BEAT_MS, signal, () => undefined)))
+      changed()
+    },
+    open,
+    loadRooms: rooms.load,
+    older: messages.older,
+    post(content: string, reply_to?: number): void {
+      if (state.current === undefined) return
+      state.newFrom = undefined
+      toldTyping = 0
+      outbox.post(state.current, content, reply_to)
+    },
+    /** Says that the user is typing, no more often than it is forgotten; whether it gets through does not matter. */
+    typing(): void {
+      const now = clock.now()
+      if (state.current === undefined || state.trouble || now - toldTyping < TYPING_MS) return
+      toldTyping = now
+      connection.api.call(actions.typing, { room_id: state.current }).catch(() => undefined)
+    },
+    /** Whether somebody looks: only then what comes in is read. */
+    focus(focused: boolean): void {
+      isFocused = focused
+      if (focused && state.current !== undefined) messages.markRead(state.current)
+      changed()
+    },
+    close(): void {
+      closing.abort(new Error('closed'))
+      opening.close()
+    },
+  }
+}
+
+export type ChatSession = ReturnType<typeof makeChatSession>
+
+interface OpeningParts {
+  state: ChatState
+  connection: Connection
+  rooms: SessionRooms
+  messages: ReturnType<typeof makeSessionMessages>
+  background: (work: Promise<unknown>) => void
+  changed: () => void
+}
+
+/** The room that is open, which is followed until another one is. */
+function makeOpening({ state, connection, rooms, messages, background, changed }: OpeningParts) {
+  let following = new AbortController()
+
+  async function follow(room: number, aborted: AbortSignal): Promise<void> {
+    const log = await messages.load(room)
+    if (aborted.aborted) return
+    const unread = state.unread.get(room) ?? 0
+    const others = log.messages.filter(({ user_id }) => user_id !== state.me?.id)
+    state.newFrom = unread > 0 ? others.at(-unread)?.message_id : undefined
+    messages.markRead(room)
+    changed()
+    while (!aborted.aborted) {
+      try {
+        const given = { api: connection.api, room, after: log.position, signal: aborted, weather: connection.weather }
+        for await (const polled of followRoom(given)) messages.take(room, log, polled)
+      } catch (error) {
+        if (!aborted.aborted) await connection.mend(error)
+      }
+    }
+  }
+
+  /** Opens a room: its messages are loaded, marked as read and followed. */
+  function open(room: number): void {
+    if (state.current === room) return
+    following.abort()
+    const mine = (following = new AbortController())
+    Object.assign(state, { current: room, typing: [], newFrom: undefined })
+    const work = follow(room, mine.signal).catch((error: unknown) => {
+      if (!mine.signal.aborted) rooms.unlessGone(room)(error)
+    })
+    background(work)
+    changed()
+  }
+
+  return {
+    open,
+    openFirst(): void {
+      following.abort()
+      if (state.rooms[0]) open(state.rooms[0].room_id)
+    },
+    close: () => following.abort(),
+  }
+}
+
+/** Work that goes on by itself; `failure` rejects with the first error of it. */
+function makeBackground(signal: AbortSignal) {
+  let broken: (error: unknown) => void = () => undefined
+  const failure = new Promise<never>((_, reject) => (broken = reject))
+  failure.catch(() => undefined)
+  const background = (work: Promise<unknown>): void =>
+    void work.catch((error: unknown) => {
+      if (!signal.aborted) broken(error)
+    })
+  return { failure, background }
+}
+
+function setTrouble(state: ChatState, trouble: ChatState['trouble'], changed: () => void): void {
+  state.trouble = trouble
+  // Who was typing then may have stopped long ago.
+  if (trouble) state.typing = []
+  changed()
+}
+
+async function learn(state: ChatState, { api, persist }: Connection): Promise<void> {
+  const [{ user }, { rooms }] = await persist(() =>
+    Promise.all([api.call(syncAuth.actions.validate, {}, { repeatable: true }), api.call(actions.rooms, {})]),
+  )
+  state.rooms = rooms
+  for (const { room_id, unread_count } of rooms) state.unread.set(room_id, unread_count)
+  const self = rooms.flatMap(({ participants }) => participants).find(({ id }) => id === user.id)
+  state.me = self ?? { ...user, avatar_color: '' }
+}
+
+interface Around {
+  state: ChatState
+  connection: Connection
+  rooms: SessionRooms
+  catchUp: (room: number) => Promise<void>
+  isFocused: () => boolean
+  changed: () => void
+}
+
+/** Looks, beat after beat, for what happens in rooms that are not open, and who is there. */
+async function lookAround(around: Around, beat: () => Promise<void>): Promise<never> {
+  const { state, connection, rooms, isFocused, changed } = around
+  const { api, persist } = connection
+  const who = async (): Promise<void> => {
+    const { users } = await persist(() => api.call(actions.online, {}))
+    state.online = new Set(users.map(({ id }) => id))
+    changed()
+  }
+  const present = async (): Promise<void> => {
+    const room_id = state.current
+    if (room_id === undefined || !isFocused()) return
+    await persist(() => api.call(actions.presence, { room_id })).catch(rooms.unlessGone(room_id))
+  }
+  state.people = (await persist(() => api.call(actions.users, {}))).users
+  await present()
+  await who()
+  for (let count = 1; ; count++) {
+    await beat()
+    await lookForUnread(around)
+    if (count % ONLINE_BEATS === 0) await who()
+    if (count % PRESENT_BEATS === 0) {
+      await rooms.load()
+      await present()
+    }
+  }
+}
+
+async function lookForUnread({ state, connection, rooms, catchUp, isFocused, changed }: Around): Promise<void> {
+  const { rooms: counts } = await connection.persist(() => connection.api.call(actions.unread, {}))
+  const known = new Set(state.rooms.map(({ room_id }) => room_id))
+  if (counts.length !== known.size || counts.some(({ room_id }) => !known.has(room_id))) await rooms.load()
+  for (const { room_id, unread } of counts) {
+    const before = state.unread.get(room_id) ?? 0
+    if (room_id === state.current && isFocused()) continue
+    state.unread.set(room_id, unread)
+    if (unread === 0) state.mentions.delete(room_id)
+    if (unread > before && room_id !== state.current) await catchUp(room_id)
+  }
+  changed()
+}

@@ -1,0 +1,70 @@
+import type { SqliteFile } from '../../host/sqlite-file.ts'
+import type { TableName } from '../../contract/tables.ts'
+import type { Row } from '../row-values.ts'
+import type { Letter, Verb } from './records.ts'
+
+export const LETTER_SCHEMA = `
+  create table if not exists letters (
+    id integer primary key autoincrement, kind text not null, op_id text not null, tbl text not null, verb text not null,
+    row_id integer not null, mine text not null, before_row text, theirs text, code text not null, message text not null,
+    at integer not null
+  ) strict;
+`
+
+interface LetterRow {
+  id: number
+  kind: string
+  op_id: string
+  tbl: string
+  verb: string
+  row_id: number
+  mine: string
+  before_row: string | null
+  theirs: string | null
+  code: string
+  message: string
+  at: number
+}
+
+const parsed = (text: string | null): Row | null => (text === null ? null : (JSON.parse(text) as Row))
+
+const letterOf = (row: LetterRow): Letter => ({
+  id: row.id,
+  kind: row.kind as Letter['kind'],
+  op_id: row.op_id,
+  table: row.tbl as TableName,
+  verb: row.verb as Verb,
+  row: row.row_id,
+  mine: parsed(row.mine)!,
+  before: parsed(row.before_row),
+  theirs: parsed(row.theirs),
+  code: row.code,
+  message: row.message,
+  at: row.at,
+})
+
+const textOf = (row: Row | null): string | null => (row === null ? null : JSON.stringify(row))
+
+/** Changes that need a decision. */
+export function makeLetters(db: SqliteFile) {
+  return {
+    all: (): Letter[] => db.all<LetterRow>('select * from letters order by id').map(letterOf),
+    byOp(op_id: string): Letter | undefined {
+      const row = db.get<LetterRow>('select * from letters where op_id = ?', op_id)
+      return row && letterOf(row)
+    },
+    add({ kind, op_id, table, verb, row, mine, before, theirs, code, message, at }: Omit<Letter, 'id'>): void {
+      const sql =
+        'insert into letters (kind, op_id, tbl, verb, row_id, mine, before_row, theirs, code, message, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
+      db.run(sql, kind, op_id, table, verb, row, textOf(mine), textOf(before), textOf(theirs), code, message, at)
+    },
+    remove: (id: number): void => db.run('delete from letters where id = ?', id),
+    count(): { conflicts: number; refused: number } {
+      const rows = db.all<{ kind: string; n: number }>('select kind, count(*) as n from letters group by kind')
+      const of = (kind: Letter['kind']): number => rows.find((row) => row.kind === kind)?.n ?? 0
+      return { conflicts: of('conflict'), refused: of('refused') }
+    },
+  }
+}
+
+export type Letters = ReturnType<typeof makeLetters>

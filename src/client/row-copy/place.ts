@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { codeOf } from '../../base/trouble.ts'
+import { writeDurably } from '../../host/durable.ts'
+import { whileLocked } from '../../host/file-lock.ts'
+import type { Account } from '../credentials.ts'
+import { fingerprint } from '../sync/owner.ts'
+import type { Owner } from '../sync/root.ts'
+
+// Where the rows of an account are kept: in this user's state, whatever folders are synchronised, so that they are found without any.
+
+const rowsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'rows')
+
+/** The file that holds the rows of an account. */
+export function copyFile(stateFolder: string, { server_id, user_id }: Owner): string {
+  const name = createHash('sha256').update(`${server_id}\n${user_id}`).digest('hex').slice(0, 32)
+  return join(rowsFolder(stateFolder), `${name}.db`)
+}
+
+type Known = Record<string, Owner & { at: number }>
+
+/** Tokens that are remembered: more than anybody has at a time. */
+const MOST = 100
+
+const indexFile = (stateFolder: string): string => join(rowsFolder(stateFolder), 'accounts.json')
+
+async function readKnown(stateFolder: string): Promise<Known> {
+  try {
+    const value: unknown = JSON.parse(await readFile(indexFile(stateFolder), 'utf8'))
+    const entries = Object.entries((value ?? {}) as Known).filter(
+      ([, owner]) => typeof owner?.server_id === 'string' && Number.isSafeInteger(owner.user_id),
+    )
+    return Object.fromEntries(entries)
+  } catch (error) {
+    // It only spares a question: without it the server is asked.
+    if (error instanceof SyntaxError || codeOf(error) === 'ENOENT') return {}
+    throw error
+  }
+}
+
+/** Whose account a token opens, as far as is known without asking. */
+export async function knownOwner(stateFolder: string, account: Account): Promise<Owner | undefined> {
+  const known = await readKnown(stateFolder)
+  const owner = known[fingerprint(account)]
+  return owner && { server_id: owner.server_id, user_id: owner.user_id }
+}
+
+/** Remembers whose account a token opens, by its hash; undefined forgets it. */
+export async function rememberOwner(
+  stateFolder: string,
+  account: Account,
+  owner: Owner | undefined,
+  now: number,
+): Promise<void> {
+  const before = await knownOwner(stateFolder, account)
+  if (before?.server_id === owner?.server_id && before?.user_id === owner?.user_id) return
+  const file = indexFile(stateFolder)
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await whileLocked(`${file}.lock`, async () => {
+    const { [fingerprint(account)]: _, ...others } = await readKnown(stateFolder)
+    const own = owner ? [[fingerprint(account), { server_id: owner.server_id, user_id: owner.user_id, at: now }]] : []
+    const newest = Object.entries(others).sort(([, a], [, b]) => b.at - a.at)
+    const kept = Object.fromEntries([...own, ...newest].slice(0, MOST)) as Known
+    await writeDurably(file, `${JSON.stringify(kept, null, 2)}\n`, 0o600)
+  })
+}

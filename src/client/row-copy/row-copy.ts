@@ -1,0 +1,142 @@
+import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { codeOf } from '../../base/trouble.ts'
+import type { Clock } from '../../base/clock.ts'
+import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
+import type { Row } from '../row-values.ts'
+import type { Outcome } from '../rows.ts'
+import type { Owner } from '../sync/root.ts'
+import { BASE_SCHEMA, makeBase } from './base.ts'
+import { LETTER_SCHEMA, makeLetters } from './letters.ts'
+import { makeOutcomes, type Awaited, type Fate } from './outcomes.ts'
+import { makeQueue, NoSuchRow } from './queue.ts'
+import { QUEUE_SCHEMA } from './queue-store.ts'
+import type { Change, Everything, Letter, Page, Place, Waiting } from './records.ts'
+import { bringBack } from './restored.ts'
+import { salvage } from './salvage.ts'
+import { makeView } from './view.ts'
+
+const FORMAT = 1
+
+/** A row of an account as it stands here, and what is to be said to the server: every method is one durable step. */
+export type RowCopy = ReturnType<typeof makeCopy>
+
+export interface Opened {
+  copy: RowCopy
+  /** Where a file is kept that was damaged, and how many waiting changes could be read from it. */
+  damaged: { file: string; kept: number } | undefined
+}
+
+/**
+ * Opens the rows of an account that are kept on this machine; the file is made when it is missing. A damaged one is moved aside: its rows
+ * are fetched anew, and the changes that wait in it are taken over as far as they can be read.
+ */
+export function openRowCopy(file: string, owner: Owner, clock: Clock): Opened {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  try {
+    return { copy: makeCopy(openSound(file), owner, clock), damaged: undefined }
+  } catch (error) {
+    if (!['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some((code) => codeOf(error).startsWith(code))) throw error
+  }
+  const aside = `${file}.damaged`
+  for (const tail of ['', '-wal', '-shm']) if (existsSync(file + tail)) renameSync(file + tail, aside + tail)
+  closeSync(openSync(file, 'a', 0o600))
+  const db = openSound(file)
+  const kept = salvage(aside, db)
+  return { copy: makeCopy(db, owner, clock), damaged: { file: aside, kept } }
+}
+
+function openSound(file: string): SqliteFile {
+  const db = openSqliteFile(file)
+  try {
+    const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
+    if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
+    db.script(BASE_SCHEMA + QUEUE_SCHEMA + LETTER_SCHEMA)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function makeCopy(db: SqliteFile, owner: Owner, clock: Clock) {
+  const base = makeBase(db)
+  const queue = makeQueue(db, base)
+  const letters = makeLetters(db)
+  const view = makeView(base, queue)
+  const outcomes = makeOutcomes({ base, queue, letters })
+  const parts = { base, queue, letters }
+  if (base.get<number>('format') === undefined) base.set('format', FORMAT)
+
+  return {
+    owner,
+    /** Where the feed stands of which this is a copy; undefined before the first rows came. */
+    place: (): Place | undefined => base.place(),
+    learn: (page: Page, since: number): number => base.learn(page, since, clock.now()),
+    /** Takes in every row of the account in the place of those known. What waits stays. True when the server went back in time. */
+    begin(everything: Everything): boolean {
+      return db.transaction(() => {
+        const before = base.place()
+        const restored =
+          before !== undefined && (before.epoch !== everything.epoch || everything.cursor < before.cursor)
+        if (restored) bringBack(parts, everything, clock.now())
+        base.replace(everything, clock.now())
+        return restored
+      })
+    },
+
+    rows: (table: string): Row[] => db.transaction(() => view.rows(table)),
+    row: (table: string, id: number): Row | undefined => db.transaction(() => view.row(table, id)),
+    /** The server's id of a row, given either. */
+    idOf: (id: number): number => queue.resolve(id),
+
+    /** Queues changes, all or none. `mustExist` refuses rows that are not known here with `NoSuchRow`. */
+    change(changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
+      return db.transaction(() =>
+        changes.map((change) => {
+          const { table, row } = change
+          const before = row === undefined ? undefined : view.row(table, row)
+          if (row !== undefined && mustExist && !before) throw new NoSuchRow(`There is no row ${row} in ${table}.`)
+          return queue.add(change, before, clock.now())
+        }),
+      )
+    },
+    waiting: (): Waiting[] => queue.all(),
+    /** Whether a change is still to be sent, as it is or as it was compared anew. */
+    waits: (seq: number): boolean => queue.all().some((each) => each.seq === seq),
+    count: () => ({ waiting: queue.count(), ...letters.count() }),
+    nextBatch: (most?: number): Waiting[] => db.transaction(() => queue.nextBatch(most)),
+    unsent: (batch: readonly Waiting[]): void => db.transaction(() => queue.unsent(batch)),
+    /** Takes in the results of a batch. */
+    settle(batch: readonly Waiting[], results: readonly Outcome[], awaited: Awaited): Fate[] {
+      return db.transaction(() =>
+        batch.map((waiting, index) => outcomes.settle(waiting, results[index]!, awaited, clock.now())),
+      )
+    },
+    refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited): Fate =>
+      db.transaction(() => outcomes.refuse(waiting, why, awaited, clock.now())),
+    /** Takes changes back that have not been sent; returns those that may have been. */
+    withdraw(seqs: readonly number[]): number[] {
+      return db.transaction(() => {
+        const open = queue.all().filter(({ seq }) => seqs.includes(seq))
+        for (const { seq, sent } of open) if (!sent) queue.remove(seq)
+        return open.filter(({ sent }) => sent).map(({ seq }) => seq)
+      })
+    },
+
+    letters: (): Letter[] => letters.all(),
+    letterOf: (op_id: string): Letter | undefined => letters.byOp(op_id),
+    /** Settles a letter, with the changes that follow from it. */
+    answer(letter: Letter, changes: readonly Change[]): (Waiting | undefined)[] {
+      return db.transaction(() => {
+        letters.remove(letter.id)
+        return changes.map((change) => {
+          const before = change.row === undefined ? undefined : view.row(change.table, change.row)
+          return queue.add(change, before, clock.now())
+        })
+      })
+    },
+    close: (): void => db.close(),
+  }
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox'
+import { action, endpoint } from './define.ts'
+import { PUSH_BODY } from './limits.ts'
+import { Cursor } from './shapes.ts'
+import { Dump, Operation, Page, Pushed, Since } from './sync-data.ts'
+import { feedTables } from './tables.ts'
+
+const session = { session: true } as const
+
+const ofFeed = feedTables.join('|')
+const Tables = Type.String({
+  pattern: `^(${ofFeed})(,(${ofFeed}))*$`,
+  description: 'Names of tables of the feed, with commas between them; all of them when left out.',
+})
+
+/** The rows of an account for the desktop: what the sync API answers a device, answered to a browser session. */
+export const rows = endpoint('/api/rows.php', {
+  list: action({
+    summary: 'Every row of the caller in some tables, and the cursor to go on from.',
+    method: 'GET',
+    auth: session,
+    limit: 'rows_list',
+    params: Type.Object({ tables: Type.Optional(Tables) }),
+    answers: 'large',
+    result: Dump,
+    errors: [],
+    example: { tables: 'svc_notes' },
+  }),
+  delta: action({
+    summary: 'Changes since a cursor, oldest first, of all tables.',
+    method: 'GET',
+    auth: session,
+    limit: 'rows_delta',
+    params: Since,
+    answers: 'large',
+    result: Page,
+    errors: ['cursor_expired', 'epoch_mismatch'],
+    example: { cursor: 0 },
+  }),
+  push: action({
+    summary: 'Apply up to 100 changes; each succeeds or fails by itself.',
+    method: 'POST',
+    auth: session,
+    limit: 'rows_push',
+    params: Type.Object({ operations: Type.Array(Operation), cursor: Type.Optional(Cursor) }),
+    maxBody: PUSH_BODY,
+    answers: 'large',
+    result: Pushed,
+    errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
+    example: {
+      operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],
+    },
+  }),
+})

@@ -1,0 +1,151 @@
+import { useSignal } from '@preact/signals'
+import { Bookmark as Mark, Folder, FolderOpen, Inbox, Pencil, Plus } from 'lucide'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { EntryField } from '../../kit/entry-field.tsx'
+import { EntriesOr, EntryDialog, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { SearchField } from '../../kit/field.tsx'
+import { formatNumber } from '../../kit/formats.ts'
+import { SideList } from '../../kit/side-list.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { common } from '../../kit/words.ts'
+import { bookmarks, entries, folder, folders, sought, titleOf, webAddress, type Bookmark } from './store.ts'
+import { words } from './words.ts'
+
+/** Bookmarks that are drawn before somebody asks for more. */
+const STEP = 300
+
+const create = (): void => entries.create({ folder: folder.value === '*' || folder.value === '' ? null : folder.value })
+
+function Line({ bookmark }: { bookmark: Bookmark }) {
+  const address = webAddress(bookmark.url)
+  const title = titleOf(bookmark)
+  return (
+    <li class="bookmark">
+      <span class="bookmark-letter" aria-hidden="true">
+        {[...(address?.hostname.replace(/^www\./, '') ?? '?')][0]?.toUpperCase()}
+      </span>
+      {address ? (
+        <a href={address.href} target="_blank" rel="noopener noreferrer">
+          <strong>{title}</strong>
+          <span>
+            {address.host}
+            {address.pathname === '/' ? '' : address.pathname}
+          </span>
+        </a>
+      ) : (
+        <div>
+          <strong>{title}</strong>
+          <span class="flaw">{words('not_opened')}</span>
+        </div>
+      )}
+      {bookmark.note && <p>{bookmark.note.slice(0, 300)}</p>}
+      <IconButton icon={Pencil} label={words('edit', title)} onClick={() => void (entries.open.value = bookmark.key)} />
+    </li>
+  )
+}
+
+function BookmarkDialog({ bookmark }: { bookmark: Bookmark }) {
+  const at = { of: entries, entry: bookmark }
+  return (
+    <EntryDialog {...at} name={titleOf(bookmark)} title={words('bookmark')}>
+      <EntryTrouble {...at} label={(name) => words(name as 'title')} />
+      <div class="form">
+        <EntryField
+          {...at}
+          name="url"
+          label={words('url')}
+          type="url"
+          placeholder="https://"
+          check={(text) => (webAddress(text) ? undefined : words('bad_url'))}
+          data-first
+        />
+        <EntryField {...at} name="title" label={words('title')} />
+        <EntryField {...at} name="folder" label={words('folder')} list="folders" autocomplete="off" />
+        <datalist id="folders">
+          {folders.value.map(([name]) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <EntryField {...at} name="note" label={words('note')} />
+      </div>
+    </EntryDialog>
+  )
+}
+
+function List() {
+  const most = useSignal(STEP)
+  const all = bookmarks.value
+  const none = (
+    <NoneYet icon={Mark} title={words('none_yet')} text={words('none_yet_text')} add={words('new')} onAdd={create} />
+  )
+  const isFiltered = sought.value !== '' || folder.value !== '*'
+  return (
+    <EntriesOr of={entries} icon={Mark} count={all.length} isFiltered={isFiltered} none={none}>
+      <ul class="bookmarks">
+        {all.slice(0, most.value).map((bookmark) => (
+          <Line key={bookmark.key} bookmark={bookmark} />
+        ))}
+      </ul>
+      {all.length > most.value && (
+        <Button kind="quiet" onClick={() => void (most.value += STEP)}>
+          {common('more')} ({formatNumber(all.length - most.value)})
+        </Button>
+      )}
+    </EntriesOr>
+  )
+}
+
+/** The app. */
+export function Bookmarks() {
+  const isSide = useSignal(false)
+  const bookmark = entries.current.value
+  return (
+    <>
+      <h1 class="unseen">{words('bookmarks')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('folders')}
+        shows={isSide.value ? 'side' : 'main'}
+        side={
+          <SideList
+            items={[
+              { key: '*', label: words('all'), icon: Mark, count: entries.all.value.length },
+              ...folders.value.map(([name, count]) => ({
+                key: name,
+                label: name || words('unfiled'),
+                icon: name === '' ? Inbox : name === folder.value ? FolderOpen : Folder,
+                count,
+              })),
+            ]}
+            selected={folder.value}
+            onSelect={(key) => {
+              folder.value = key
+              isSide.value = false
+            }}
+          />
+        }
+        main={
+          <>
+            <Toolbar label={words('bookmarks')}>
+              <IconButton
+                icon={Folder}
+                class="only-narrow"
+                label={words('folders')}
+                onClick={() => void (isSide.value = true)}
+              />
+              <SearchField
+                label={words('search')}
+                value={sought.value}
+                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+              />
+              <IconButton icon={Plus} label={words('new')} onClick={create} />
+            </Toolbar>
+            <List />
+          </>
+        }
+      />
+      {bookmark && <BookmarkDialog key={entries.open.value} bookmark={bookmark} />}
+    </>
+  )
+}

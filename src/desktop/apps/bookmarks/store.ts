@@ -1,0 +1,40 @@
+import { computed, signal } from '@preact/signals'
+import { openEntries, type Entry } from '../../kit/entries.ts'
+
+export type Bookmark = Entry<'svc_bookmarks'>
+
+/** The address of a page of the web; undefined for anything else, which is never opened. */
+export function webAddress(text: string): URL | undefined {
+  const url = URL.parse(text.trim())
+  return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url : undefined
+}
+
+export const entries = openEntries('svc_bookmarks', {
+  blank: { title: '', url: '', folder: null, note: null },
+  isComplete: ({ url }) => webAddress(url) !== undefined,
+})
+
+export const sought = signal('')
+/** `*` for all, empty for those without one. */
+export const folder = signal('*')
+
+export const folders = computed(() => {
+  const counts = new Map<string, number>()
+  for (const { folder: name } of entries.all.value) counts.set(name ?? '', (counts.get(name ?? '') ?? 0) + 1)
+  return [...counts].toSorted(([a], [b]) => a.localeCompare(b))
+})
+
+/** What a bookmark is called: pages without a title go by their address. */
+export const titleOf = ({ title, url }: Bookmark): string => title || (webAddress(url)?.host ?? url)
+
+/** Bookmarks of the list, by title. */
+export const bookmarks = computed(() => {
+  const words = sought.value.toLowerCase().split(/\s+/)
+  return entries.all.value
+    .filter((bookmark) => folder.value === '*' || (bookmark.folder ?? '') === folder.value)
+    .filter(({ title, url, folder: name, note }) => {
+      const text = [title, url, name, note].join('\n').toLowerCase()
+      return words.every((word) => text.includes(word))
+    })
+    .toSorted((a, b) => titleOf(a).localeCompare(titleOf(b)))
+})

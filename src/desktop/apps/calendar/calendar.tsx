@@ -1,0 +1,119 @@
+import { CalendarDays, ChevronLeft, ChevronRight, Plus } from 'lucide'
+import { useEffect } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatDay, formatTime, today } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Loading, OfflineBanner } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { addDays, addMonths, noonOf, weekOf } from './days.ts'
+import { EventDialog } from './event-dialog.tsx'
+import { EventButton, Month } from './month.tsx'
+import { createOn, entries, eventsOn, firstWeekday, selected, view, type Event } from './store.ts'
+import { words } from './words.ts'
+
+const monthName = (): string =>
+  new Intl.DateTimeFormat(document.documentElement.lang, { month: 'long', year: 'numeric' }).format(
+    noonOf(selected.value),
+  )
+
+const ends = ({ all_day, ends_at }: Event): string => (all_day || ends_at === null ? '' : `– ${formatTime(ends_at)}`)
+
+function DayOfWeek({ day }: { day: string }) {
+  const events = eventsOn(day)
+  return (
+    <section class={`week-day ${day === today() ? 'is-today' : ''}`} aria-label={formatDay(noonOf(day))}>
+      <header>
+        <h3>{formatDay(noonOf(day))}</h3>
+        <IconButton icon={Plus} label={`${words('new')}: ${formatDay(noonOf(day))}`} onClick={() => createOn(day)} />
+      </header>
+      {events.length === 0 && <p>{words('nothing')}</p>}
+      <ul>
+        {events.map((event) => (
+          <li key={event.key}>
+            <EventButton event={event} day={day} />
+            <small>
+              {[event.all_day ? words('all_day') : ends(event), event.location].filter(Boolean).join(' · ')}
+            </small>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Bar() {
+  const step = (by: -1 | 1) =>
+    void (selected.value = view.value === 'month' ? addMonths(selected.value, by) : addDays(selected.value, by * 7))
+  return (
+    <Toolbar label={words('calendar')}>
+      <IconButton icon={ChevronLeft} label={words('previous')} onClick={() => step(-1)} />
+      <IconButton icon={ChevronRight} label={words('next')} onClick={() => step(1)} />
+      <Button onClick={() => void (selected.value = today())}>{words('today')}</Button>
+      <h2 class="month-name" aria-live="polite">
+        {monthName()}
+      </h2>
+      <select
+        class="calendar-view"
+        aria-label={words('view')}
+        value={view.value}
+        onChange={({ currentTarget }) => void (view.value = currentTarget.value as 'month')}
+      >
+        <option value="month">{words('month')}</option>
+        <option value="week">{words('week')}</option>
+      </select>
+      <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
+    </Toolbar>
+  )
+}
+
+function Days() {
+  const { isLoaded, trouble, load } = entries.table
+  if (trouble.value !== undefined && !isLoaded.value) {
+    return (
+      <div class="empty">
+        <Icon of={CalendarDays} size={40} />
+        <h2>{explain(trouble.value)}</h2>
+        <Button onClick={() => void load()}>{common('retry')}</Button>
+      </div>
+    )
+  }
+  if (!isLoaded.value) return <Loading />
+  if (view.value === 'week') {
+    return (
+      <div class="week" tabIndex={-1}>
+        {weekOf(selected.value, firstWeekday.value).map((day) => (
+          <DayOfWeek key={day} day={day} />
+        ))}
+      </div>
+    )
+  }
+  return (
+    <>
+      <Month />
+      <div class="month-day">
+        <DayOfWeek day={selected.value} />
+      </div>
+    </>
+  )
+}
+
+/** The app. */
+export function Calendar() {
+  const event = entries.current.value
+  const month = monthName()
+  useEffect(() => bridge.title(`${month} – ${words('calendar')}`), [month])
+  return (
+    <>
+      <h1 class="unseen">{words('calendar')}</h1>
+      <OfflineBanner />
+      <main class="calendar">
+        <Bar />
+        <Days />
+      </main>
+      {event && <EventDialog key={entries.open.value} event={event} />}
+    </>
+  )
+}

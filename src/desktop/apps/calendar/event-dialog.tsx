@@ -1,0 +1,106 @@
+import { useSignal } from '@preact/signals'
+import { EntryField } from '../../kit/entry-field.tsx'
+import { EntryDialog, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { Switch, TextField } from '../../kit/field.tsx'
+import { addDays, localOf } from './days.ts'
+import { daysOf, entries, type Event } from './store.ts'
+import { words } from './words.ts'
+
+interface Span {
+  begin: string
+  end: string
+}
+
+/** What the two fields show: days for what lasts all day, days and times otherwise; the end may be empty. */
+function spanOf(event: Event): Span {
+  if (event.all_day) {
+    const { first, last } = daysOf(event)
+    return { begin: first, end: last }
+  }
+  return { begin: localOf(event.starts_at), end: event.ends_at === null ? '' : localOf(event.ends_at) }
+}
+
+/** The same as it is stored. Undefined where that makes no sense. */
+function storedSpan({ begin, end }: Span, all_day: boolean) {
+  if (begin === '' || (end !== '' && end < begin)) return undefined
+  if (all_day) return { starts_at: `${begin}T00:00:00Z`, ends_at: `${addDays(end || begin, 1)}T00:00:00Z` }
+  const ends_at = end === '' ? null : new Date(end).toISOString()
+  return { starts_at: new Date(begin).toISOString(), ends_at }
+}
+
+function Times({ event }: { event: Event }) {
+  const entered = useSignal<Span | undefined>(undefined)
+  const { begin, end } = entered.value ?? spanOf(event)
+  const type = event.all_day ? 'date' : 'datetime-local'
+  const write = (span: Span) => {
+    entered.value = span
+    const stored = storedSpan(span, event.all_day)
+    if (stored) entries.write(event, stored)
+  }
+  // Moving the beginning moves the end along.
+  const moveBegin = (to: string) => {
+    if (to === '' || end === '' || begin === '') return write({ begin: to, end })
+    const by =
+      Date.parse(`${to}${event.all_day ? 'T00:00Z' : ''}`) - Date.parse(`${begin}${event.all_day ? 'T00:00Z' : ''}`)
+    const moved = event.all_day
+      ? addDays(end, Math.round(by / 86_400_000))
+      : localOf(new Date(Date.parse(end) + by).toISOString())
+    return write({ begin: to, end: moved })
+  }
+  const leave = () => {
+    if (storedSpan({ begin, end }, event.all_day)) entered.value = undefined
+  }
+  return (
+    <div class="two">
+      <TextField
+        label={words('starts_at')}
+        type={type}
+        max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
+        value={begin}
+        flaw={begin === '' ? words(event.all_day ? 'no_day' : 'no_moment') : undefined}
+        onInput={({ currentTarget }) => moveBegin(currentTarget.value)}
+        onBlur={leave}
+      />
+      <TextField
+        label={words('ends_at')}
+        type={type}
+        max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
+        value={end}
+        flaw={end !== '' && begin !== '' && end < begin ? words('backwards') : undefined}
+        onInput={({ currentTarget }) => write({ begin, end: currentTarget.value })}
+        onBlur={leave}
+      />
+    </div>
+  )
+}
+
+/** Changes between all day and certain times, and keeps the days. */
+function toggleAllDay(event: Event, all_day: boolean): void {
+  const { first, last } = daysOf(event)
+  const span = all_day ? { begin: first, end: last } : { begin: `${first}T09:00`, end: `${last}T10:00` }
+  entries.write(event, { all_day, ...storedSpan(span, all_day) })
+}
+
+/** The event that is open. */
+export function EventDialog({ event }: { event: Event }) {
+  const at = { of: entries, entry: event }
+  return (
+    <EntryDialog {...at} name={event.title || words('untitled')} title={words('event')}>
+      <EntryTrouble {...at} label={(name) => words(name as 'title')} />
+      <div class="form">
+        <EntryField {...at} name="title" label={words('title')} autocomplete="off" data-first />
+        <Switch
+          label={words('all_day')}
+          checked={event.all_day}
+          onChange={({ currentTarget }: { currentTarget: HTMLInputElement }) =>
+            toggleAllDay(event, currentTarget.checked)
+          }
+        />
+        <Times key={`${event.all_day}`} event={event} />
+        <EntryField {...at} name="location" label={words('location')} autocomplete="off" />
+        <EntryField {...at} name="note" label={words('note')} />
+        {!event.all_day && <p class="event-zone">{words('zone', Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>}
+      </div>
+    </EntryDialog>
+  )
+}

@@ -1,0 +1,126 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { formatDay, formatTime, today } from '../../kit/formats.ts'
+import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
+import { createOn, entries, eventsOn, firstWeekday, selected, type Event } from './store.ts'
+import { words } from './words.ts'
+
+/** Events of a day that are named in the month; the others are counted. */
+const MOST = 3
+
+/** An event as a line to press. */
+export const EventButton = ({ event, day }: { event: Event; day: string }) => {
+  const begins = new Date(event.starts_at)
+  const isTimed = !event.all_day && today(begins) === day
+  return (
+    <button
+      type="button"
+      class={`event ${event.all_day ? 'is-all-day' : ''}`}
+      onClick={(click) => {
+        click.stopPropagation()
+        entries.open.value = event.key
+      }}
+    >
+      {isTimed && <time>{formatTime(begins)}</time>}
+      <span>{event.title || words('untitled')}</span>
+    </button>
+  )
+}
+
+const weekday = (day: string): string =>
+  new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
+
+/** Moves the selected day by keys; true where the key was one of them. */
+function move(key: string): boolean {
+  const day = selected.value
+  const to = {
+    ArrowLeft: () => addDays(day, -1),
+    ArrowRight: () => addDays(day, 1),
+    ArrowUp: () => addDays(day, -7),
+    ArrowDown: () => addDays(day, 7),
+    PageUp: () => addMonths(day, -1),
+    PageDown: () => addMonths(day, 1),
+    Home: () => weekOf(day, firstWeekday.value)[0]!,
+    End: () => weekOf(day, firstWeekday.value)[6]!,
+  }[key]
+  if (to) selected.value = to()
+  return to !== undefined
+}
+
+function Day({ day }: { day: string }) {
+  const events = eventsOn(day)
+  const isSelected = day === selected.value
+  const isOther = day.slice(0, 7) !== selected.value.slice(0, 7)
+  return (
+    <td
+      class={`day ${isOther ? 'is-other' : ''} ${day === today() ? 'is-today' : ''} ${isSelected ? 'is-selected' : ''}`}
+      onClick={() => void (selected.value = day)}
+      onDblClick={() => createOn(day)}
+    >
+      <button
+        type="button"
+        class="day-number"
+        tabIndex={isSelected ? 0 : -1}
+        data-day={day}
+        aria-current={day === today() ? 'date' : undefined}
+        aria-pressed={isSelected}
+        aria-label={words('events_on', formatDay(noonOf(day)), events.length)}
+        onClick={() => void (selected.value = day)}
+      >
+        {Number(day.slice(8))}
+      </button>
+      {events.slice(0, MOST).map((event) => (
+        <EventButton key={event.key} event={event} day={day} />
+      ))}
+      {events.length > MOST && <small>{words('more', events.length - MOST)}</small>}
+    </td>
+  )
+}
+
+/** Six weeks with the selected day. */
+export function Month() {
+  const table = useRef<HTMLTableElement>(null)
+  const isByKey = useRef(false)
+  const weeks = monthOf(selected.value, firstWeekday.value)
+  useEffect(() => {
+    if (isByKey.current) table.current?.querySelector<HTMLElement>(`[data-day="${selected.value}"]`)?.focus()
+    isByKey.current = false
+  }, [selected.value])
+  return (
+    <table
+      class="month"
+      ref={table}
+      aria-label={words('days')}
+      onKeyDown={(event) => {
+        if (!(event.target instanceof HTMLElement) || event.target.dataset['day'] === undefined) return
+        if (event.key === 'Enter') createOn(selected.value)
+        else {
+          isByKey.current = true
+          if (!move(event.key)) {
+            isByKey.current = false
+            return
+          }
+        }
+        event.preventDefault()
+      }}
+    >
+      <thead>
+        <tr>
+          {weeks[0]!.map((day) => (
+            <th key={day} scope="col">
+              {weekday(day)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {weeks.map((week) => (
+          <tr key={week[0]}>
+            {week.map((day) => (
+              <Day key={day} day={day} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

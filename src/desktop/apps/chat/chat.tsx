@@ -1,0 +1,65 @@
+import { MessagesSquare } from 'lucide'
+import { useEffect } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Split } from '../../kit/split.tsx'
+import { Empty, OfflineBanner } from '../../kit/states.tsx'
+import { followCurrent, replace } from './log.ts'
+import { beginSending } from './outbox.ts'
+import { FilesPanel, PeoplePanel, SearchPanel } from './panels.tsx'
+import { RoomDialogs } from './room-dialogs.tsx'
+import { RoomList } from './room-list.tsx'
+import { Room } from './room.tsx'
+import { begin, followPath, noteLast, panel, room } from './store.ts'
+import { words } from './words.ts'
+
+function Panels() {
+  const one = room.value
+  if (panel.value === 'search') return <SearchPanel one={one} />
+  if (one && panel.value === 'people') return <PeoplePanel one={one} />
+  if (one && panel.value === 'files') return <FilesPanel one={one} />
+  return null
+}
+
+/** Conversations of everybody who has an account here. */
+export function Chat() {
+  useEffect(() => {
+    begin()
+    void beginSending((message) => {
+      replace(message.room_id, [message])
+      noteLast(message)
+    })
+    return followCurrent()
+  }, [])
+  const path = bridge.path.value
+  useEffect(() => followPath(path), [path])
+  const one = room.value
+  useEffect(() => {
+    if (!one) bridge.title('')
+  }, [one === undefined])
+  return (
+    <>
+      <h1 class="unseen">{words('chat')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('rooms')}
+        shows={one || panel.value === 'search' ? 'main' : 'side'}
+        side={<RoomList />}
+        main={
+          <div class={`room-around ${panel.value && (one || panel.value === 'search') ? 'with-panel' : ''}`}>
+            {one ? (
+              <Room one={one} />
+            ) : (
+              <section class="room">
+                <Empty icon={MessagesSquare} title={words('none_open')}>
+                  <p>{words('none_open_text')}</p>
+                </Empty>
+              </section>
+            )}
+            <Panels />
+          </div>
+        }
+      />
+      <RoomDialogs />
+    </>
+  )
+}

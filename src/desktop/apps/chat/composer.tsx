@@ -1,0 +1,312 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Paperclip, Pencil, CornerUpLeft, SendHorizontal, X } from 'lucide'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatNumber, formatSize } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { Avatar } from './avatar.tsx'
+import { completionsOf, stubAt, type Completion } from './completing.ts'
+import { compose, composingIn, edit, restore, stop, wanted } from './composing.ts'
+import { EmojiPicker } from './emoji-picker.tsx'
+import { lastOwn } from './history.tsx'
+import { replace } from './log.ts'
+import { MOST_BYTES, post } from './outbox.ts'
+import { plainText } from './plain-text.ts'
+import { uploadAll, uploads } from './room-files.ts'
+import { people, type Person } from './store.ts'
+import { words } from './words.ts'
+
+/** Milliseconds between saying that the user is typing. */
+const TYPING_EVERY = 4_000
+/** Characters of a text that are put into the field; more would only make it slow. */
+const LONGEST_PASTED = 100_000
+const bytesOf = (text: string): number => new Blob([text]).size
+
+/** What is written replies to, or changes. */
+function About({ room }: { room: number }) {
+  const { replyTo, editing } = composingIn(room)
+  const message = editing ?? replyTo
+  if (!message) return null
+  return (
+    <div class="about">
+      <Icon of={editing ? Pencil : CornerUpLeft} size={15} />
+      <strong>{editing ? words('edit') : words('reply_to', message.display_name)}</strong>
+      <span>{plainText(message.content)}</span>
+      <IconButton
+        icon={X}
+        size={16}
+        label={editing ? common('cancel') : words('stop_reply')}
+        onClick={() => stop(room)}
+      />
+    </div>
+  )
+}
+
+const Uploads = ({ room }: { room: number }) => (
+  <>
+    {uploads.value
+      .filter((one) => one.room === room)
+      .map(({ key, name, percent, stop: end }) => (
+        <div key={key} class="about" role="status">
+          <Icon of={Paperclip} size={15} />
+          <span>{words('uploading', name, percent)}</span>
+          <IconButton icon={X} size={16} label={common('cancel')} onClick={end} />
+        </div>
+      ))}
+  </>
+)
+
+/** What the cursor stands in, completed: names after `@`, emoji after `:`. */
+function useCompletions(text: string, cursor: number | undefined) {
+  const [items, setItems] = useState<readonly Completion[]>([])
+  const [at, setAt] = useState(0)
+  const stub = cursor === undefined ? undefined : stubAt(text, cursor)
+  const key = stub ? `${stub.kind}${stub.letters}${stub.from}` : undefined
+  const [dismissed, dismiss] = useState<string | undefined>(undefined)
+  useEffect(() => {
+    let isLate = false
+    setAt(0)
+    if (!stub || key === dismissed) setItems([])
+    else void completionsOf(stub).then((found) => isLate || setItems(found))
+    return () => void (isLate = true)
+  }, [key, dismissed, people.value])
+  return { items, at, setAt, stub, dismiss: () => dismiss(key) }
+}
+
+function Completions({
+  id,
+  items,
+  at,
+  pick,
+}: {
+  id: string
+  items: readonly Completion[]
+  at: number
+  pick: (one: Completion) => void
+}) {
+  if (items.length === 0) return null
+  return (
+    <div class="completions" role="listbox" id={id} aria-label={words('people')}>
+      {items.map((one, index) => (
+        <div
+          key={one.shown + one.text}
+          id={`${id}-${index}`}
+          role="option"
+          aria-selected={index === at}
+          onPointerDown={(event) => {
+            event.preventDefault()
+            pick(one)
+          }}
+        >
+          {one.person && <Avatar of={one.person satisfies Person} dot />}
+          <span>{one.shown}</span>
+          {one.person && <small>@{one.person.username}</small>}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Why a message was not sent, and what can be done about it. */
+function Flaw({
+  room,
+  id,
+  text,
+  held,
+  clear,
+}: {
+  room: number
+  id: string
+  text: string
+  /** What was pasted and is too long even to be put in. */
+  held: string | undefined
+  clear: () => void
+}) {
+  const { text: written, editing } = composingIn(room)
+  async function sendAsFile(): Promise<void> {
+    clear()
+    const file = new File([held ?? written], words('file_name'), { type: 'text/plain' })
+    await uploadAll(room, [file], (link) =>
+      compose(room, { text: held === undefined ? link : composingIn(room).text + link }),
+    )
+  }
+  return (
+    <div class="too-long" role="alert">
+      <p id={id}>{text}</p>
+      {!editing && bytesOf(held ?? written) > MOST_BYTES && (
+        <Button onClick={() => void sendAsFile()}>{words('as_file')}</Button>
+      )}
+    </div>
+  )
+}
+
+/** Sends what is written, or changes what was: a message that is too long stays where it is, with what can be done about it. */
+function useSending(room: number, field: { current: HTMLTextAreaElement | null }) {
+  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+  const [held, hold] = useState<string | undefined>(undefined)
+  const [isBusy, setBusy] = useState(false)
+  const { text, replyTo, editing } = composingIn(room)
+
+  function refuse(content: string, isHeld = true): void {
+    hold(isHeld ? content : undefined)
+    const [size, most] = [bytesOf(content), formatSize(MOST_BYTES)]
+    setFlaw(words('too_long', formatSize(size) === most ? `${formatNumber(size)} B` : formatSize(size), most))
+  }
+
+  async function send(): Promise<void> {
+    const content = text.trim()
+    if (content === '' || isBusy) return
+    if (bytesOf(content) > MOST_BYTES) return refuse(content, false)
+    if (!editing) {
+      post(room, content, replyTo?.message_id)
+      compose(room, { text: '', replyTo: undefined })
+      return
+    }
+    setBusy(true)
+    try {
+      if (content !== editing.content) {
+        await bridge.call('teamChat.edit', { message_id: editing.message_id, content })
+        replace(room, [{ ...editing, content, edited_at: new Date().toISOString() }])
+      }
+      stop(room)
+    } catch (error) {
+      setFlaw(explain(error))
+    } finally {
+      setBusy(false)
+      field.current?.focus()
+    }
+  }
+
+  return { flaw, held, setFlaw, refuse, isBusy, send }
+}
+
+/** Where a message is written: Enter sends it, with Shift it begins a line. */
+export function Composer({ room, title }: { room: number; title: string }) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const chooser = useRef<HTMLInputElement>(null)
+  const typedAt = useRef(0)
+  const [cursor, setCursor] = useState<number | undefined>(undefined)
+  const { flaw, held, setFlaw, refuse, isBusy, send } = useSending(room, field)
+  const id = useId()
+  const { text, replyTo, editing } = composingIn(room)
+  const completing = useCompletions(text, cursor)
+  const { items, at, stub } = completing
+
+  useEffect(() => void restore(room), [room])
+  useEffect(() => {
+    setFlaw(undefined)
+    if (wanted.value > 0 || !matchMedia('(hover: none)').matches) field.current?.focus()
+  }, [room, wanted.value])
+  useLayoutEffect(() => {
+    const element = field.current!
+    element.style.height = 'auto'
+    element.style.height = `${element.scrollHeight + 2}px`
+  }, [text])
+
+  function write(next: string): void {
+    compose(room, { text: next })
+    setFlaw(undefined)
+    if (next === '' || Date.now() - typedAt.current < TYPING_EVERY) return
+    typedAt.current = Date.now()
+    // Nobody misses it.
+    void bridge.call('teamChat.typing', { room_id: room }).catch(() => undefined)
+  }
+
+  /** Puts a text where the cursor is, or instead of what is being completed. */
+  function put(inserted: string, from = field.current!.selectionStart, to = field.current!.selectionEnd): void {
+    write(text.slice(0, from) + inserted + text.slice(to))
+    const end = from + inserted.length
+    requestAnimationFrame(() => {
+      field.current?.focus()
+      field.current?.setSelectionRange(end, end)
+      setCursor(end)
+    })
+  }
+
+  const pick = (one: Completion) => put(one.text, stub?.from, stub?.to)
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.isComposing) return
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey
+    const chosen = items[at]
+    if (chosen && isPlain && (event.key === 'Enter' || event.key === 'Tab')) pick(chosen)
+    else if (chosen && event.key === 'ArrowDown') completing.setAt((at + 1) % items.length)
+    else if (chosen && event.key === 'ArrowUp') completing.setAt((at - 1 + items.length) % items.length)
+    else if (chosen && event.key === 'Escape') completing.dismiss()
+    else if (event.key === 'Escape' && (editing || replyTo)) stop(room)
+    else if (event.key === 'Enter' && !event.shiftKey && !event.altKey) void send()
+    else if (event.key === 'ArrowUp' && text === '' && lastOwn(room)) edit(lastOwn(room)!)
+    else return
+    event.preventDefault()
+  }
+
+  function attach(list: FileList | null | undefined): void {
+    if (list && list.length > 0) void uploadAll(room, [...list], (link) => put(link))
+  }
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void send()
+      }}
+    >
+      <Completions id={`${id}-list`} items={items} at={at} pick={pick} />
+      <About room={room} />
+      <Uploads room={room} />
+      {flaw !== undefined && (
+        <Flaw room={room} id={`${id}-flaw`} text={flaw} held={held} clear={() => setFlaw(undefined)} />
+      )}
+      <div class="composer-line">
+        <IconButton icon={Paperclip} label={words('attach')} onClick={() => chooser.current!.click()} />
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          tabIndex={-1}
+          aria-label={words('attach')}
+          onChange={({ currentTarget }) => {
+            attach(currentTarget.files)
+            currentTarget.value = ''
+          }}
+        />
+        <textarea
+          ref={field}
+          rows={1}
+          aria-label={words('message_to', title)}
+          placeholder={words('message_to', title)}
+          aria-invalid={flaw !== undefined}
+          aria-describedby={flaw === undefined ? undefined : `${id}-flaw`}
+          aria-controls={items.length > 0 ? `${id}-list` : undefined}
+          aria-activedescendant={items.length > 0 ? `${id}-list-${at}` : undefined}
+          aria-autocomplete="list"
+          value={text}
+          readOnly={isBusy}
+          onInput={({ currentTarget }) => {
+            write(currentTarget.value)
+            setCursor(currentTarget.selectionStart)
+          }}
+          onSelect={({ currentTarget }) => setCursor(currentTarget.selectionStart)}
+          onBlur={() => setCursor(undefined)}
+          onKeyDown={onKeyDown}
+          onPaste={(event) => {
+            const files = event.clipboardData?.files
+            const pasted = event.clipboardData?.getData('text/plain') ?? ''
+            if (!files?.length && pasted.length <= LONGEST_PASTED) return
+            event.preventDefault()
+            if (files?.length) attach(files)
+            else refuse(pasted)
+          }}
+        />
+        <EmojiPicker label={words('emoji')} side="above" onPick={(emoji) => put(emoji)} />
+        <button type="submit" class="icon-button send" aria-label={words('send')} title={words('send')}>
+          <Icon of={SendHorizontal} />
+        </button>
+      </div>
+    </form>
+  )
+}

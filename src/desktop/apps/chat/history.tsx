@@ -1,0 +1,246 @@
+import { signal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ArrowDown, MessagesSquare } from 'lucide'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatDate, formatDay } from '../../kit/formats.ts'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { active, MessageLine, PendingLine } from './message.tsx'
+import { logs, logTrouble, newFrom, older, sought } from './log.ts'
+import { pending } from './outbox.ts'
+import { me, type Message } from './store.ts'
+import { words } from './words.ts'
+
+/** Messages that are in the page at a time, and by how many that moves. */
+const WINDOW = 150
+const STEP = 50
+/** Pixels from an edge at which more is fetched. */
+const NEAR = 400
+/** Milliseconds within which messages of one person stand together. */
+const TOGETHER = 5 * 60_000
+
+function dayOf(timestamp: string, now = new Date()): string {
+  const date = new Date(timestamp)
+  const days = Math.round((new Date(now.toDateString()).getTime() - new Date(date.toDateString()).getTime()) / 864e5)
+  if (days === 0) return words('today')
+  if (days === 1) return words('yesterday')
+  return date.getFullYear() === now.getFullYear() ? formatDay(date) : formatDate(date)
+}
+
+function isTogether(one: Message, before: Message | undefined): boolean {
+  return (
+    before !== undefined &&
+    before.user_id === one.user_id &&
+    before.is_assistant === one.is_assistant &&
+    one.reply_to === null &&
+    new Date(one.timestamp).getTime() - new Date(before.timestamp).getTime() < TOGETHER
+  )
+}
+
+function Lines({ messages, start, end }: { messages: readonly Message[]; start: number; end: number }) {
+  const byId = new Map(messages.map((one) => [one.message_id, one]))
+  return (
+    <>
+      {messages.slice(start, end).map((message, offset) => {
+        const before = messages[start + offset - 1]
+        const day = dayOf(message.timestamp)
+        const isNewDay = !before || dayOf(before.timestamp) !== day
+        const isNew = newFrom.value === message.message_id
+        return (
+          <div key={message.message_id} class="line">
+            {isNewDay && (
+              <p class="day">
+                <span>{day}</span>
+              </p>
+            )}
+            {isNew && (
+              <p class="day new">
+                <span>{words('new_here')}</span>
+              </p>
+            )}
+            <MessageLine
+              message={message}
+              follows={!isNewDay && !isNew && isTogether(message, before)}
+              answers={message.reply_to === null ? undefined : byId.get(message.reply_to)}
+              isMarked={marked.value === message.message_id}
+            />
+          </div>
+        )
+      })}
+    </>
+  )
+}
+
+/** The message that was looked for last. */
+const marked = signal<number | undefined>(undefined)
+
+/** Where in the picture a message stands, to have it stay there when others come above it. */
+interface Anchor {
+  id: string
+  top: number
+}
+
+function anchorOf(place: HTMLElement): Anchor | undefined {
+  const { top } = place.getBoundingClientRect()
+  for (const element of place.querySelectorAll<HTMLElement>('[data-id]')) {
+    const box = element.getBoundingClientRect()
+    if (box.bottom > top) return { id: element.dataset['id']!, top: box.top }
+  }
+  return undefined
+}
+
+function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+  const step = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+  const target = event.target instanceof HTMLElement ? event.target : undefined
+  if (step === undefined || !target || target.closest('[role=menu]')) return
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[data-id]')]
+  const at = all.findIndex((one) => one.contains(target))
+  const next = at < 0 ? all.at(-1) : all[at + step]
+  next?.focus()
+  if (next) event.preventDefault()
+}
+
+/** Keeps the newest in sight when there is more or less room. */
+function useSize(place: { current: HTMLElement | null }, isShown: boolean, isAtEnd: { current: boolean }): void {
+  useEffect(() => {
+    const element = place.current
+    if (!element) return
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current) element.scrollTop = element.scrollHeight
+    })
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [isShown])
+}
+
+/** What was said in a room, of which so much is in the page as is looked at. */
+export function History({ room, title }: { room: number; title: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const anchor = useRef<Anchor | undefined>(undefined)
+  const isAtEnd = useRef(true)
+  const [isAway, setAway] = useState(false)
+  const [isLoadingMore, setLoadingMore] = useState(false)
+  // Undefined: up to the newest.
+  const [last, setLast] = useState<number | undefined>(undefined)
+  const log = logs.value.get(room)
+  const messages = log?.messages ?? []
+  const found = last === undefined ? -1 : messages.findIndex(({ message_id }) => message_id === last)
+  const end = found < 0 ? messages.length : found + 1
+  const start = Math.max(0, end - WINDOW)
+  const own = pending.value.filter((one) => one.room_id === room && !one.isShown)
+
+  const hold = () => {
+    anchor.current = isAtEnd.current ? undefined : anchorOf(place.current!)
+  }
+
+  useLayoutEffect(() => {
+    const element = place.current
+    if (!element) return
+    const kept = anchor.current && element.querySelector(`[data-id="${anchor.current.id}"]`)
+    if (kept) element.scrollTop += kept.getBoundingClientRect().top - anchor.current!.top
+    else if (isAtEnd.current && end === messages.length) element.scrollTop = element.scrollHeight
+  }, [start, end, messages, own.length, log === undefined])
+
+  // An own message is looked at wherever one was before.
+  useEffect(() => {
+    if (own.length > 0) toEnd()
+  }, [own.length])
+
+  useSize(place, log !== undefined, isAtEnd)
+
+  useEffect(() => {
+    const id = sought.value
+    const at = messages.findIndex(({ message_id }) => message_id === id)
+    if (at < 0 || !place.current) return
+    const element = place.current.querySelector<HTMLElement>(`[data-id="${id}"]`)
+    if (!element) {
+      isAtEnd.current = false
+      anchor.current = undefined
+      showUpTo(at + STEP)
+      return
+    }
+    isAtEnd.current = false
+    anchor.current = undefined
+    element.scrollIntoView({ block: 'center' })
+    element.focus({ preventScroll: true })
+    marked.value = id
+    sought.value = undefined
+  }, [sought.value, start, end])
+
+  function toEnd(): void {
+    isAtEnd.current = true
+    anchor.current = undefined
+    setLast(undefined)
+    setAway(false)
+    place.current!.scrollTop = place.current!.scrollHeight
+  }
+
+  /** Has the page end with the message at a place, or with the newest. */
+  function showUpTo(index: number): void {
+    setLast(messages[index]?.message_id)
+  }
+
+  async function more(): Promise<void> {
+    setLoadingMore(true)
+    try {
+      await older(room)
+      hold()
+      const now = logs.value.get(room)?.messages ?? []
+      setLast(now[WINDOW - 1]?.message_id)
+    } catch (error) {
+      toastTrouble(error)
+    } finally {
+      setLoadingMore(false)
+    }
+  }
+
+  function onScroll(): void {
+    const { scrollTop, scrollHeight, clientHeight } = place.current!
+    const below = scrollHeight - scrollTop - clientHeight
+    isAtEnd.current = below < 40 && end === messages.length
+    hold()
+    setAway(!isAtEnd.current && (below > clientHeight || end < messages.length))
+    if (scrollTop < NEAR && start > 0) showUpTo(Math.max(WINDOW, end - STEP) - 1)
+    else if (scrollTop < NEAR && log?.hasMore && !isLoadingMore) void more()
+    else if (below < NEAR && end < messages.length) showUpTo(end + STEP - 1)
+    else if (below >= NEAR && last === undefined) showUpTo(end - 1)
+  }
+
+  if (!log && logTrouble.value !== undefined) return <Empty icon={MessagesSquare} title={explain(logTrouble.value)} />
+  if (!log) return <Loading />
+  return (
+    <div class="history-around">
+      <div
+        ref={place}
+        class="history"
+        role="log"
+        aria-label={`${words('messages')}: ${title}`}
+        tabIndex={0}
+        onScroll={onScroll}
+        onKeyDown={moveFocus}
+        onPointerLeave={() => {
+          if (!place.current?.contains(document.activeElement)) active.value = undefined
+        }}
+      >
+        <div class="filler" />
+        {log.hasMore ? (
+          <p class="older">
+            <Button kind="quiet" busy={isLoadingMore} onClick={() => void more()}>
+              {words('older')}
+            </Button>
+          </p>
+        ) : (
+          start === 0 && <p class="older">{words('beginning')}</p>
+        )}
+        <Lines messages={messages} start={start} end={end} />
+        {end === messages.length && own.map((one) => <PendingLine key={one.client_id} one={one} />)}
+      </div>
+      {isAway && <IconButton class="to-end" icon={ArrowDown} label={words('to_end')} onClick={toEnd} />}
+    </div>
+  )
+}
+
+/** The last message of the user's own that is known of a room. */
+export const lastOwn = (room: number): Message | undefined =>
+  logs.value.get(room)?.messages.findLast(({ user_id }) => user_id === me())

@@ -1,0 +1,52 @@
+import { bridge } from '../../kit/bridge.ts'
+import { confirm } from '../../kit/dialog.tsx'
+import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { common } from '../../kit/words.ts'
+import { forget, replace } from './log.ts'
+import type { Message } from './store.ts'
+import { words } from './words.ts'
+
+/** Adds a reaction, or takes it back. */
+export async function react(message: Message, emoji: string): Promise<void> {
+  const { message_id, room_id } = message
+  try {
+    const { reactions } = await bridge.call('teamChat.react', { message_id, emoji })
+    replace(room_id, [{ ...message, reactions }])
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+/** Deletes a message for everybody, after asking. */
+export async function askAndDelete({ message_id, room_id }: Message): Promise<void> {
+  const texts = { title: words('delete_title'), text: words('delete_text'), action: common('delete') }
+  if (!(await confirm({ ...texts, danger: true }))) return
+  try {
+    await bridge.call('teamChat.delete', { message_id })
+    forget(room_id, message_id)
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+/** Copies a text; on a connection without encryption browsers keep the clipboard to themselves. */
+export async function copy(text: string): Promise<void> {
+  const isCopied = await (navigator.clipboard as Clipboard | undefined)?.writeText(text).then(
+    () => true,
+    () => false,
+  )
+  if (isCopied || copyBySelection(text)) toast(words('copied'))
+  else toast(words('not_copied'), { tone: 'bad' })
+}
+
+function copyBySelection(text: string): boolean {
+  const field = document.createElement('textarea')
+  field.value = text
+  field.className = 'unseen'
+  document.body.append(field)
+  field.select()
+  // The only way without encryption.
+  const isCopied = document.execCommand('copy')
+  field.remove()
+  return isCopied
+}

@@ -1,0 +1,79 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { isMentioned } from '../../../client/chat/state.ts'
+import { bridge } from '../../kit/bridge.ts'
+import { Markdown } from '../../kit/markdown.tsx'
+import { people } from './store.ts'
+
+const MENTION = /@[\p{L}\p{N}_][\p{L}\p{N}_.-]*/gu
+
+/** Whose name a text such as `@ada.` is: a full stop ends a sentence as well as it stands within a name. */
+function nameIn(text: string, names: ReadonlySet<string>): string | undefined {
+  for (let name = text; ; name = name.slice(0, -1)) {
+    if (names.has(name.slice(1).toLowerCase())) return name
+    if (!/[.-]$/.test(name)) return undefined
+  }
+}
+
+function marked(text: string, names: ReadonlySet<string>, own: string): (string | HTMLElement)[] | undefined {
+  const parts: (string | HTMLElement)[] = []
+  let end = 0
+  for (const found of text.matchAll(MENTION)) {
+    const before = text[found.index - 1] ?? ' '
+    const name = /[\p{L}\p{N}_]/u.test(before) ? undefined : nameIn(found[0], names)
+    if (name === undefined) continue
+    const mark = document.createElement('span')
+    mark.className = isMentioned(name, own) ? 'mention own' : 'mention'
+    mark.textContent = name
+    parts.push(text.slice(end, found.index), mark)
+    end = found.index + name.length
+  }
+  return end === 0 ? undefined : [...parts, text.slice(end)]
+}
+
+/** Marks the names of people in a text that is shown; code stays as it is. */
+function markNames(place: HTMLElement, names: ReadonlySet<string>, own: string): void {
+  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
+  const texts: Text[] = []
+  while (walker.nextNode()) texts.push(walker.currentNode as Text)
+  for (const text of texts) {
+    if (!text.data.includes('@') || text.parentElement?.closest('code, pre, a, .mention')) continue
+    const parts = marked(text.data, names, own)
+    if (parts) text.replaceWith(...parts)
+  }
+}
+
+/** Follows links to files of rooms, which are for Files and not for the web. */
+function follow(event: MouseEvent): void {
+  const link = event.target instanceof Element ? event.target.closest('a[href]') : null
+  const path = /^#file:(\/.*)$/.exec(link?.getAttribute('href') ?? '')?.[1]
+  if (path === undefined) return
+  event.preventDefault()
+  event.stopPropagation()
+  bridge.open('files', decoded(path))
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURI(path)
+  } catch {
+    // A percent sign that stands for itself.
+    return path
+  }
+}
+
+const FILE_LINK = /\]\((\/Teamchat\/[^)\s]+)\)/g
+
+/** What somebody wrote: Markdown, with the names of people marked. */
+export function MessageText({ text }: { text: string }) {
+  const place = useRef<HTMLDivElement>(null)
+  const own = bridge.user.value!.username
+  useLayoutEffect(() => {
+    const names = new Set([own.toLowerCase(), ...people.value.map(({ username }) => username.toLowerCase())])
+    markNames(place.current!, names, own)
+  }, [text, people.value])
+  return (
+    <div ref={place} class="message-text" onClick={follow}>
+      <Markdown literal text={text.replace(FILE_LINK, '](#file:$1)')} />
+    </div>
+  )
+}

@@ -1,0 +1,161 @@
+import { Copy, CornerUpLeft, Ellipsis, Pencil, RotateCw, Trash2 } from 'lucide'
+import { signal } from '@preact/signals'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatDateTime, formatTime } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { Avatar } from './avatar.tsx'
+import { edit, reply } from './composing.ts'
+import { EmojiPicker } from './emoji-picker.tsx'
+import { jumpTo } from './log.ts'
+import { askAndDelete, copy, react } from './message-actions.ts'
+import { MessageText } from './message-text.tsx'
+import { discard, retry, type Pending } from './outbox.ts'
+import { me, people, type Message } from './store.ts'
+import { plainText } from './plain-text.ts'
+import { words } from './words.ts'
+
+/** The message that the pointer or the cursor is at: it shows what can be done with it. */
+export const active = signal<number | undefined>(undefined)
+
+export const authorOf = ({ user_id, display_name, username, avatar_color }: Message) => ({
+  id: user_id,
+  display_name,
+  username,
+  avatar_color,
+})
+
+function Actions({ message }: { message: Message }) {
+  const isOwn = message.user_id === me()
+  const mayDelete = isOwn || bridge.user.value!.role === 'admin'
+  return (
+    <div class="message-actions">
+      <EmojiPicker label={words('react')} onPick={(emoji) => void react(message, emoji)} />
+      <IconButton icon={CornerUpLeft} label={words('reply')} onClick={() => reply(message)} />
+      <Menu
+        label={common('more')}
+        items={[
+          { label: words('copy'), icon: Copy, onSelect: () => void copy(message.content) },
+          ...(isOwn ? [{ label: words('edit'), icon: Pencil, onSelect: () => edit(message) }] : []),
+          ...(mayDelete
+            ? [{ label: common('delete'), icon: Trash2, danger: true, onSelect: () => void askAndDelete(message) }]
+            : []),
+        ]}
+      >
+        <Icon of={Ellipsis} />
+      </Menu>
+    </div>
+  )
+}
+
+const nameOf = (id: number): string => people.value.find((one) => one.id === id)?.display_name ?? '…'
+
+const Reactions = ({ message }: { message: Message }) =>
+  message.reactions.length === 0 ? null : (
+    <div class="reactions">
+      {message.reactions.map(({ emoji, count, user_ids, mine }) => {
+        const names = user_ids.map((id) => (id === me() ? bridge.user.value!.display_name : nameOf(id))).join(', ')
+        return (
+          <button
+            key={emoji}
+            type="button"
+            aria-pressed={mine}
+            aria-label={words('reacted', `${emoji} ${count}`, names)}
+            title={names}
+            onClick={() => void react(message, emoji)}
+          >
+            {emoji} <span>{count}</span>
+          </button>
+        )
+      })}
+    </div>
+  )
+
+/** What a message answers. */
+function Answered({ room_id, message_id, known }: { room_id: number; message_id: number; known: Message | undefined }) {
+  return (
+    <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastTrouble)}>
+      <Icon of={CornerUpLeft} size={13} />
+      {known && <strong>{known.display_name}</strong>}
+      <span>{known ? plainText(known.content) : '…'}</span>
+    </button>
+  )
+}
+
+/** One message; `follows` leaves out who wrote it, where the one before says so. */
+export function MessageLine({
+  message,
+  follows,
+  answers,
+  isMarked,
+}: {
+  message: Message
+  follows: boolean
+  answers: Message | undefined
+  isMarked: boolean
+}) {
+  const { message_id, reply_to } = message
+  const isActive = active.value === message_id
+  return (
+    <article
+      class={`message ${follows ? 'follows' : ''} ${isMarked ? 'marked' : ''}`}
+      data-id={message_id}
+      aria-label={`${message.display_name}, ${formatTime(message.timestamp)}`}
+      tabIndex={-1}
+      onPointerEnter={() => void (active.value = message_id)}
+      onFocusIn={() => void (active.value = message_id)}
+    >
+      {follows ? <span class="beside" /> : <Avatar of={authorOf(message)} />}
+      <div class="message-body">
+        {!follows && (
+          <header>
+            <strong>{message.display_name}</strong>
+            {message.is_assistant && <span class="tag">{words('assistant')}</span>}
+            <time dateTime={message.timestamp} title={formatDateTime(message.timestamp)}>
+              {formatTime(message.timestamp)}
+            </time>
+          </header>
+        )}
+        {reply_to !== null && <Answered room_id={message.room_id} message_id={reply_to} known={answers} />}
+        <MessageText text={message.content} />
+        {message.edited_at !== null && (
+          <small class="edited" title={formatDateTime(message.edited_at)}>
+            {words('edited')}
+          </small>
+        )}
+        <Reactions message={message} />
+      </div>
+      {isActive && <Actions message={message} />}
+    </article>
+  )
+}
+
+/** An own message that has not arrived yet. */
+export const PendingLine = ({ one }: { one: Pending }) => (
+  <article class={`message pending ${one.state}`} aria-label={words(one.state)}>
+    <span class="beside" />
+    <div class="message-body">
+      <MessageText text={one.content} />
+      {one.state === 'sending' ? (
+        <small class="edited">{words('sending')}</small>
+      ) : (
+        <div class="unsent" role="alert">
+          <span>
+            {words(one.state)}
+            {one.trouble !== undefined && ` ${explain(one.trouble)}`}
+          </span>
+          <Button kind="quiet" icon={RotateCw} onClick={() => retry(one.client_id)}>
+            {common('retry')}
+          </Button>
+          <Button kind="quiet" onClick={() => discard(one.client_id)}>
+            {common('discard')}
+          </Button>
+        </div>
+      )}
+    </div>
+  </article>
+)

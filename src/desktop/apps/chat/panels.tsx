@@ -1,0 +1,249 @@
+import { Download, FileText, Folder, Search, UserMinus, X } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { SearchField, Switch } from '../../kit/field.tsx'
+import { formatSize, formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { Avatar } from './avatar.tsx'
+import { jumpTo } from './log.ts'
+import { authorOf } from './message.tsx'
+import { plainText } from './plain-text.ts'
+import { changed, filesOf, type RoomFile } from './room-files.ts'
+import {
+  loadRooms,
+  me,
+  online,
+  panel,
+  rooms,
+  talkTo,
+  titleOf,
+  type ChatRoom,
+  type Message,
+  type Person,
+} from './store.ts'
+import { words } from './words.ts'
+
+const Panel = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <aside class="panel" aria-label={title}>
+    <Toolbar label={title}>
+      <h2>{title}</h2>
+      <span class="space" />
+      <IconButton icon={X} label={common('close')} onClick={() => void (panel.value = undefined)} />
+    </Toolbar>
+    {children}
+  </aside>
+)
+
+async function askAndRemove(one: ChatRoom, person: Person): Promise<void> {
+  const name = person.display_name
+  const texts = { title: words('remove_title', name), text: words('remove_text'), action: words('remove_action') }
+  if (!(await confirm({ ...texts, danger: true }))) return
+  try {
+    await bridge.call('teamChat.remove_participant', { room_id: one.room_id, user_id: person.id })
+    await loadRooms()
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+/** Who is in a room, those who are online first. */
+export function PeoplePanel({ one }: { one: ChatRoom }) {
+  const mayRemove = one.type === 'channel' && (one.created_by === me() || bridge.user.value!.role === 'admin')
+  const rank = ({ id }: Person) => Number(!online.value.has(id))
+  const all = one.participants.toSorted((a, b) => rank(a) - rank(b) || a.display_name.localeCompare(b.display_name))
+  return (
+    <Panel title={words('people')}>
+      <ul class="panel-list">
+        {all.map((person) => (
+          <li key={person.id}>
+            {person.id === me() ? (
+              <span class="person">
+                <Avatar of={person} dot />
+                <span>{words('you', person.display_name)}</span>
+                <small>@{person.username}</small>
+              </span>
+            ) : (
+              <button
+                type="button"
+                class="person"
+                title={words('write_to', person.display_name)}
+                onClick={() => void talkTo(person).catch(toastTrouble)}
+              >
+                <Avatar of={person} dot />
+                <span>{person.display_name}</span>
+                <small>@{person.username}</small>
+              </button>
+            )}
+            {mayRemove && person.id !== me() && (
+              <IconButton
+                icon={UserMinus}
+                label={words('remove', person.display_name)}
+                onClick={() => void askAndRemove(one, person)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+function File({ file, folder }: { file: RoomFile; folder: string }) {
+  const path = `${folder}/${file.name}`
+  const isFile = file.type === 'file'
+  return (
+    <li>
+      <button type="button" class="person" title={words('open_files')} onClick={() => bridge.open('files', path)}>
+        <Icon of={isFile ? FileText : Folder} />
+        <span>{file.name}</span>
+        <small>
+          {isFile && `${formatSize(file.size ?? 0)} · `}
+          {formatWhen(file.modified)}
+        </small>
+      </button>
+      {isFile && (
+        <IconButton
+          icon={Download}
+          label={words('download', file.name)}
+          onClick={() => bridge.download('filesystem.download', { path })}
+        />
+      )}
+    </li>
+  )
+}
+
+/** The files of a room. */
+export function FilesPanel({ one }: { one: ChatRoom }) {
+  const [found, setFound] = useState<{ folder: string; files: readonly RoomFile[] } | undefined>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  useEffect(() => {
+    let isLate = false
+    setTrouble(undefined)
+    filesOf(one.room_id).then(
+      (answer) => isLate || setFound(answer),
+      (error: unknown) => isLate || setTrouble(error),
+    )
+    return () => void (isLate = true)
+  }, [one.room_id, changed.value, one.last_message?.message_id])
+  return (
+    <Panel title={words('files')}>
+      {trouble !== undefined ? (
+        <Empty icon={Folder} title={explain(trouble)} />
+      ) : !found ? (
+        <Loading />
+      ) : found.files.length === 0 ? (
+        <Empty icon={Folder} title={words('no_files')}>
+          <p>{words('no_files_text')}</p>
+        </Empty>
+      ) : (
+        <>
+          <ul class="panel-list">
+            {found.files.map((file) => (
+              <File key={file.name} file={file} folder={found.folder} />
+            ))}
+          </ul>
+          <p class="panel-foot">
+            <Button onClick={() => bridge.open('files', found.folder)}>{words('open_files')}</Button>
+          </p>
+        </>
+      )}
+    </Panel>
+  )
+}
+
+/** Milliseconds after the last key until messages are looked for. */
+const QUIET = 250
+
+function Hits({ hits }: { hits: readonly Message[] }) {
+  const titles = new Map(rooms.value.map((one) => [one.room_id, titleOf(one)]))
+  return (
+    <ul class="panel-list">
+      {hits.map((message) => (
+        <li key={message.message_id}>
+          <button
+            type="button"
+            class="hit"
+            onClick={() => {
+              // Where there is no room for both, the message is what is wanted.
+              if (innerWidth < 800) panel.value = undefined
+              void jumpTo(message).catch(toastTrouble)
+            }}
+          >
+            <Avatar of={authorOf(message)} />
+            <span>
+              <strong>{message.display_name}</strong> <small>{titles.get(message.room_id)}</small>
+              <time>{formatWhen(message.timestamp)}</time>
+            </span>
+            <span>{plainText(message.content)}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Looks for messages, in one room or in all of them. */
+export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
+  const [query, setQuery] = useState('')
+  const [isWide, setWide] = useState(false)
+  const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const room_id = isWide ? undefined : one?.room_id
+  useEffect(() => {
+    const text = query.trim().slice(0, 200)
+    const stop = new AbortController()
+    setTrouble(undefined)
+    if (text === '') setHits(undefined)
+    const timer = setTimeout(() => {
+      if (text === '') return
+      const params = { query: text, ...(room_id === undefined ? {} : { room_id }) }
+      bridge.call('teamChat.search', params, { signal: stop.signal }).then(
+        ({ messages }) => setHits(messages),
+        (error: unknown) => stop.signal.aborted || setTrouble(error),
+      )
+    }, QUIET)
+    return () => {
+      clearTimeout(timer)
+      stop.abort(new Error('Something else is looked for.'))
+    }
+  }, [query, room_id])
+  return (
+    <Panel title={words('search')}>
+      <div class="panel-head">
+        <SearchField
+          label={words('search')}
+          value={query}
+          maxLength={200}
+          ref={(field) => void (query === '' && hits === undefined && field?.focus())}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
+        {one && (
+          <Switch
+            label={words('search_everywhere')}
+            checked={isWide}
+            onChange={({ currentTarget }) => setWide(currentTarget.checked)}
+          />
+        )}
+      </div>
+      <div class="panel-rest" aria-live="polite">
+        {trouble !== undefined ? (
+          <Empty icon={Search} title={explain(trouble)} />
+        ) : hits === undefined ? (
+          <Empty icon={Search} title={words('search_hint')} />
+        ) : hits.length === 0 ? (
+          <Empty icon={Search} title={words('none_found')} />
+        ) : (
+          <Hits hits={hits} />
+        )}
+      </div>
+    </Panel>
+  )
+}

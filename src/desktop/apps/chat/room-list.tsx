@@ -1,0 +1,127 @@
+import { AtSign, Hash, MessageSquarePlus, MessagesSquare, Plus, Search, Users } from 'lucide'
+import { signal } from '@preact/signals'
+import { partnerOf } from '../../../client/chat/room-names.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { Avatar } from './avatar.tsx'
+import { current, isLoaded, loadRooms, me, mentioned, panel, rooms, titleOf, trouble, type ChatRoom } from './store.ts'
+import { plainText } from './plain-text.ts'
+import { words } from './words.ts'
+
+/** What is being begun. */
+export const beginning = signal<'room' | 'direct' | undefined>(undefined)
+
+function lastWords({ last_message, type }: ChatRoom): string {
+  if (!last_message) return ''
+  const text = plainText(last_message.content)
+  if (last_message.user_id === me()) return words('you_said', text)
+  return type === 'dm' ? text : `${last_message.display_name}: ${text}`
+}
+
+function Line({ one }: { one: ChatRoom }) {
+  const partner = partnerOf(one, me())
+  const isOpen = current.value === one.room_id
+  const isNamed = mentioned.value.has(one.room_id)
+  return (
+    <li>
+      <button
+        type="button"
+        class={`room-line ${one.unread_count > 0 ? 'unread' : ''}`}
+        aria-current={isOpen ? 'true' : undefined}
+        onClick={() => void (current.value = one.room_id)}
+      >
+        {partner ? (
+          <Avatar of={partner} dot />
+        ) : (
+          <span class="avatar channel">
+            <Icon of={one.type === 'dm' ? Users : Hash} size={17} />
+          </span>
+        )}
+        <span class="room-name">{titleOf(one)}</span>
+        {one.last_message && <time>{formatWhen(one.last_message.timestamp)}</time>}
+        <span class="last-words">{lastWords(one)}</span>
+        {one.unread_count > 0 && (
+          <span class={`count ${isNamed ? 'named' : ''}`}>
+            {isNamed && <Icon of={AtSign} size={12} />}
+            <span aria-hidden="true">{one.unread_count > 99 ? '99+' : one.unread_count}</span>
+            <span class="unseen">
+              {words('unread', one.unread_count)}
+              {isNamed && `, ${words('named')}`}
+            </span>
+          </span>
+        )}
+      </button>
+    </li>
+  )
+}
+
+const Group = ({ title, of }: { title: string; of: readonly ChatRoom[] }) =>
+  of.length === 0 ? null : (
+    <section>
+      <h2>{title}</h2>
+      <ul>
+        {of.map((one) => (
+          <Line key={one.room_id} one={one} />
+        ))}
+      </ul>
+    </section>
+  )
+
+function List() {
+  if (!isLoaded.value && trouble.value !== undefined) {
+    return (
+      <Empty icon={MessagesSquare} title={explain(trouble.value)}>
+        <Button onClick={() => void loadRooms()}>{common('retry')}</Button>
+      </Empty>
+    )
+  }
+  if (!isLoaded.value) return <Loading />
+  if (rooms.value.length === 0) {
+    return (
+      <Empty icon={MessagesSquare} title={words('none_yet')}>
+        <p>{words('none_yet_text')}</p>
+        <Button kind="main" icon={Plus} onClick={() => void (beginning.value = 'direct')}>
+          {words('new_direct')}
+        </Button>
+      </Empty>
+    )
+  }
+  return (
+    <div class="room-list">
+      <Group title={words('rooms')} of={rooms.value.filter(({ type }) => type === 'channel')} />
+      <Group title={words('direct')} of={rooms.value.filter(({ type }) => type === 'dm')} />
+    </div>
+  )
+}
+
+/** All conversations, with what is unread in them. */
+export const RoomList = () => (
+  <>
+    <Toolbar label={words('chat')}>
+      <strong class="side-title">{words('chat')}</strong>
+      <span class="space" />
+      <IconButton
+        icon={Search}
+        label={words('search')}
+        aria-pressed={panel.value === 'search'}
+        onClick={() => void (panel.value = panel.value === 'search' ? undefined : 'search')}
+      />
+      <Menu
+        label={words('new')}
+        items={[
+          { label: words('new_direct'), icon: AtSign, onSelect: () => void (beginning.value = 'direct') },
+          { label: words('new_room'), icon: Hash, onSelect: () => void (beginning.value = 'room') },
+        ]}
+      >
+        <Icon of={MessageSquarePlus} />
+      </Menu>
+    </Toolbar>
+    <List />
+  </>
+)

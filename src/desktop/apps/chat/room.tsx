@@ -1,0 +1,163 @@
+import { ArrowLeft, Ellipsis, FolderOpen, Hash, LogOut, Pencil, Search, Trash2, UserPlus, Users } from 'lucide'
+import { signal } from '@preact/signals'
+import { useEffect, useState } from 'preact/hooks'
+import { partnerOf } from '../../../client/chat/room-names.ts'
+import { bridge } from '../../kit/bridge.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { common } from '../../kit/words.ts'
+import { Avatar } from './avatar.tsx'
+import { Composer } from './composer.tsx'
+import { History } from './history.tsx'
+import { typing } from './log.ts'
+import { uploadAll } from './room-files.ts'
+import { close, current, drop, me, online, panel, titleOf, type ChatRoom } from './store.ts'
+import { compose, composingIn } from './composing.ts'
+import { words } from './words.ts'
+
+/** What is being done with the open room. */
+export const changing = signal<'rename' | 'invite' | undefined>(undefined)
+
+const toggle = (which: NonNullable<typeof panel.value>): void =>
+  void (panel.value = panel.value === which ? undefined : which)
+
+async function askAnd(action: 'leave' | 'delete_room', one: ChatRoom): Promise<void> {
+  const isLeaving = action === 'leave'
+  const name = titleOf(one)
+  const isSure = await confirm({
+    title: isLeaving ? words('leave_title', name) : words('delete_room_title', name),
+    text: words(isLeaving ? 'leave_text' : 'delete_room_text'),
+    action: words(isLeaving ? 'leave' : 'delete_room'),
+    danger: true,
+  })
+  if (!isSure) return
+  try {
+    await bridge.call(`teamChat.${action}`, { room_id: one.room_id })
+    drop(one.room_id)
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+function Head({ one }: { one: ChatRoom }) {
+  const partner = partnerOf(one, me())
+  const isChannel = one.type === 'channel'
+  const mayChange = one.created_by === me() || bridge.user.value!.role === 'admin'
+  const there = one.participants.filter(({ id }) => online.value.has(id)).length
+  const state = partner
+    ? words(online.value.has(partner.id) ? 'online' : 'offline')
+    : `${words('members', one.participant_count)} · ${there} ${words('online').toLowerCase()}`
+  return (
+    <Toolbar label={titleOf(one)}>
+      <IconButton icon={ArrowLeft} class="only-narrow" label={common('back')} onClick={close} />
+      {partner ? <Avatar of={partner} dot /> : <Icon of={Hash} size={20} />}
+      <div class="room-title">
+        <h2>{titleOf(one)}</h2>
+        <p>{state}</p>
+      </div>
+      <span class="space" />
+      {isChannel && (
+        <IconButton
+          icon={Users}
+          label={words('people')}
+          aria-pressed={panel.value === 'people'}
+          onClick={() => toggle('people')}
+        />
+      )}
+      <IconButton
+        icon={FolderOpen}
+        label={words('files')}
+        aria-pressed={panel.value === 'files'}
+        onClick={() => toggle('files')}
+      />
+      <IconButton
+        icon={Search}
+        class="not-tiny"
+        label={words('search')}
+        aria-pressed={panel.value === 'search'}
+        onClick={() => toggle('search')}
+      />
+      {(isChannel || mayChange) && (
+        <Menu
+          label={words('more_of_room')}
+          items={[
+            ...(isChannel
+              ? [{ label: words('add_people'), icon: UserPlus, onSelect: () => void (changing.value = 'invite') }]
+              : []),
+            ...(isChannel && mayChange
+              ? [{ label: words('rename'), icon: Pencil, onSelect: () => void (changing.value = 'rename') }]
+              : []),
+            ...(isChannel ? [{ label: words('leave'), icon: LogOut, onSelect: () => void askAnd('leave', one) }] : []),
+            ...(mayChange
+              ? [
+                  {
+                    label: words('delete_room'),
+                    icon: Trash2,
+                    danger: true,
+                    onSelect: () => void askAnd('delete_room', one),
+                  },
+                ]
+              : []),
+          ]}
+        >
+          <Icon of={Ellipsis} />
+        </Menu>
+      )}
+    </Toolbar>
+  )
+}
+
+function Typing() {
+  const names = typing.value.map(({ display_name }) => display_name)
+  const [one, other] = names
+  const text =
+    one === undefined
+      ? ''
+      : other === undefined
+        ? words('typing_one', one)
+        : names.length === 2
+          ? words('typing_two', one, other)
+          : words('typing_many')
+  return (
+    <p class="typing" aria-live="polite">
+      {text}
+    </p>
+  )
+}
+
+/** The room that is open. */
+export function Room({ one }: { one: ChatRoom }) {
+  const [isOver, setOver] = useState(false)
+  const title = titleOf(one)
+  useEffect(() => bridge.title(`${title} – ${words('chat')}`), [title])
+  return (
+    <section
+      class={`room ${isOver ? 'over' : ''}`}
+      aria-label={title}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false)
+        if (!event.dataTransfer?.files.length) return
+        event.preventDefault()
+        const room = current.peek()!
+        void uploadAll(room, [...event.dataTransfer.files], (link) =>
+          compose(room, { text: `${composingIn(room).text}${link}` }),
+        )
+      }}
+    >
+      <Head one={one} />
+      <History key={one.room_id} room={one.room_id} title={title} />
+      <Typing />
+      <Composer room={one.room_id} title={title} />
+    </section>
+  )
+}

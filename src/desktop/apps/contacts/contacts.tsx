@@ -1,0 +1,160 @@
+import { ContactRound, Mail, Phone, Plus } from 'lucide'
+import { useEffect, useRef } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { EntryField } from '../../kit/entry-field.tsx'
+import { EntryList } from '../../kit/entry-list.tsx'
+import { EntriesOr, EntryBar, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { SearchField } from '../../kit/field.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { Empty, NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { contacts, entries, isEmail, mailLink, phoneLink, sought, type Contact } from './store.ts'
+import { words } from './words.ts'
+
+/** The first letters of first and last name. */
+function initials(name: string): string {
+  const parts = name.trim().split(/\s+/)
+  const ends = parts.length > 1 ? [parts[0]!, parts.at(-1)!] : [parts[0]!]
+  return ends
+    .map((part) => [...part][0] ?? '')
+    .join('')
+    .toUpperCase()
+}
+
+const Picture = ({ name, class: more = '' }: { name: string; class?: string }) => {
+  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7)
+  return (
+    <span class={`contact-picture ${more}`} style={{ '--hue': `${hue}` }} aria-hidden="true">
+      {initials(name) || '?'}
+    </span>
+  )
+}
+
+const Line = ({ contact: { name, company, email, phone } }: { contact: Contact }) => (
+  <div class="contact-line">
+    <Picture name={name} />
+    <strong>{name || words('unnamed')}</strong>
+    <p>{company ?? email ?? phone}</p>
+  </div>
+)
+
+function Details({ contact }: { contact: Contact }) {
+  const at = { of: entries, entry: contact }
+  const name = contact.name || words('unnamed')
+  const form = useRef<HTMLDivElement>(null)
+  useEffect(() => bridge.title(contact.name && `${contact.name} – ${words('contacts')}`), [contact.name])
+  useEffect(() => {
+    if (contact.name === '') form.current?.querySelector('input')?.focus()
+    return () => entries.drafts.flush()
+  }, [])
+  const mail = contact.email === null ? undefined : mailLink(contact.email)
+  const phone = contact.phone === null ? undefined : phoneLink(contact.phone)
+  return (
+    <article class="contact" aria-label={name}>
+      <EntryBar {...at} name={name} />
+      <EntryTrouble {...at} label={(column) => words(column as 'name')} />
+      <div class="page">
+        <header class="contact-head">
+          <Picture name={contact.name} class="large" />
+          <div>
+            <h2>{name}</h2>
+            {contact.company && <p>{contact.company}</p>}
+          </div>
+        </header>
+        {(mail ?? phone) && (
+          <div class="contact-ways">
+            {mail && (
+              <a class="button" href={mail}>
+                <Icon of={Mail} />
+                {words('write_mail')}
+              </a>
+            )}
+            {phone && (
+              <a class="button" href={phone}>
+                <Icon of={Phone} />
+                {words('call')}
+              </a>
+            )}
+          </div>
+        )}
+        <div class="form" ref={form}>
+          <EntryField {...at} name="name" label={words('name')} autocomplete="off" />
+          <EntryField
+            {...at}
+            name="email"
+            label={words('email')}
+            type="email"
+            autocomplete="off"
+            check={(text) => (isEmail(text.trim()) ? undefined : words('bad_email'))}
+          />
+          <EntryField {...at} name="phone" label={words('phone')} type="tel" autocomplete="off" />
+          <EntryField {...at} name="company" label={words('company')} autocomplete="off" />
+          <EntryField {...at} name="note" label={words('note')} />
+        </div>
+      </div>
+    </article>
+  )
+}
+
+function List() {
+  const none = (
+    <NoneYet
+      icon={ContactRound}
+      title={words('none_yet')}
+      text={words('none_yet_text')}
+      add={words('new')}
+      onAdd={() => entries.create()}
+    />
+  )
+  return (
+    <EntriesOr
+      of={entries}
+      icon={ContactRound}
+      count={contacts.value.length}
+      isFiltered={sought.value !== ''}
+      none={none}
+    >
+      <EntryList of={entries} items={contacts.value} rowHeight={60} label={words('contacts')}>
+        {(contact) => <Line contact={contact} />}
+      </EntryList>
+    </EntriesOr>
+  )
+}
+
+/** The app. */
+export function Contacts() {
+  const contact = entries.current.value
+  return (
+    <>
+      <h1 class="unseen">{words('contacts')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('contacts')}
+        shows={contact ? 'main' : 'side'}
+        side={
+          <>
+            <Toolbar label={words('contacts')}>
+              <SearchField
+                label={words('search')}
+                value={sought.value}
+                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+              />
+              <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
+            </Toolbar>
+            <List />
+          </>
+        }
+        main={
+          contact ? (
+            <Details key={entries.open.value} contact={contact} />
+          ) : (
+            <Empty icon={ContactRound} title={words('none_open')}>
+              <p>{words('none_open_text')}</p>
+            </Empty>
+          )
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals'
+import { Archive, ArchiveRestore, BookOpen, Columns2, type IconNode, Pencil } from 'lucide'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { Editor } from '../../kit/editor.tsx'
+import { EntryField } from '../../kit/entry-field.tsx'
+import { EntryBar, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { Markdown } from '../../kit/markdown.tsx'
+import { entries, folders, readTags, tagsOf, type Doc } from './store.ts'
+import { words } from './words.ts'
+
+const views = [
+  ['edit', Pencil],
+  ['both', Columns2],
+  ['preview', BookOpen],
+] as const satisfies readonly (readonly [string, IconNode])[]
+
+/** Milliseconds between a key and the preview: long texts take a while to draw. */
+const CALM = 150
+
+/** A value that follows another a moment later. */
+function useCalm<T>(value: T): T {
+  const [calm, setCalm] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(value), CALM)
+    return () => clearTimeout(timer)
+  }, [value])
+  return calm
+}
+
+function Tags({ doc }: { doc: Doc }) {
+  const entered = useSignal<string | undefined>(undefined)
+  return (
+    <div class="field">
+      <label for="doc-tags">{words('tags')}</label>
+      <input
+        id="doc-tags"
+        autocomplete="off"
+        maxLength={5_000}
+        value={entered.value ?? tagsOf(doc).join(', ')}
+        onInput={({ currentTarget }) => {
+          entered.value = currentTarget.value
+          const tags = readTags(currentTarget.value)
+          entries.write(doc, { tags: tags.length > 0 ? tags : null })
+        }}
+        onBlur={() => void (entered.value = undefined)}
+      />
+    </div>
+  )
+}
+
+/** One document: text and what it looks like, side by side. */
+export function DocEditor({ doc }: { doc: Doc }) {
+  const view = useSignal<(typeof views)[number][0]>(innerWidth < 700 ? 'edit' : 'both')
+  const title = useRef<HTMLInputElement>(null)
+  const at = { of: entries, entry: doc }
+  const name = doc.title || words('untitled')
+  const text = useCalm(doc.content ?? '')
+  useEffect(() => bridge.title(doc.title && `${doc.title} – ${words('docs')}`), [doc.title])
+  useEffect(() => {
+    if (entries.isBegun(doc)) title.current?.focus()
+    return () => entries.drafts.flush()
+  }, [])
+  return (
+    <article class="doc" aria-label={name}>
+      <EntryBar {...at} name={name}>
+        {views.map(([key, icon]) => (
+          <IconButton
+            key={key}
+            icon={icon}
+            label={words(key)}
+            aria-pressed={view.value === key}
+            onClick={() => void (view.value = key)}
+          />
+        ))}
+        <IconButton
+          icon={doc.archived ? ArchiveRestore : Archive}
+          label={words(doc.archived ? 'unarchive' : 'archive')}
+          onClick={() => entries.write(doc, { archived: !doc.archived })}
+        />
+      </EntryBar>
+      <EntryTrouble {...at} label={(column) => words(column as 'title')} />
+      <div class="doc-head">
+        <input
+          class="doc-title"
+          aria-label={words('title')}
+          placeholder={words('title')}
+          maxLength={500}
+          value={doc.title}
+          ref={title}
+          onInput={({ currentTarget }) => entries.write(doc, { title: currentTarget.value })}
+        />
+        <div class="two">
+          <EntryField {...at} name="folder" label={words('folder')} list="doc-folders" autocomplete="off" />
+          <Tags doc={doc} />
+        </div>
+        <datalist id="doc-folders">
+          {folders.value.map((folder) => (
+            <option key={folder} value={folder} />
+          ))}
+        </datalist>
+      </div>
+      <div class={`doc-body view-${view.value}`}>
+        {view.value !== 'preview' && (
+          <Editor
+            label={words('text')}
+            placeholder={words('write')}
+            value={doc.content ?? ''}
+            onInput={(content) => entries.write(doc, { content })}
+          />
+        )}
+        {view.value !== 'edit' && (
+          <div class="doc-preview" tabIndex={0} role="region" aria-label={words('preview')}>
+            <Markdown text={text} />
+          </div>
+        )}
+      </div>
+    </article>
+  )
+}

@@ -1,0 +1,102 @@
+import { Archive, FileText, Plus } from 'lucide'
+import { IconButton } from '../../kit/button.tsx'
+import { EntryList } from '../../kit/entry-list.tsx'
+import { EntriesOr } from '../../kit/entry-parts.tsx'
+import { SearchField } from '../../kit/field.tsx'
+import { formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { Empty, NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { DocEditor } from './doc-editor.tsx'
+import { chosen, create, docs, entries, folders, sought, tags, tagsOf, type Doc } from './store.ts'
+import { words } from './words.ts'
+
+const Line = ({ doc }: { doc: Doc }) => (
+  <div class="doc-line">
+    <strong>{doc.title || words('untitled')}</strong>
+    {doc.archived && <Icon of={Archive} size={14} />}
+    <p>
+      {[formatWhen(doc.updated_at), doc.folder, ...tagsOf(doc).map((tag) => `#${tag}`)].filter(Boolean).join(' · ')}
+    </p>
+  </div>
+)
+
+const Filter = () => (
+  <select
+    class="doc-filter"
+    aria-label={words('shown')}
+    value={chosen.value}
+    onChange={({ currentTarget }) => void (chosen.value = currentTarget.value)}
+  >
+    <option value="all">{words('all')}</option>
+    {folders.value.map((name) => (
+      <option key={name} value={`folder:${name}`}>
+        {words('in_folder', name)}
+      </option>
+    ))}
+    {tags.value.map((name) => (
+      <option key={name} value={`tag:${name}`}>
+        {words('with_tag', name)}
+      </option>
+    ))}
+    <option value="archive">{words('in_archive')}</option>
+  </select>
+)
+
+function List() {
+  const none = (
+    <NoneYet
+      icon={FileText}
+      title={words('none_yet')}
+      text={words('none_yet_text')}
+      add={words('new')}
+      onAdd={create}
+    />
+  )
+  const isFiltered = sought.value !== '' || chosen.value !== 'all'
+  return (
+    <EntriesOr of={entries} icon={FileText} count={docs.value.length} isFiltered={isFiltered} none={none}>
+      <EntryList of={entries} items={docs.value} rowHeight={60} label={words('docs')}>
+        {(doc) => <Line doc={doc} />}
+      </EntryList>
+    </EntriesOr>
+  )
+}
+
+/** The app. */
+export function Docs() {
+  const doc = entries.current.value
+  return (
+    <>
+      <h1 class="unseen">{words('docs')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('docs')}
+        shows={doc ? 'main' : 'side'}
+        side={
+          <>
+            <Toolbar label={words('docs')}>
+              <SearchField
+                label={words('search')}
+                value={sought.value}
+                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+              />
+              <IconButton icon={Plus} label={words('new')} onClick={create} />
+            </Toolbar>
+            <Filter />
+            <List />
+          </>
+        }
+        main={
+          doc ? (
+            <DocEditor key={entries.open.value} doc={doc} />
+          ) : (
+            <Empty icon={FileText} title={words('none_open')}>
+              <p>{words('none_open_text')}</p>
+            </Empty>
+          )
+        }
+      />
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+import { ChevronRight } from 'lucide'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from '../../kit/icon.tsx'
+import { dropInto } from './dragging.ts'
+import { folder, go } from './folder.ts'
+import { trailOf } from './paths.ts'
+import { words } from './words.ts'
+
+function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boolean }) {
+  const [isOver, setOver] = useState(false)
+  return (
+    <li>
+      <button
+        type="button"
+        class={isOver ? 'over' : ''}
+        aria-current={isLast ? 'page' : undefined}
+        title={name || words('my_files')}
+        onClick={() => go(path)}
+        {...dropInto(path, setOver)}
+      >
+        {name || words('my_files')}
+      </button>
+      {!isLast && <Icon of={ChevronRight} size={15} />}
+    </li>
+  )
+}
+
+/** Where the folder lies; its end stays in sight however deep it is. */
+export function Breadcrumbs() {
+  const list = useRef<HTMLOListElement>(null)
+  const trail = trailOf(folder.value)
+  useLayoutEffect(() => void (list.current!.scrollLeft = list.current!.scrollWidth), [folder.value])
+  return (
+    <nav class="crumbs" aria-label={words('path')}>
+      <ol ref={list}>
+        {trail.map(({ name, path }, at) => (
+          <Crumb key={path} name={name} path={path} isLast={at === trail.length - 1} />
+        ))}
+      </ol>
+    </nav>
+  )
+}

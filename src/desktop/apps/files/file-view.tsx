@@ -1,0 +1,77 @@
+import { ArrowLeft, ChevronLeft, ChevronRight, Download, History } from 'lucide'
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { common } from '../../kit/words.ts'
+import type { Item } from './folder.ts'
+import { kindOf } from './kinds.ts'
+import { neighbour, opened, openItem } from './opened.ts'
+import { Preview } from './preview.tsx'
+import { TextView } from './text-view.tsx'
+import { VersionsDialog } from './versions-dialog.tsx'
+import { words } from './words.ts'
+
+/** Largest text that the server answers as one, in bytes. */
+const TEXT_MAX = 5 * 1_048_576
+
+/** One file: shown, and where it is a text, written. */
+export function FileView({ path, item }: { path: string; item: Item }) {
+  const [isVersions, setVersions] = useState(false)
+  const [before, after] = [neighbour(item.name, -1), neighbour(item.name, 1)]
+  const kind = kindOf(item)
+  const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
+  const close = () => void (opened.value = undefined)
+  useEffect(() => bridge.title(`${item.name} – ${words('files')}`), [item.name])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || document.querySelector('dialog[open]')) return
+      if (event.key === 'Escape') close()
+      const isElsewhere =
+        event.target instanceof Element && event.target.closest('input, textarea, video, audio, .editor') !== null
+      if (isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
+      const next = event.key === 'ArrowLeft' ? before : event.key === 'ArrowRight' ? after : undefined
+      if (next) openItem(next)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [item.name, before, after])
+
+  return (
+    <article class="file" aria-label={item.name}>
+      <Toolbar label={item.name}>
+        <IconButton icon={ArrowLeft} label={common('back')} onClick={close} />
+        <h2 class="name" title={item.name}>
+          {item.name}
+        </h2>
+        <span class="space" />
+        <IconButton
+          icon={ChevronLeft}
+          class="wide-only"
+          label={words('previous')}
+          disabled={!before}
+          onClick={() => before && openItem(before)}
+        />
+        <IconButton
+          icon={ChevronRight}
+          class="wide-only"
+          label={words('next')}
+          disabled={!after}
+          onClick={() => after && openItem(after)}
+        />
+        <IconButton icon={History} label={words('versions')} onClick={() => setVersions(true)} />
+        <IconButton
+          icon={Download}
+          label={words('download')}
+          onClick={() => bridge.download('filesystem.download', { path })}
+        />
+      </Toolbar>
+      {isText ? (
+        <TextView path={path} isMarkdown={kind === 'markdown'} />
+      ) : (
+        <Preview path={path} item={item} kind={kind} />
+      )}
+      {isVersions && <VersionsDialog path={path} onClose={() => setVersions(false)} />}
+    </article>
+  )
+}

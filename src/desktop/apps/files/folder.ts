@@ -1,0 +1,134 @@
+import { computed, effect, signal } from '@preact/signals'
+import { bridge } from '../../kit/bridge.ts'
+import { language } from '../../kit/language.ts'
+import { Trouble } from '../../kit/trouble.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { isWithin, join, nameOf, parentOf, ROOMS, tidy } from './paths.ts'
+
+export type Item = AnswerOf<'filesystem.list'>['items'][number]
+export type SortKey = 'name' | 'size' | 'modified'
+
+/** What the window shows: a folder, or the trash. */
+export const place = signal<'folder' | 'trash'>('folder')
+/** Path of the folder that is shown. */
+export const folder = signal('/')
+export const sought = signal('')
+export const sorting = signal<{ key: SortKey; down: boolean }>({ key: 'name', down: false })
+export const view = signal<'list' | 'grid'>('list')
+
+const listed = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
+/** Why the folder is not there; undefined when nothing is the matter. */
+export const trouble = signal<unknown>(undefined)
+export const isLoading = computed(() => listed.value?.path !== folder.value && trouble.value === undefined)
+
+/** Everything in the folder, in no order that means anything. */
+export const all = computed<readonly Item[]>(() => (listed.value?.path === folder.value ? listed.value.items : []))
+
+export const usage = signal<AnswerOf<'filesystem.quota'> | undefined>(undefined)
+
+const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
+  name: () => 0,
+  size: (a, b) => (a.size ?? 0) - (b.size ?? 0),
+  modified: (a, b) => (a.modified < b.modified ? -1 : a.modified > b.modified ? 1 : 0),
+}
+
+/** What is shown of the folder: what was sought, folders first. */
+export const items = computed<readonly Item[]>(() => {
+  const words = sought.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const { key, down } = sorting.value
+  const collator = new Intl.Collator(language.value, { numeric: true })
+  const compare = comparers[key]
+  const direction = down ? -1 : 1
+  return all.value
+    .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+    .toSorted(
+      (a, b) =>
+        Number(b.type === 'directory') - Number(a.type === 'directory') ||
+        direction * (compare(a, b) || collator.compare(a.name, b.name)),
+    )
+})
+
+export const pathOf = ({ name }: Pick<Item, 'name'>): string => join(folder.peek(), name)
+
+let asked = 0
+
+/** Asks again what the folder holds. What is shown stays until the answer is there. */
+export async function load(): Promise<void> {
+  const path = folder.peek()
+  const number = ++asked
+  try {
+    const answer = await bridge.call('filesystem.list', { path })
+    if (number !== asked) return
+    listed.value = { path, items: answer.items }
+    trouble.value = undefined
+  } catch (error) {
+    if (number !== asked) return
+    // Without a line to the server, what was there a moment ago is better than nothing.
+    if (error instanceof Trouble && error.code === 'unreachable' && listed.peek()?.path === path) return
+    listed.value = undefined
+    trouble.value = error
+  }
+}
+
+async function measure(): Promise<void> {
+  usage.value = await bridge.call('filesystem.quota', {}).catch(() => usage.peek())
+}
+
+/** Goes to a folder. */
+export function go(path: string): void {
+  place.value = 'folder'
+  sought.value = ''
+  trouble.value = undefined
+  folder.value = tidy(path)
+  void load()
+}
+
+/** Milliseconds in which news are gathered before the folder is asked for again: a synchronising device makes many. */
+const GATHER = 250
+/** Milliseconds between looks at a room's folder, of which the feed of an account tells nothing. */
+const LOOK = 20_000
+
+/** What else is to be asked for again when files change. */
+const listeners = new Set<() => void>()
+
+/** Hears that files changed, here or elsewhere, until the function answered is called. */
+export function onChange(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Asks for everything shown again, soon. */
+export function refresh(): void {
+  timer ??= setTimeout(() => {
+    timer = undefined
+    void load()
+    void measure()
+    for (const listener of listeners) listener()
+  }, GATHER)
+}
+
+/** Opens what the desktop was asked to show: a folder, or a file in its folder. */
+export async function follow(path: string, openFile: (item: Item) => void): Promise<void> {
+  go(path)
+  await load()
+  if (path === '/' || !(trouble.peek() instanceof Trouble) || folder.peek() !== tidy(path)) return
+  const { items: beside } = await bridge.call('filesystem.list', { path: parentOf(tidy(path)) })
+  const item = beside.find(({ name }) => name === nameOf(tidy(path)))
+  if (!item) return
+  go(parentOf(tidy(path)))
+  openFile(item)
+}
+
+/** Begins to listen to what changes. */
+export function listen(): void {
+  bridge.watch(['svc_files'], refresh)
+  void measure()
+  setInterval(() => {
+    if (document.visibilityState === 'visible' && isWithin(folder.peek(), ROOMS)) void load()
+  }, LOOK)
+  effect(() => {
+    if (bridge.online.value && trouble.peek() !== undefined) void load()
+  })
+}

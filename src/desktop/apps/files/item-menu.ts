@@ -1,0 +1,96 @@
+import {
+  ClipboardPaste,
+  Copy,
+  Download,
+  Eye,
+  FilePlus,
+  FolderInput,
+  FolderOpen,
+  FolderPlus,
+  History,
+  Pencil,
+  Scissors,
+  Trash2,
+} from 'lucide'
+import type { MenuItem } from '../../kit/menu.tsx'
+import { common } from '../../kit/words.ts'
+import { folder, pathOf, type Item } from './folder.ts'
+import { clipboard, download, isChangeable, paste, remove, transfer } from './operations.ts'
+import { isFixed, takesFiles } from './paths.ts'
+import { selected } from './selection.ts'
+import { words } from './words.ts'
+
+/** What the window does for a menu. */
+export interface Acts {
+  open: (item: Item) => void
+  rename: (name: string) => void
+  pick: (mode: 'move' | 'copy', paths: readonly string[]) => void
+  create: (what: 'folder' | 'file') => void
+  versions: (item: Item) => void
+}
+
+function folderItems({ create }: Acts): MenuItem[] {
+  const disabled = !takesFiles(folder.value)
+  return [
+    { label: words('new_folder'), icon: FolderPlus, disabled, onSelect: () => create('folder') },
+    { label: words('new_file'), icon: FilePlus, disabled, onSelect: () => create('file') },
+    {
+      label: words('paste'),
+      icon: ClipboardPaste,
+      disabled: disabled || !clipboard.value,
+      onSelect: () => void paste(),
+    },
+  ]
+}
+
+/** What can be done with what is selected, or with the folder where nothing is. */
+export function menuItems(acts: Acts): MenuItem[] {
+  const some = selected.value
+  const [item] = some
+  if (!item) return folderItems(acts)
+  const isOne = some.length === 1
+  const paths = some.map(pathOf)
+  const isFree = some.every(isChangeable)
+  const isCopyable = !paths.some(isFixed)
+  const hold = (mode: 'move' | 'copy') => () => void (clipboard.value = { mode, paths })
+  const one: MenuItem[] = isOne
+    ? [
+        {
+          label: words('open'),
+          icon: item.type === 'directory' ? FolderOpen : Eye,
+          onSelect: () => acts.open(item),
+        },
+      ]
+    : []
+  const file: MenuItem[] =
+    isOne && item.type === 'file'
+      ? [{ label: words('versions'), icon: History, onSelect: () => acts.versions(item) }]
+      : []
+  return [
+    ...one,
+    ...(some.some(({ type }) => type === 'file')
+      ? [{ label: words('download'), icon: Download, onSelect: () => download(some) }]
+      : []),
+    ...file,
+    ...(isOne
+      ? [{ label: words('rename'), icon: Pencil, disabled: !isFree, onSelect: () => acts.rename(item.name) }]
+      : []),
+    { label: words('move_to'), icon: FolderInput, disabled: !isFree, onSelect: () => acts.pick('move', paths) },
+    { label: words('copy_to'), icon: FolderInput, disabled: !isCopyable, onSelect: () => acts.pick('copy', paths) },
+    {
+      label: words('duplicate'),
+      icon: Copy,
+      disabled: !isCopyable,
+      onSelect: () => void transfer('copy', paths, folder.peek()),
+    },
+    { label: words('cut'), icon: Scissors, disabled: !isFree, onSelect: hold('move') },
+    { label: words('copy'), icon: Copy, disabled: !isCopyable, onSelect: hold('copy') },
+    {
+      label: common('delete'),
+      icon: Trash2,
+      danger: true,
+      disabled: !isFree,
+      onSelect: () => void remove(some),
+    },
+  ]
+}

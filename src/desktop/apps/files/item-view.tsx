@@ -1,0 +1,182 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { formatSize, formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { dragOut, dropInto } from './dragging.ts'
+import { folder, items, pathOf, view, type Item } from './folder.ts'
+import { iconOf, kindOf } from './kinds.ts'
+import { clipboard } from './operations.ts'
+import { RenameField } from './rename-field.tsx'
+import { cursor, extendTo, isSelected, only, selected, toggle } from './selection.ts'
+import { onKey } from './shortcuts.ts'
+import { words } from './words.ts'
+
+/** Rows drawn beyond the visible ones. */
+const SPARE = 6
+/** Pixels. */
+const LINE = 44
+const TALL_LINE = 56
+const TILE = { width: 136, height: 132 }
+const NARROW = 560
+
+interface Measures {
+  columns: number
+  rowHeight: number
+  width: number
+}
+
+export interface ItemViewProps {
+  /** Name of the item whose name is being changed. */
+  renaming: string | undefined
+  onRename: (name: string | undefined) => void
+  onOpen: (item: Item) => void
+  onMenu: (at: { x: number; y: number }) => void
+}
+
+/** Fingers open with one tap and select at the picture; a mouse selects first. */
+function onClick(event: MouseEvent, item: Item, onOpen: (item: Item) => void): void {
+  const isTouch = event instanceof PointerEvent && event.pointerType === 'touch'
+  if (isTouch) {
+    const isPicture = event.target instanceof Element && event.target.closest('.picture') !== null
+    if (isPicture || selected.value.length > 0) toggle(item.name)
+    else onOpen(item)
+  } else if (event.shiftKey) extendTo(item.name)
+  else if (event.ctrlKey || event.metaKey) toggle(item.name)
+  else only(item.name)
+}
+
+const Facts = ({ item }: { item: Item }) => (
+  <>
+    <span class="size">{item.size === undefined ? '' : formatSize(item.size)}</span>
+    <time dateTime={item.modified}>{formatWhen(item.modified)}</time>
+  </>
+)
+
+function Entry({ item, at, measures, props }: { item: Item; at: number; measures: Measures; props: ItemViewProps }) {
+  const { columns, rowHeight, width } = measures
+  const path = pathOf(item)
+  const [isOver, setOver] = useState(false)
+  const isCut = clipboard.value?.mode === 'move' && clipboard.value.paths.includes(path)
+  const wide = width / columns
+  return (
+    <div
+      id={`item-${at}`}
+      role="option"
+      aria-selected={isSelected(item.name)}
+      aria-setsize={items.value.length}
+      aria-posinset={at + 1}
+      class={`item kind-${kindOf(item)} ${isOver ? 'over' : ''} ${isCut ? 'cut' : ''} ${cursor.value === item.name ? 'at' : ''}`}
+      style={{
+        height: `${rowHeight}px`,
+        left: `${(at % columns) * wide}px`,
+        top: `${Math.floor(at / columns) * rowHeight}px`,
+        width: `${wide}px`,
+      }}
+      draggable={props.renaming === undefined}
+      onDragStart={(event) => dragOut(event, item)}
+      {...(item.type === 'directory' ? dropInto(path, setOver) : {})}
+      onClick={(event) => onClick(event, item, props.onOpen)}
+      onDblClick={() => props.onOpen(item)}
+      onContextMenu={(event) => {
+        event.preventDefault()
+        event.stopPropagation()
+        if (!isSelected(item.name)) only(item.name)
+        props.onMenu({ x: event.clientX, y: event.clientY })
+      }}
+    >
+      <span class="picture">
+        <Icon of={iconOf(item)} size={columns > 1 || view.value === 'grid' ? 44 : 22} />
+      </span>
+      <span class="name" title={item.name}>
+        {item.name}
+      </span>
+      {item.type === 'directory' && <span class="unseen">{words('folder')}</span>}
+      <Facts item={item} />
+    </div>
+  )
+}
+
+/** The rows or tiles of the folder. Only those in sight are drawn: ten thousand scroll like ten. */
+export function ItemView(props: ItemViewProps) {
+  const frame = useRef<HTMLDivElement>(null)
+  const [seen, setSeen] = useState({ top: 0, height: 800, width: 800 })
+  const shown = items.value
+  const isGrid = view.value === 'grid'
+  const measures: Measures = isGrid
+    ? { columns: Math.max(1, Math.floor(seen.width / TILE.width)), rowHeight: TILE.height, width: seen.width }
+    : { columns: 1, rowHeight: seen.width < NARROW ? TALL_LINE : LINE, width: seen.width }
+  const { columns, rowHeight } = measures
+
+  useLayoutEffect(() => {
+    const element = frame.current!
+    const measure = () => setSeen({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth })
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  useLayoutEffect(() => void (frame.current!.scrollTop = 0), [folder.value])
+
+  const first = Math.max(0, Math.floor(seen.top / rowHeight) - SPARE) * columns
+  const last = Math.min(shown.length, (Math.ceil((seen.top + seen.height) / rowHeight) + SPARE) * columns)
+  const at = shown.findIndex(({ name }) => name === cursor.value)
+  const renamed = shown.findIndex(({ name }) => name === props.renaming)
+
+  useLayoutEffect(() => {
+    if (at < 0) return
+    const top = Math.floor(at / columns) * rowHeight
+    const element = frame.current!
+    if (top < element.scrollTop) element.scrollTop = top
+    else if (top + rowHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight - element.clientHeight
+  }, [at, columns, rowHeight])
+
+  return (
+    <div
+      ref={frame}
+      class={`items ${isGrid ? 'grid' : seen.width < NARROW ? 'list tall' : 'list'}`}
+      onScroll={({ currentTarget }) => setSeen({ ...seen, top: currentTarget.scrollTop })}
+      onContextMenu={(event) => {
+        event.preventDefault()
+        props.onMenu({ x: event.clientX, y: event.clientY })
+      }}
+    >
+      <div
+        class="all-items"
+        role="listbox"
+        aria-multiselectable="true"
+        aria-label={words('contents')}
+        tabIndex={0}
+        aria-activedescendant={at >= first && at < last ? `item-${at}` : undefined}
+        style={{ height: `${Math.ceil(shown.length / columns) * rowHeight}px` }}
+        onKeyDown={(event) => {
+          const page = Math.max(1, Math.floor(seen.height / rowHeight) - 1)
+          onKey(event, { columns, page, onOpen: props.onOpen, onRename: props.onRename, onMenu: () => openMenu() })
+        }}
+      >
+        {shown.slice(first, last).map((item, offset) => (
+          <Entry key={item.name} item={item} at={first + offset} measures={measures} props={props} />
+        ))}
+      </div>
+      {renamed >= 0 && (
+        <RenameField
+          key={props.renaming}
+          item={shown[renamed]!}
+          place={{
+            left: `${(renamed % columns) * (seen.width / columns) + (isGrid ? 4 : 48)}px`,
+            top: `${Math.floor(renamed / columns) * rowHeight + (isGrid ? 68 : (rowHeight - 36) / 2)}px`,
+            width: `${seen.width / columns - (isGrid ? 8 : 56)}px`,
+          }}
+          onDone={() => {
+            props.onRename(undefined)
+            frame.current?.querySelector<HTMLElement>('[role=listbox]')?.focus()
+          }}
+        />
+      )}
+    </div>
+  )
+
+  function openMenu(): void {
+    const place = frame.current!.querySelector(`#item-${at}`)?.getBoundingClientRect()
+    const own = frame.current!.getBoundingClientRect()
+    props.onMenu({ x: (place?.left ?? own.left) + 60, y: place?.bottom ?? own.top + 40 })
+  }
+}

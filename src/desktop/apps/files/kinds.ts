@@ -1,0 +1,55 @@
+import { File, FileArchive, FileAudio, FileCode, FileImage, FileText, FileVideo, Folder, type IconNode } from 'lucide'
+import { splitName } from './paths.ts'
+
+/** What can be done with a file to look at it; `other` can only be downloaded. */
+export type Kind = 'directory' | 'image' | 'text' | 'markdown' | 'audio' | 'video' | 'pdf' | 'other'
+
+const TEXTS = new Set(
+  '.txt .log .csv .tsv .json .xml .yml .yaml .toml .ini .cfg .conf .env .sh .bash .py .js .mjs .cjs .ts .tsx .jsx .css .html .htm .sql .c .h .cpp .hpp .rs .go .java .kt .rb .php .pl .lua .tex .srt .vtt .ics .vcf .diff .patch .svg'.split(
+    ' ',
+  ),
+)
+const ARCHIVES = new Set('.zip .gz .tar .tgz .bz2 .xz .7z .rar .zst'.split(' '))
+/** What browsers show in a picture. */
+const IMAGES = new Set(
+  'image/png image/jpeg image/gif image/webp image/avif image/bmp image/svg+xml image/x-icon'.split(' '),
+)
+
+export interface Described {
+  name: string
+  type: 'file' | 'directory'
+  mime?: string
+}
+
+export function kindOf({ name, type, mime = '' }: Described): Kind {
+  if (type === 'directory') return 'directory'
+  const ending = splitName(name)[1].toLowerCase()
+  if (IMAGES.has(mime)) return 'image'
+  if (mime === 'application/pdf') return 'pdf'
+  if (ending === '.md' || ending === '.markdown') return 'markdown'
+  // `.ts` is a video to some tables, and a program to everybody who has one.
+  if (TEXTS.has(ending) || mime.startsWith('text/')) return 'text'
+  if (mime.startsWith('audio/')) return 'audio'
+  if (mime.startsWith('video/')) return 'video'
+  return 'other'
+}
+
+const icons: Record<Kind, IconNode> = {
+  directory: Folder,
+  image: FileImage,
+  text: FileText,
+  markdown: FileText,
+  audio: FileAudio,
+  video: FileVideo,
+  pdf: FileText,
+  other: File,
+}
+
+const CODE = /\.(json|xml|ya?ml|toml|sh|py|[cm]?[jt]sx?|css|html?|sql|c|h|cpp|rs|go|java|php|rb)$/i
+
+export function iconOf(item: Described): IconNode {
+  const kind = kindOf(item)
+  if (kind === 'text' && CODE.test(item.name)) return FileCode
+  if (kind === 'other' && ARCHIVES.has(splitName(item.name)[1].toLowerCase())) return FileArchive
+  return icons[kind]
+}

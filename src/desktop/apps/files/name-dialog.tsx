@@ -1,0 +1,73 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { TextField } from '../../kit/field.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { all } from './folder.ts'
+import { makeFile, makeFolder } from './operations.ts'
+import { freeName } from './paths.ts'
+import { words } from './words.ts'
+
+/** Asks for the name of something new and makes it. */
+export function NameDialog({
+  what,
+  onClose,
+  onMade,
+}: {
+  what: 'folder' | 'file'
+  onClose: () => void
+  onMade: (name: string) => void
+}) {
+  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+  const [isBusy, setBusy] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const [proposed] = useState(() =>
+    freeName(
+      words(what === 'folder' ? 'proposed_folder' : 'proposed_file'),
+      all.peek().map(({ name }) => name),
+    ),
+  )
+  const field = (): HTMLInputElement => form.current!.querySelector('input')!
+  useLayoutEffect(() => {
+    field().focus()
+    field().setSelectionRange(0, proposed.lastIndexOf('.') > 0 ? proposed.lastIndexOf('.') : proposed.length)
+  }, [])
+
+  async function make(): Promise<void> {
+    const name = field().value.trim()
+    if (name === '') return setFlaw(words('name_needed'))
+    // A folder that is there already would count as made.
+    if (all.peek().some((item) => item.name.toLowerCase() === name.toLowerCase())) return setFlaw(words('name_taken'))
+    setBusy(true)
+    try {
+      await (what === 'folder' ? makeFolder : makeFile)(name)
+      onClose()
+      onMade(name)
+    } catch (error) {
+      setFlaw(explain(error))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Dialog title={words(what === 'folder' ? 'new_folder' : 'new_file')} onClose={onClose}>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
+        <TextField label={words('name')} flaw={flaw} defaultValue={proposed} maxLength={255} spellcheck={false} />
+        <footer>
+          <Button onClick={onClose}>{common('cancel')}</Button>
+          <Button kind="main" type="submit" busy={isBusy}>
+            {words('create')}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

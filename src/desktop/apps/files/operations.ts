@@ -1,0 +1,165 @@
+import { signal } from '@preact/signals'
+import { bridge } from '../../kit/bridge.ts'
+import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { Trouble } from '../../kit/trouble.ts'
+import { askAboutName, type Choice } from './conflict-question.tsx'
+import { all, folder, pathOf, refresh, type Item } from './folder.ts'
+import { freeName, isFixed, isWithin, join, nameOf, parentOf } from './paths.ts'
+import { selectNames } from './selection.ts'
+import { words } from './words.ts'
+
+const isTaken = (error: unknown): boolean => error instanceof Trouble && error.code === 'exists'
+
+/** Runs something and says what went wrong with it. */
+export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    toastTrouble(error)
+    return false
+  } finally {
+    refresh()
+  }
+}
+
+/** Names in a folder, which may be another one than is shown. */
+async function namesIn(path: string): Promise<string[]> {
+  if (path === folder.peek()) return all.peek().map(({ name }) => name)
+  return (await bridge.call('filesystem.list', { path })).items.map(({ name }) => name)
+}
+
+/** The place of a name in the folder that is shown. Throws for what would be a place elsewhere. */
+function placeOf(name: string): string {
+  if (name.includes('/')) throw new Trouble({ code: 'bad_path', message: '' })
+  return join(folder.peek(), name)
+}
+
+export async function makeFolder(name: string): Promise<void> {
+  await bridge.call('filesystem.mkdir', { path: placeOf(name) })
+  refresh()
+  selectNames([name])
+}
+
+/** An empty text file; what is there already stays. */
+export async function makeFile(name: string): Promise<void> {
+  await bridge.call('filesystem.write', { path: placeOf(name), content: '', if_absent: true })
+  refresh()
+  selectNames([name])
+}
+
+export async function rename(item: Item, name: string): Promise<void> {
+  if (name === item.name) return
+  await bridge.call('filesystem.move', { from: pathOf(item), to: placeOf(name) })
+  refresh()
+  selectNames([name])
+}
+
+/** Moves items into the trash, and offers to undo it. */
+export async function remove(items: readonly Item[]): Promise<void> {
+  const paths = items.map(pathOf)
+  const before = new Set((await bridge.call('trash.list', {})).items.map(({ id }) => id))
+  const gone: string[] = []
+  await attempt(async () => {
+    for (const path of paths) {
+      await bridge.call('filesystem.trash', { path })
+      gone.push(path)
+    }
+  })
+  if (gone.length === 0) return
+  const undo = () =>
+    void attempt(async () => {
+      const { items: entries } = await bridge.call('trash.list', {})
+      for (const path of gone) {
+        const entry = entries.find((one) => one.path === path && !before.has(one.id))
+        if (entry) await bridge.call('trash.restore', { id: entry.id })
+      }
+      selectNames(gone.map(nameOf))
+    })
+  toast(gone.length === 1 ? words('deleted', nameOf(gone[0]!)) : words('deleted_many', gone.length), {
+    action: { label: words('undo'), run: undo },
+  })
+}
+
+/** Puts one thing at a place; where its name is taken it is asked about. Answers where it is, or undefined when it was skipped. */
+async function put(
+  action: 'filesystem.move' | 'filesystem.copy',
+  from: string,
+  to: string,
+  decide: (name: string) => Promise<Choice>,
+): Promise<string | undefined> {
+  try {
+    await bridge.call(action, { from, to })
+    return to
+  } catch (error) {
+    if (!isTaken(error)) throw error
+  }
+  const choice = await decide(nameOf(to))
+  if (choice === 'skip') return undefined
+  let target = to
+  if (choice === 'both') target = join(parentOf(to), freeName(nameOf(to), await namesIn(parentOf(to))))
+  // What is replaced stays restorable.
+  else await bridge.call('filesystem.trash', { path: to })
+  await bridge.call(action, { from, to: target })
+  return target
+}
+
+/** Asks about a taken name, unless it was decided for all. */
+function makeDecider(many: boolean): (name: string) => Promise<Choice> {
+  let decided: Choice | undefined
+  return async (name) => {
+    if (decided) return decided
+    const { choice, forAll } = await askAboutName({ name, many, replaceable: true })
+    if (forAll) decided = choice
+    return choice
+  }
+}
+
+/** Moves or copies things into a folder. Moving can be undone. */
+export async function transfer(mode: 'move' | 'copy', paths: readonly string[], target: string): Promise<void> {
+  const wanted = paths.filter((path) => mode === 'copy' || parentOf(path) !== target)
+  if (wanted.some((path) => isWithin(target, path))) {
+    toast(words('into_itself'), { tone: 'bad' })
+    return
+  }
+  if (wanted.length === 0) return
+  const decide = makeDecider(wanted.length > 1)
+  const done: { from: string; to: string }[] = []
+  await attempt(async () => {
+    for (const from of wanted) {
+      // A copy beside the original gets a name of its own without a question.
+      const beside = parentOf(from) === target
+      const name = beside ? freeName(nameOf(from), await namesIn(target)) : nameOf(from)
+      const to = await put(`filesystem.${mode}`, from, join(target, name), decide)
+      if (to !== undefined) done.push({ from, to })
+    }
+  })
+  if (done.length === 0) return
+  if (folder.peek() === target) selectNames(done.map(({ to }) => nameOf(to)))
+  const undo = () =>
+    void attempt(async () => {
+      for (const { from, to } of done.toReversed()) await bridge.call('filesystem.move', { from: to, to: from })
+    })
+  const said = words(mode === 'move' ? 'moved' : 'copied', done.length, nameOf(target) || words('my_files'))
+  toast(said, mode === 'move' ? { action: { label: words('undo'), run: undo } } : {})
+}
+
+/** What was cut or copied and waits to be pasted. */
+export const clipboard = signal<{ mode: 'move' | 'copy'; paths: readonly string[] } | undefined>(undefined)
+
+export async function paste(target = folder.peek()): Promise<void> {
+  const held = clipboard.peek()
+  if (!held) return
+  if (held.mode === 'move') clipboard.value = undefined
+  await transfer(held.mode, held.paths, target)
+}
+
+/** Has the browser save files; folders are not files and stay out. */
+export function download(items: readonly Item[]): void {
+  const files = items.filter(({ type }) => type === 'file')
+  for (const item of files) bridge.download('filesystem.download', { path: pathOf(item) })
+  if (files.length < items.length) toast(words('folders_stay'))
+}
+
+/** Whether an item may be renamed, moved and deleted. */
+export const isChangeable = (item: Item): boolean => !isFixed(pathOf(item))

@@ -1,0 +1,77 @@
+import { Download, FileQuestion } from 'lucide'
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { formatSize } from '../../kit/formats.ts'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import type { Item } from './folder.ts'
+import type { Kind } from './kinds.ts'
+import { words } from './words.ts'
+
+/** Most bytes that are fetched to be shown; what is larger is better saved. */
+const MOST: Partial<Record<Kind, number>> = {
+  image: 64 * 1_048_576,
+  audio: 256 * 1_048_576,
+  video: 512 * 1_048_576,
+}
+
+const Unshown = ({ path, item, text }: { path: string; item: Item; text: string }) => (
+  <Empty icon={FileQuestion} title={text}>
+    <p>{formatSize(item.size ?? 0)}</p>
+    <Button kind="main" icon={Download} onClick={() => bridge.download('filesystem.download', { path })}>
+      {words('download')}
+    </Button>
+  </Empty>
+)
+
+/** A picture, a sound or a film. What the browser cannot show is offered to be saved. */
+export function Preview({ path, item, kind }: { path: string; item: Item; kind: Kind }) {
+  const [url, setUrl] = useState<string | undefined>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [isBroken, setBroken] = useState(false)
+  const [round, setRound] = useState(0)
+  const most = MOST[kind]
+  const isShown = most !== undefined && (item.size ?? 0) <= most
+
+  useEffect(() => {
+    if (!isShown) return
+    const stop = new AbortController()
+    let made: string | undefined
+    setTrouble(undefined)
+    bridge.call('filesystem.download', { path }, { signal: stop.signal }).then(
+      (bytes) => {
+        // As what it is by its name: never as a page.
+        made = URL.createObjectURL(new Blob([bytes], { type: item.mime ?? '' }))
+        setUrl(made)
+      },
+      (error: unknown) => !stop.signal.aborted && setTrouble(error),
+    )
+    return () => {
+      stop.abort()
+      if (made) URL.revokeObjectURL(made)
+    }
+  }, [path, item.modified, isShown, round])
+
+  if (!isShown) return <Unshown path={path} item={item} text={words(most ? 'too_large_to_show' : 'no_preview')} />
+  if (isBroken) return <Unshown path={path} item={item} text={words('cannot_show')} />
+  if (trouble !== undefined)
+    return (
+      <Empty icon={FileQuestion} title={explain(trouble)}>
+        <Button onClick={() => setRound(round + 1)}>{common('retry')}</Button>
+      </Empty>
+    )
+  if (url === undefined) return <Loading />
+  const shared = { src: url, onError: () => setBroken(true) }
+  return (
+    <div class={`shown ${kind}`}>
+      {kind === 'image' && <img {...shared} alt={item.name} />}
+      {/* What somebody stored has no captions beside it. */}
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
+      {kind === 'audio' && <audio {...shared} controls aria-label={item.name} />}
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
+      {kind === 'video' && <video {...shared} controls aria-label={item.name} />}
+    </div>
+  )
+}

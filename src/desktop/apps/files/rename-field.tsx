@@ -1,0 +1,73 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { explain } from '../../kit/trouble.ts'
+import type { Item } from './folder.ts'
+import { rename } from './operations.ts'
+import { splitName } from './paths.ts'
+import { words } from './words.ts'
+
+/** The name of an item, to be changed where it stands: Enter takes it, Escape leaves it. */
+export function RenameField({
+  item,
+  place,
+  onDone,
+}: {
+  item: Item
+  place: { left: string; top: string; width: string }
+  onDone: () => void
+}) {
+  const field = useRef<HTMLInputElement>(null)
+  const isDone = useRef(false)
+  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+
+  useLayoutEffect(() => {
+    field.current!.focus()
+    const end = item.type === 'file' ? splitName(item.name)[0].length : item.name.length
+    field.current!.setSelectionRange(0, end)
+  }, [])
+
+  async function take(): Promise<void> {
+    const name = field.current!.value
+    if (isDone.current) return
+    if (name === '' || name === item.name) return leave()
+    isDone.current = true
+    try {
+      await rename(item, name)
+      onDone()
+    } catch (error) {
+      isDone.current = false
+      setFlaw(explain(error))
+      field.current?.focus()
+    }
+  }
+
+  function leave(): void {
+    isDone.current = true
+    onDone()
+  }
+
+  return (
+    <div class="rename" style={place}>
+      <input
+        ref={field}
+        aria-label={words('new_name')}
+        aria-invalid={flaw !== undefined}
+        aria-describedby={flaw && 'rename-flaw'}
+        defaultValue={item.name}
+        maxLength={255}
+        spellcheck={false}
+        autocapitalize="off"
+        onBlur={() => void (flaw ? leave() : take())}
+        onKeyDown={(event) => {
+          event.stopPropagation()
+          if (event.key === 'Enter') void take()
+          if (event.key === 'Escape') leave()
+        }}
+      />
+      {flaw && (
+        <p class="flaw" id="rename-flaw" role="alert">
+          {flaw}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,60 @@
+import { computed, signal } from '@preact/signals'
+import { folder, items, type Item } from './folder.ts'
+
+const names = signal<ReadonlySet<string>>(new Set())
+/** Name of the item that the keyboard is at. */
+export const cursor = signal<string | undefined>(undefined)
+let anchor: string | undefined
+
+/** Items that are selected, of those that are shown. */
+export const selected = computed<readonly Item[]>(() => items.value.filter(({ name }) => names.value.has(name)))
+
+export const isSelected = (name: string): boolean => names.value.has(name)
+
+export function clear(): void {
+  names.value = new Set()
+}
+
+export function selectAll(): void {
+  names.value = new Set(items.value.map(({ name }) => name))
+}
+
+/** Selects this and nothing else. */
+export function only(name: string): void {
+  names.value = new Set([name])
+  cursor.value = name
+  anchor = name
+}
+
+export function selectNames(some: Iterable<string>): void {
+  names.value = new Set(some)
+  cursor.value = [...some][0]
+  anchor = cursor.value
+}
+
+export function toggle(name: string): void {
+  const next = new Set(names.value)
+  if (!next.delete(name)) next.add(name)
+  names.value = next
+  cursor.value = name
+  anchor = name
+}
+
+/** Selects everything between where the selection began and this. */
+export function extendTo(name: string): void {
+  const shown = items.value
+  const from = Math.max(
+    0,
+    shown.findIndex((item) => item.name === (anchor ?? cursor.value)),
+  )
+  const to = shown.findIndex((item) => item.name === name)
+  const [first, last] = from < to ? [from, to] : [to, from]
+  names.value = new Set(shown.slice(first, last + 1).map((item) => item.name))
+  cursor.value = name
+}
+
+folder.subscribe(() => {
+  clear()
+  cursor.value = undefined
+  anchor = undefined
+})

@@ -1,0 +1,140 @@
+import { RotateCcw, Trash2, X } from 'lucide'
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { formatDate, formatSize, formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toast } from '../../kit/toast.tsx'
+import { explain, Trouble } from '../../kit/trouble.ts'
+import { WindowedList } from '../../kit/windowed-list.tsx'
+import { common } from '../../kit/words.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { go, onChange } from './folder.ts'
+import { iconOf } from './kinds.ts'
+import { attempt } from './operations.ts'
+import { freeName, join, nameOf, parentOf } from './paths.ts'
+import { selectNames } from './selection.ts'
+import { SideButton } from './side.tsx'
+import { words } from './words.ts'
+
+type Entry = AnswerOf<'trash.list'>['items'][number]
+
+/** Brings an entry back; where its place is taken by now, under another name beside. */
+async function restore({ id, path }: Entry): Promise<void> {
+  const to = await bridge.call('trash.restore', { id }).then(
+    (answer) => answer.path,
+    async (error: unknown) => {
+      if (!(error instanceof Trouble && error.code === 'exists')) throw error
+      const { items } = await bridge.call('filesystem.list', { path: parentOf(path) })
+      const names = items.map(({ name }) => name)
+      return (await bridge.call('trash.restore', { id, to: join(parentOf(path), freeName(nameOf(path), names)) })).path
+    },
+  )
+  const show = () => {
+    go(parentOf(to))
+    selectNames([nameOf(to)])
+  }
+  toast(words('restored', to), { action: { label: words('show'), run: show } })
+}
+
+async function askAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
+  const isSure = await confirm({ title: words('erase_title'), text, action: words('erase'), danger: true })
+  if (isSure) await attempt(work)
+}
+
+/** What was deleted and can come back. */
+export function TrashView() {
+  const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [chosen, setChosen] = useState<number | undefined>(undefined)
+
+  function load(): void {
+    bridge.call('trash.list', {}).then(({ items }) => {
+      setEntries(items)
+      setTrouble(undefined)
+    }, setTrouble)
+  }
+  useEffect(() => {
+    bridge.title(`${words('trash')} – ${words('files')}`)
+    load()
+    return onChange(load)
+  }, [])
+
+  return (
+    <>
+      <Toolbar label={words('trash')}>
+        <SideButton />
+        <h2>{words('trash')}</h2>
+        <span class="space" />
+        <Button
+          kind="danger"
+          icon={Trash2}
+          disabled={!entries || entries.length === 0}
+          onClick={() => void askAndErase(() => bridge.call('trash.empty', {}), words('empty_text', entries!.length))}
+        >
+          {words('empty_trash')}
+        </Button>
+      </Toolbar>
+      {trouble !== undefined && !entries ? (
+        <Empty icon={Trash2} title={explain(trouble)}>
+          <Button onClick={load}>{common('retry')}</Button>
+        </Empty>
+      ) : !entries ? (
+        <Loading />
+      ) : entries.length === 0 ? (
+        <Empty icon={Trash2} title={words('trash_empty')}>
+          <p>{words('trash_empty_text')}</p>
+        </Empty>
+      ) : (
+        <div class="trash-list">
+          <WindowedList
+            items={entries}
+            rowHeight={56}
+            keyOf={({ id }) => id}
+            label={words('trash')}
+            selected={chosen}
+            onSelect={({ id }) => setChosen(id)}
+            onOpen={(entry) => void attempt(() => restore(entry))}
+          >
+            {(entry) => (
+              <span class="trash-line">
+                <Icon of={iconOf(entry)} size={22} />
+                <span class="name">
+                  <strong>{entry.name}</strong>
+                  <small>
+                    {words('was_in', parentOf(entry.path))} · {words('deleted_when', formatWhen(entry.deleted_at))} ·{' '}
+                    {words('kept_until', formatDate(entry.expires_at))}
+                  </small>
+                </span>
+                <span class="size">{entry.type === 'file' ? formatSize(entry.size) : ''}</span>
+              </span>
+            )}
+          </WindowedList>
+        </div>
+      )}
+      <Chosen entry={entries?.find(({ id }) => id === chosen)} onClear={() => setChosen(undefined)} />
+    </>
+  )
+}
+
+/** What can be done with the chosen entry. */
+function Chosen({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
+  if (!entry) return null
+  const erase = () =>
+    askAndErase(() => bridge.call('trash.delete', { id: entry.id }), words('erase_text', entry.name)).then(onClear)
+  return (
+    <div class="chosen" role="toolbar" aria-label={entry.name}>
+      <strong class="name">{entry.name}</strong>
+      <Button kind="main" icon={RotateCcw} onClick={() => void attempt(() => restore(entry)).then(onClear)}>
+        {words('restore')}
+      </Button>
+      <Button kind="danger" onClick={() => void erase()}>
+        {words('erase')}
+      </Button>
+      <IconButton icon={X} label={common('close')} onClick={onClear} />
+    </div>
+  )
+}

@@ -1,0 +1,85 @@
+import { CircleCheck, RotateCw, TriangleAlert, X } from 'lucide'
+import { useState } from 'preact/hooks'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { formatSize } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { cancel, cancelAll, news, retry, retryAll, sizeOf, tidyUp, uploads, type Upload } from './uploads.ts'
+import { words } from './words.ts'
+
+/** Lines that are drawn; the others are counted. */
+const MOST = 60
+
+const rank: Record<Upload['state'], number> = { failed: 0, asking: 1, sending: 2, waiting: 3, done: 4, skipped: 5 }
+
+function Line({ upload }: { upload: Upload }) {
+  // An upload changes in place: its line follows the news, not its props.
+  void news.value
+  const { name, state, sent, trouble } = upload
+  const isRunning = state === 'sending' || state === 'waiting' || state === 'asking'
+  return (
+    <li>
+      {state === 'done' && <Icon of={CircleCheck} size={16} />}
+      {state === 'failed' && <Icon of={TriangleAlert} size={16} />}
+      <span class="name">{name}</span>
+      {state === 'failed' && <span class="bad">{explain(trouble)}</span>}
+      {state === 'skipped' && <span class="soft">{words('skipped')}</span>}
+      {state === 'waiting' && <span class="soft">{words('waiting')}</span>}
+      {state === 'sending' && sizeOf(upload) > 0 && (
+        <progress aria-label={name} max={sizeOf(upload)} value={sent}>
+          {formatSize(sent)}
+        </progress>
+      )}
+      {state === 'failed' && (
+        <IconButton icon={RotateCw} size={16} label={words('retry_one', name)} onClick={() => retry(upload)} />
+      )}
+      {(isRunning || state === 'failed') && (
+        <IconButton icon={X} size={16} label={words('cancel_one', name)} onClick={() => cancel(upload)} />
+      )}
+    </li>
+  )
+}
+
+/** How far the uploads are; nothing while there are none. */
+export function UploadPanel() {
+  const [isOpen, setOpen] = useState(true)
+  void news.value
+  if (uploads.length === 0) return null
+  const count = (state: Upload['state']) => uploads.filter((upload) => upload.state === state).length
+  const [done, skipped, failed] = [count('done'), count('skipped'), count('failed')]
+  const isOver = done + skipped + failed === uploads.length
+  const counted = uploads.filter(({ state, file }) => state !== 'skipped' && file)
+  const total = counted.reduce((sum, upload) => sum + sizeOf(upload), 0)
+  const sent = counted.reduce((sum, upload) => sum + upload.sent, 0)
+  const shown = uploads.toSorted((a, b) => rank[a.state] - rank[b.state]).slice(0, MOST)
+  return (
+    <section class="uploads" aria-label={words('uploads')}>
+      <header>
+        <strong role="status">
+          {!isOver
+            ? words('uploading', done + 1, uploads.length - skipped)
+            : failed > 0
+              ? words('uploads_failed', failed)
+              : words('uploaded', done)}
+        </strong>
+        <span class="space" />
+        {failed > 1 && <Button onClick={retryAll}>{common('retry')}</Button>}
+        {!isOver && <Button onClick={cancelAll}>{words('cancel_all')}</Button>}
+        <Button kind="quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {words(isOpen ? 'less' : 'details')}
+        </Button>
+        {isOver && <IconButton icon={X} label={common('dismiss')} onClick={tidyUp} />}
+      </header>
+      {!isOver && total > 0 && <progress class="whole" aria-label={words('uploads')} max={total} value={sent} />}
+      {isOpen && (
+        <ul>
+          {shown.map((upload) => (
+            <Line key={upload.id} upload={upload} />
+          ))}
+          {uploads.length > MOST && <li class="soft">{words('more_uploads', uploads.length - MOST)}</li>}
+        </ul>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,32 @@
+import { language } from '../../kit/language.ts'
+
+/** Most cents a row takes. */
+const MOST = 10n ** 15n
+
+/**
+ * The cents of an amount as people write it: `12`, `12.5`, `1,234.50`, `1.234,50`. The last point or comma before one or two
+ * digits is the decimal one. Undefined for anything else.
+ */
+export function readAmount(text: string): number | undefined {
+  const found = /^(-?)(\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+|\d+)(?:[.,](\d{1,2}))?$/.exec(text.trim())
+  if (!found) return undefined
+  const cents = BigInt(found[2]!.replace(/\D/g, '') + (found[3] ?? '').padEnd(2, '0'))
+  if (cents > MOST) return undefined
+  return Number(found[1] === '-' ? -cents : cents)
+}
+
+/** Cents as a decimal number, exactly: `-1234.05`. */
+export function decimal(cents: bigint): `${number}` {
+  const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0')
+  return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}` as `${number}`
+}
+
+/** An amount in the language of the desktop, to the cent however large it is. */
+export const showAmount = (cents: bigint, currency: string): string =>
+  new Intl.NumberFormat(language.value, { style: 'currency', currency, minimumFractionDigits: 2 }).format(
+    decimal(cents),
+  )
+
+/** What a field shows of an amount. */
+export const editAmount = (cents: number): string =>
+  language.value === 'de' ? decimal(BigInt(cents)).replace('.', ',') : decimal(BigInt(cents))

@@ -1,0 +1,170 @@
+import { ArrowLeft, Circle, Eye, Palette, Pin, Tag, Trash2 } from 'lucide'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Banner } from '../../kit/banner.tsx'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { Editor } from '../../kit/editor.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { Markdown } from '../../kit/markdown.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { categories, draftOf, drafts, open, remove, write, type Note } from './store.ts'
+import { words } from './words.ts'
+
+const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
+
+async function askAndRemove(note: Note): Promise<void> {
+  const title = note.title || words('untitled')
+  const isSure = await confirm({
+    title: words('delete_title'),
+    text: words('delete_text', title),
+    action: common('delete'),
+    danger: true,
+  })
+  if (!isSure) return
+  try {
+    const undo = await remove(note)
+    toast(words('deleted'), { action: { label: words('undo'), run: () => void undo().catch(toastTrouble) } })
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+/** Says that a note is another one elsewhere, and lets somebody decide. */
+function Trouble({ note }: { note: Note }) {
+  const draft = draftOf(note)
+  const [isShown, setShown] = useState(false)
+  if (draft?.state === 'failed') return <Banner tone="bad">{explain(draft.trouble)}</Banner>
+  if (draft?.state !== 'conflict') return null
+  const { key, theirs } = draft
+  return (
+    <div class="conflict" role="alert">
+      <p>{words(theirs ? 'conflict' : 'gone')}</p>
+      <Button onClick={() => drafts.settle(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => drafts.settle(key, 'theirs')}>{theirs ? words('take_theirs') : common('discard')}</Button>
+      {theirs && (
+        <Button kind="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          {words('their_text')}
+        </Button>
+      )}
+      {theirs && isShown && (
+        <pre tabIndex={0}>
+          {theirs.title}
+          {'\n\n'}
+          {theirs.content}
+        </pre>
+      )}
+    </div>
+  )
+}
+
+function State({ note }: { note: Note }) {
+  const state = draftOf(note)?.state
+  const isSaved = state === undefined && note.row !== undefined
+  return (
+    <span class="state" role="status">
+      {isSaved ? words('saved') : words(state === 'saving' ? 'saving' : 'waiting')}
+    </span>
+  )
+}
+
+function Category({ note }: { note: Note }) {
+  return (
+    <label class="category">
+      <Icon of={Tag} size={15} />
+      <input
+        aria-label={words('category')}
+        placeholder={words('category')}
+        list="categories"
+        maxLength={500}
+        value={note.category ?? ''}
+        onInput={({ currentTarget }) => write(note, { category: currentTarget.value || null })}
+      />
+      <datalist id="categories">
+        {categories.value.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </label>
+  )
+}
+
+/** One note: everything typed is saved by itself. */
+export function NoteEditor({ note }: { note: Note }) {
+  const [isPreview, setPreview] = useState(false)
+  const title = useRef<HTMLInputElement>(null)
+  useEffect(() => bridge.title(note.title === '' ? '' : `${note.title} – ${words('notes')}`), [note.title])
+  useEffect(() => {
+    if (!note.row && note.title === '') title.current?.focus()
+    return () => drafts.flush()
+  }, [])
+
+  return (
+    <article class={`note ${note.color ? `color-${note.color}` : ''}`} aria-label={note.title || words('untitled')}>
+      <Toolbar label={note.title || words('untitled')}>
+        <IconButton
+          icon={ArrowLeft}
+          class="only-narrow"
+          label={common('back')}
+          onClick={() => void (open.value = undefined)}
+        />
+        <Category note={note} />
+        <span class="space" />
+        <State note={note} />
+        <IconButton
+          icon={Eye}
+          label={words('preview')}
+          aria-pressed={isPreview}
+          onClick={() => setPreview(!isPreview)}
+        />
+        <Menu
+          label={words('color')}
+          items={[
+            { label: words('none'), checked: !note.color, onSelect: () => write(note, { color: null }) },
+            ...colors.map((color) => ({
+              label: words(color),
+              icon: Circle,
+              checked: note.color === color,
+              onSelect: () => write(note, { color }),
+            })),
+          ]}
+        >
+          <Icon of={Palette} />
+        </Menu>
+        <IconButton
+          icon={Pin}
+          label={words('pin')}
+          aria-pressed={note.pinned}
+          onClick={() => write(note, { pinned: !note.pinned })}
+        />
+        <IconButton icon={Trash2} label={common('delete')} onClick={() => void askAndRemove(note)} />
+      </Toolbar>
+      <Trouble note={note} />
+      <input
+        class="note-title"
+        aria-label={words('title')}
+        placeholder={words('title')}
+        maxLength={500}
+        value={note.title}
+        ref={title}
+        onInput={({ currentTarget }) => write(note, { title: currentTarget.value })}
+      />
+      {isPreview ? (
+        <div class="note-preview" tabIndex={0}>
+          <Markdown text={note.content ?? ''} />
+        </div>
+      ) : (
+        <Editor
+          label={words('text')}
+          placeholder={words('write')}
+          value={note.content ?? ''}
+          onInput={(content) => write(note, { content })}
+        />
+      )}
+    </article>
+  )
+}

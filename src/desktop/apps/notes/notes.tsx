@@ -1,0 +1,120 @@
+import { useSignalEffect } from '@preact/signals'
+import { Pin, Plus, StickyNote } from 'lucide'
+import { IconButton, Button } from '../../kit/button.tsx'
+import { SearchField } from '../../kit/field.tsx'
+import { formatWhen } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading, NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { WindowedList } from '../../kit/windowed-list.tsx'
+import { common } from '../../kit/words.ts'
+import { NoteEditor } from './note-editor.tsx'
+import { categories, category, create, current, followPath, notes, open, sought, table, type Note } from './store.ts'
+import { words } from './words.ts'
+
+/** The beginning of a note without the marks of Markdown. */
+const beginning = ({ content }: Note): string =>
+  (content ?? '')
+    .slice(0, 300)
+    .replace(/[#*_>`~[\]]+/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+const Line = ({ note }: { note: Note }) => (
+  <div class={`note-line ${note.color ? `color-${note.color}` : ''}`}>
+    <strong>{note.title || words('untitled')}</strong>
+    {note.pinned && <Icon of={Pin} size={14} />}
+    <p>
+      <time>{formatWhen(note.updated_at)}</time> {beginning(note)}
+    </p>
+  </div>
+)
+
+function List() {
+  if (table.trouble.value !== undefined && !table.isLoaded.value) {
+    return (
+      <Empty icon={StickyNote} title={explain(table.trouble.value)}>
+        <Button onClick={() => void table.load()}>{common('retry')}</Button>
+      </Empty>
+    )
+  }
+  if (!table.isLoaded.value) return <Loading />
+  if (notes.value.length === 0) {
+    if (sought.value !== '' || category.value !== '') return <Empty icon={StickyNote} title={words('none_found')} />
+    return (
+      <NoneYet
+        icon={StickyNote}
+        title={words('none_yet')}
+        text={words('none_yet_text')}
+        add={words('new')}
+        onAdd={create}
+      />
+    )
+  }
+  return (
+    <WindowedList
+      items={notes.value}
+      rowHeight={64}
+      keyOf={(note) => note.key}
+      label={words('notes')}
+      selected={current.value?.key}
+      onSelect={(note) => void (open.value = note.key)}
+    >
+      {(note) => <Line note={note} />}
+    </WindowedList>
+  )
+}
+
+/** The app. */
+export function Notes() {
+  useSignalEffect(followPath)
+  const note = current.value
+  return (
+    <>
+      <h1 class="unseen">{words('notes')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('notes')}
+        shows={note ? 'main' : 'side'}
+        side={
+          <>
+            <Toolbar label={words('notes')}>
+              <SearchField
+                label={words('search')}
+                value={sought.value}
+                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+              />
+              <IconButton icon={Plus} label={words('new')} onClick={create} />
+            </Toolbar>
+            {categories.value.length > 0 && (
+              <select
+                class="category-filter"
+                aria-label={words('category')}
+                value={category.value}
+                onChange={({ currentTarget }) => void (category.value = currentTarget.value)}
+              >
+                <option value="">{words('all')}</option>
+                {categories.value.map((name) => (
+                  <option key={name} value={name}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+            <List />
+          </>
+        }
+        main={
+          note ? (
+            <NoteEditor key={note.row?.id ?? note.key} note={note} />
+          ) : (
+            <Empty icon={StickyNote} title={words('none_open')}>
+              <p>{words('none_open_text')}</p>
+            </Empty>
+          )
+        }
+      />
+    </>
+  )
+}

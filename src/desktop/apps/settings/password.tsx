@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { TextField } from '../../kit/field.tsx'
+import { useTask } from '../../kit/loaded.ts'
+import { toast } from '../../kit/toast.tsx'
+import { explain, Trouble } from '../../kit/trouble.ts'
+import { words } from './words.ts'
+
+const empty = { current: '', fresh: '', repeated: '' }
+
+/** Changes the password. */
+export function Password() {
+  const [fields, setFields] = useState(empty)
+  const change = useTask(async () => {
+    await bridge.call('accountSettings.change_password', {
+      current_password: fields.current,
+      new_password: fields.fresh,
+    })
+    setFields(empty)
+    toast(words('password_changed'))
+  })
+  const differs = fields.repeated !== '' && fields.repeated !== fields.fresh
+  const isCurrentWrong = change.trouble instanceof Trouble && change.trouble.code === 'invalid_credentials'
+  const said = change.trouble === undefined ? undefined : explain(change.trouble)
+  const field = (name: keyof typeof empty, autocomplete: string) => ({
+    type: 'password' as const,
+    value: fields[name],
+    required: true,
+    maxLength: 1024,
+    autocomplete,
+    onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      setFields({ ...fields, [name]: currentTarget.value })
+      change.setTrouble(undefined)
+    },
+  })
+  return (
+    <form
+      class="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (fields.repeated === fields.fresh) change.start()
+      }}
+    >
+      <p class="soft">{words('password_text')}</p>
+      <input
+        class="unseen"
+        autocomplete="username"
+        value={bridge.user.value?.username}
+        readOnly
+        tabIndex={-1}
+        aria-hidden
+      />
+      <TextField
+        label={words('current_password')}
+        flaw={isCurrentWrong ? said : undefined}
+        {...field('current', 'current-password')}
+      />
+      <TextField
+        label={words('new_password')}
+        hint={words('password_hint')}
+        minLength={8}
+        flaw={isCurrentWrong ? undefined : said}
+        {...field('fresh', 'new-password')}
+      />
+      <TextField
+        label={words('repeat_password')}
+        flaw={differs ? words('password_differs') : undefined}
+        {...field('repeated', 'new-password')}
+      />
+      <div class="actions">
+        <Button kind="main" type="submit" busy={change.busy}>
+          {words('change_password')}
+        </Button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,156 @@
+import { ShieldCheck, ShieldOff } from 'lucide'
+import { useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { TextField } from '../../kit/field.tsx'
+import { Icon } from '../../kit/icon.tsx'
+import { useLoaded, useTask } from '../../kit/loaded.ts'
+import { Loading } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { words } from './words.ts'
+
+/** Asks for a code and does something with it. */
+function CodeForm({
+  label,
+  kind = 'main',
+  run,
+  onCancel,
+}: {
+  label: string
+  kind?: 'main' | 'danger'
+  run: (code: string) => Promise<void>
+  onCancel: () => void
+}) {
+  const [code, setCode] = useState('')
+  const task = useTask(() => run(code.replaceAll(' ', '')))
+  return (
+    <form class="form" onSubmit={task.start}>
+      <TextField
+        label={words('code')}
+        hint={words('code_hint')}
+        value={code}
+        required
+        maxLength={20}
+        inputMode="numeric"
+        autocomplete="one-time-code"
+        flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+        onInput={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+      <div class="actions">
+        <Button kind={kind} type="submit" busy={task.busy}>
+          {label}
+        </Button>
+        <Button onClick={onCancel}>{common('cancel')}</Button>
+      </div>
+    </form>
+  )
+}
+
+function saveCodes(codes: readonly string[]): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }))
+  link.download = 'svc-backup-codes.txt'
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
+
+const Codes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => (
+  <section>
+    <h3>{words('codes_title')}</h3>
+    <p>{words('codes_text')}</p>
+    <ol class="codes">
+      {codes.map((code) => (
+        <li key={code}>
+          <code>{code}</code>
+        </li>
+      ))}
+    </ol>
+    <div class="form">
+      <div class="actions">
+        <Button onClick={() => saveCodes(codes)}>{words('save_codes')}</Button>
+        <Button kind="main" onClick={onDone}>
+          {words('codes_done')}
+        </Button>
+      </div>
+    </div>
+  </section>
+)
+
+type Doing = 'nothing' | 'turn_off' | 'new_codes'
+
+/** The second factor: off, being set up, or on. */
+export function SecondFactor() {
+  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.2fa_status', {}))
+  const [offered, setOffered] = useState<AnswerOf<'accountSettings.setup_2fa'> | undefined>(undefined)
+  const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
+  const [doing, setDoing] = useState<Doing>('nothing')
+  const begin = useTask(async () => setOffered(await bridge.call('accountSettings.setup_2fa', {})))
+
+  async function enable(totp_code: string): Promise<void> {
+    const { backup_codes } = await bridge.call('accountSettings.enable_2fa', { totp_code })
+    setOffered(undefined)
+    setCodes(backup_codes)
+    await reload()
+  }
+  async function turnOff(totp_code: string): Promise<void> {
+    await bridge.call('accountSettings.disable_2fa', { totp_code })
+    setDoing('nothing')
+    await reload()
+  }
+  async function renew(totp_code: string): Promise<void> {
+    const { backup_codes } = await bridge.call('accountSettings.regenerate_backup_codes', { totp_code })
+    setDoing('nothing')
+    setCodes(backup_codes)
+    await reload()
+  }
+
+  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  if (!value) return <Loading />
+  if (codes) return <Codes codes={codes} onDone={() => setCodes(undefined)} />
+  const { enabled, backup_codes_left } = value
+  return (
+    <section>
+      <p class="soft">{words('factor_text')}</p>
+      <p class={`factor ${enabled ? 'on' : ''}`} role="status">
+        <Icon of={enabled ? ShieldCheck : ShieldOff} size={22} />
+        <strong>{words(enabled ? 'factor_on' : 'factor_off')}</strong>
+        {enabled && <span>{words('codes_left', backup_codes_left)}</span>}
+      </p>
+      {begin.trouble !== undefined && <p class="flaw">{explain(begin.trouble)}</p>}
+      {offered && (
+        <div class="enrol">
+          <p>{words('scan')}</p>
+          <img src={offered.qr_code_url} alt={words('qr')} width={200} height={200} />
+          <p>{words('secret')}</p>
+          <code>{offered.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+          <CodeForm label={words('turn_on')} run={enable} onCancel={() => setOffered(undefined)} />
+        </div>
+      )}
+      {doing === 'turn_off' && (
+        <CodeForm label={words('turn_off')} kind="danger" run={turnOff} onCancel={() => setDoing('nothing')} />
+      )}
+      {doing === 'new_codes' && (
+        <CodeForm label={words('new_codes')} run={renew} onCancel={() => setDoing('nothing')} />
+      )}
+      {!offered && doing === 'nothing' && (
+        <div class="form">
+          <div class="actions">
+            {!enabled && (
+              <Button kind="main" busy={begin.busy} onClick={begin.start}>
+                {words('set_up')}
+              </Button>
+            )}
+            {enabled && <Button onClick={() => setDoing('new_codes')}>{words('new_codes')}</Button>}
+            {enabled && (
+              <Button kind="danger" onClick={() => setDoing('turn_off')}>
+                {words('turn_off')}
+              </Button>
+            )}
+          </div>
+        </div>
+      )}
+    </section>
+  )
+}

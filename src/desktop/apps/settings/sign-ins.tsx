@@ -1,0 +1,97 @@
+import { Laptop, Monitor, Smartphone } from 'lucide'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { formatDateTime } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { useLoaded } from '../../kit/loaded.ts'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { browserIn } from './browsers.ts'
+import { words } from './words.ts'
+
+/** Browsers that are signed in to the account. */
+export function Sessions() {
+  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.sessions', {}))
+  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  if (!value) return <Loading />
+  const end = async (session_id: number) => {
+    try {
+      await bridge.call('accountSettings.revoke_session', { session_id })
+      toast(words('ended'))
+    } catch (error) {
+      toastTrouble(error)
+    }
+    await reload()
+  }
+  return (
+    <ul class="sign-ins">
+      {value.sessions.map(({ session_id, user_agent, ip, last_used_at, current }) => {
+        const { browser, system, isPhone } = browserIn(user_agent)
+        const name = browser && system ? words('on', browser, system) : browser || words('unknown_browser')
+        return (
+          <li key={session_id}>
+            <Icon of={isPhone ? Smartphone : Monitor} size={24} />
+            <div>
+              <strong>{name}</strong>
+              <small>
+                {current ? `${words('this_one')} · ` : ''}
+                {ip} · {words('last_used', formatDateTime(last_used_at))}
+              </small>
+            </div>
+            {!current && (
+              <Button aria-label={`${words('end')}: ${name}`} onClick={() => void end(session_id)}>
+                {words('end')}
+              </Button>
+            )}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** Devices that synchronise. */
+export function Devices() {
+  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.devices', {}))
+  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  if (!value) return <Loading />
+  if (value.devices.length === 0) return <Empty icon={Laptop} title={words('no_devices')} />
+  const revoke = async (token_id: number, name: string) => {
+    const isSure = await confirm({
+      title: words('revoke_title', name),
+      text: words('revoke_text'),
+      action: words('revoke'),
+      danger: true,
+    })
+    if (!isSure) return
+    try {
+      await bridge.call('accountSettings.revoke_device', { token_id })
+      toast(words('ended'))
+    } catch (error) {
+      toastTrouble(error)
+    }
+    await reload()
+  }
+  return (
+    <ul class="sign-ins">
+      {value.devices.map(({ token_id, device_name, device_id, last_used_at, last_ip }) => {
+        const name = device_name || device_id
+        const used = last_used_at ? words('last_used', formatDateTime(last_used_at)) : words('never_used')
+        return (
+          <li key={token_id}>
+            <Icon of={Laptop} size={24} />
+            <div>
+              <strong>{name}</strong>
+              <small>{last_ip ? `${last_ip} · ${used}` : used}</small>
+            </div>
+            <Button aria-label={`${words('revoke')}: ${name}`} onClick={() => void revoke(token_id, name)}>
+              {words('revoke')}
+            </Button>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

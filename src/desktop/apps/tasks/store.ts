@@ -1,0 +1,70 @@
+import { computed, signal } from '@preact/signals'
+import { openEntries, type Entry } from '../../kit/entries.ts'
+import { today } from '../../kit/formats.ts'
+
+export type Task = Entry<'svc_tasks'>
+
+export const entries = openEntries('svc_tasks', {
+  blank: { title: '', note: null, due_on: null, priority: 0, done: false, done_at: null },
+  isComplete: ({ title }) => title.trim() !== '',
+})
+
+/** When a task is due, seen from today. */
+export const groups = ['overdue', 'today', 'soon', 'later', 'undated', 'done'] as const
+export type Group = (typeof groups)[number]
+
+export const chosen = signal<Group | 'open'>('open')
+export const sought = signal('')
+
+/** The day so many days from today, in the time zone of the browser. */
+export function dayFromNow(days: number, now = new Date()): string {
+  return today(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days))
+}
+
+export function groupOf({ done, due_on }: Task): Group {
+  if (done) return 'done'
+  if (due_on === null) return 'undated'
+  if (due_on < today()) return 'overdue'
+  if (due_on === today()) return 'today'
+  return due_on <= dayFromNow(7) ? 'soon' : 'later'
+}
+
+const inOrder = (a: Task, b: Task): number =>
+  a.done && b.done
+    ? (b.done_at ?? b.updated_at).localeCompare(a.done_at ?? a.updated_at)
+    : (a.due_on ?? '').localeCompare(b.due_on ?? '') || b.priority - a.priority || a.title.localeCompare(b.title)
+
+const grouped = computed(() => {
+  const byGroup = new Map<Group, Task[]>(groups.map((group) => [group, []]))
+  for (const task of entries.all.value.toSorted(inOrder)) byGroup.get(groupOf(task))!.push(task)
+  return byGroup
+})
+
+export const countOf = (group: Group | 'open'): number =>
+  group === 'open' ? entries.all.value.filter(({ done }) => !done).length : (grouped.value.get(group)?.length ?? 0)
+
+const isFound = ({ title, note }: Task): boolean => {
+  const text = `${title}\n${note ?? ''}`.toLowerCase()
+  return sought.value
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
+
+/** What is shown: groups with their tasks, empty ones left out. */
+export const shown = computed(() =>
+  groups
+    .filter((group) => (chosen.value === 'open' ? group !== 'done' : group === chosen.value))
+    .map((group) => ({ group, tasks: (grouped.value.get(group) ?? []).filter(isFound) }))
+    .filter(({ tasks }) => tasks.length > 0),
+)
+
+/** Adds a task to the list that is shown. */
+export function add(title: string): void {
+  const due = { today: 0, soon: 1, overdue: 0, later: 8 } as const
+  const days = chosen.value in due ? due[chosen.value as keyof typeof due] : undefined
+  entries.add({ title, due_on: days === undefined ? null : dayFromNow(days) })
+}
+
+export const finish = (task: Task, done: boolean): void =>
+  entries.write(task, { done, done_at: done ? new Date().toISOString() : null })

@@ -1,0 +1,35 @@
+import type { IconNode } from 'lucide'
+import type { ComponentChildren, JSX } from 'preact'
+import { Icon } from './icon.tsx'
+
+type Native = Omit<JSX.IntrinsicElements['button'], 'icon'>
+
+/** A button with words. `main` is what one mostly comes for; `danger` destroys something. */
+export function Button({
+  kind = 'plain',
+  icon,
+  children,
+  busy = false,
+  ...rest
+}: Native & {
+  kind?: 'main' | 'plain' | 'quiet' | 'danger'
+  icon?: IconNode
+  busy?: boolean
+  children: ComponentChildren
+}) {
+  return (
+    <button type="button" {...rest} class={`button ${kind}`} aria-busy={busy} disabled={busy || rest.disabled}>
+      {icon && <Icon of={icon} />}
+      <span>{children}</span>
+    </button>
+  )
+}
+
+/** A button that shows a picture only; `label` says what it does. */
+export function IconButton({ icon, label, size, ...rest }: Native & { icon: IconNode; label: string; size?: number }) {
+  return (
+    <button type="button" title={label} {...rest} class={`icon-button ${String(rest.class ?? '')}`} aria-label={label}>
+      <Icon of={icon} {...(size ? { size } : {})} />
+    </button>
+  )
+}

@@ -1,0 +1,92 @@
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
+import { X } from 'lucide'
+import { Button, IconButton } from './button.tsx'
+import { common } from './words.ts'
+
+/** A window in front of everything else: focus stays inside, Escape closes it, and afterwards it goes back to where it was. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useLayoutEffect(() => {
+    const before = document.activeElement
+    element.current!.showModal()
+    // The attribute of HTML for this is refused in frames without an origin.
+    element.current!.querySelector<HTMLElement>('[data-first]')?.focus()
+    return () => {
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onMouseDown={(event) => event.target === element.current && onClose()}
+    >
+      <div class="dialog-body">
+        <div class="dialog-head">
+          <h2 id={id}>{title}</h2>
+          <IconButton icon={X} label={common('close')} onClick={onClose} />
+        </div>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+interface Question {
+  title: string
+  text: string
+  /** What the button says that goes on. */
+  action: string
+  danger?: boolean
+  answer: (yes: boolean) => void
+}
+
+const questions = signal<readonly Question[]>([])
+
+/** Asks before something that cannot be undone. */
+export const confirm = (question: Omit<Question, 'answer'>): Promise<boolean> =>
+  new Promise((resolve) => {
+    const asked: Question = {
+      ...question,
+      answer(yes) {
+        questions.value = questions.value.filter((one) => one !== asked)
+        resolve(yes)
+      },
+    }
+    questions.value = [...questions.value, asked]
+  })
+
+/** Shows what `confirm` asks; once per page. */
+export function Dialogs() {
+  return (
+    <>
+      {questions.value.map(({ title, text, action, danger, answer }) => (
+        <Dialog key={title} title={title} onClose={() => answer(false)}>
+          <p>{text}</p>
+          <footer>
+            <Button onClick={() => answer(false)}>{common('cancel')}</Button>
+            <Button kind={danger ? 'danger' : 'main'} data-first onClick={() => answer(true)}>
+              {action}
+            </Button>
+          </footer>
+        </Dialog>
+      ))}
+    </>
+  )
+}

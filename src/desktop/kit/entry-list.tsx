@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import type { TableName } from '../../contract/tables.ts'
+import type { Entries, Entry } from './entries.ts'
+import { WindowedList } from './windowed-list.tsx'
+
+/** A list of entries; the one that is chosen opens. */
+export const EntryList = <N extends TableName>({
+  of,
+  items,
+  rowHeight,
+  label,
+  children,
+}: {
+  of: Entries<N>
+  items: readonly Entry<N>[]
+  /** Pixels. */
+  rowHeight: number
+  label: string
+  children: (entry: Entry<N>) => ComponentChildren
+}) => (
+  <WindowedList
+    items={items}
+    rowHeight={rowHeight}
+    keyOf={(entry) => entry.key}
+    label={label}
+    selected={of.current.value?.key}
+    onSelect={(entry) => void (of.open.value = entry.key)}
+  >
+    {children}
+  </WindowedList>
+)

@@ -1,0 +1,41 @@
+import { catalogue } from './language.ts'
+
+/** Words of everything that edits rows. */
+export const entryWords = catalogue(
+  {
+    delete_title: 'Delete this?',
+    delete_text: (name: string) => `“${name}” is deleted for good, here and on all devices.`,
+    deleted: 'Deleted.',
+    undo: 'Undo',
+    saving: 'Saving …',
+    saved: 'Saved',
+    waiting: 'Not saved yet',
+    conflict: 'This was changed elsewhere while you were writing.',
+    gone: 'This was deleted elsewhere while you were writing.',
+    keep_mine: 'Keep mine',
+    take_theirs: 'Take the other',
+    as_new: 'Keep as a new one',
+    their_version: 'The other version',
+    empty_value: 'empty',
+    done: 'Done',
+    none_found: 'Nothing found',
+  },
+  {
+    delete_title: 'Löschen?',
+    delete_text: (name) => `„${name}“ wird endgültig gelöscht, hier und auf allen Geräten.`,
+    deleted: 'Gelöscht.',
+    undo: 'Rückgängig',
+    saving: 'Wird gespeichert …',
+    saved: 'Gespeichert',
+    waiting: 'Noch nicht gespeichert',
+    conflict: 'Das wurde anderswo geändert, während Sie schrieben.',
+    gone: 'Das wurde anderswo gelöscht, während Sie schrieben.',
+    keep_mine: 'Meine behalten',
+    take_theirs: 'Die andere nehmen',
+    as_new: 'Als neu behalten',
+    their_version: 'Die andere Fassung',
+    empty_value: 'leer',
+    done: 'Fertig',
+    none_found: 'Nichts gefunden',
+  },
+)

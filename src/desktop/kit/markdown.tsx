@@ -1,0 +1,35 @@
+import createDOMPurify from 'dompurify'
+import { Marked } from 'marked'
+import { useMemo } from 'preact/hooks'
+
+const purify = createDOMPurify(window)
+
+// Pictures from elsewhere would tell their server that this text is read; their description stays.
+purify.addHook('afterSanitizeAttributes', (node) => {
+  if (node.tagName === 'A') node.setAttribute('rel', 'noopener noreferrer')
+  if (node.tagName !== 'IMG') return
+  if (/^(data:image\/(png|jpeg|gif|webp);|blob:)/.test(node.getAttribute('src') ?? '')) return
+  node.replaceWith(document.createTextNode(node.getAttribute('alt') ?? ''))
+})
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
+
+const parser = new Marked({ async: false, gfm: true, breaks: true })
+/** Shows HTML in a text as it was written. */
+const literal = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: ({ text }) => escaped(text) } })
+
+/** HTML of a Markdown text that may come from anybody: nothing in it runs, loads or looks like a part of the desktop. */
+const htmlOf = (text: string, isLiteral: boolean): string =>
+  purify.sanitize((isLiteral ? literal : parser).parse(text, { async: false }), {
+    USE_PROFILES: { html: true },
+    FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'video', 'audio', 'source', 'picture'],
+    FORBID_ATTR: ['style', 'class', 'id', 'name', 'srcset'],
+    ALLOWED_URI_REGEXP: /^(https?:|mailto:|tel:|data:image\/(png|jpeg|gif|webp);|blob:|#)/i,
+  })
+
+/** A text in Markdown, shown; with `literal`, HTML in it is shown as text. */
+export function Markdown({ text, literal: isLiteral = false }: { text: string; literal?: boolean }) {
+  const html = useMemo(() => htmlOf(text, isLiteral), [text, isLiteral])
+  return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
+}

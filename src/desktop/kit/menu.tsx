@@ -1,0 +1,167 @@
+import type { IconNode } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Icon } from './icon.tsx'
+
+export interface MenuItem {
+  label: string
+  icon?: IconNode
+  danger?: boolean
+  disabled?: boolean
+  /** Whether it is ticked; undefined for what cannot be. */
+  checked?: boolean
+  onSelect: () => void
+}
+
+/** A menu on a button: arrow keys, Home, End, letters and Escape work as everywhere. */
+export function Menu({
+  label,
+  items,
+  children,
+  align = 'end',
+  class: more = 'icon-button',
+}: {
+  label: string
+  items: readonly MenuItem[]
+  children: ComponentChildren
+  align?: 'start' | 'end'
+  class?: string
+}) {
+  const [open, setOpen] = useState(false)
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
+  const list = useRef<HTMLDivElement>(null)
+  const close = (refocus = true) => {
+    setOpen(false)
+    if (refocus) button.current?.focus()
+  }
+
+  useLayoutEffect(() => {
+    if (!open) return
+    list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
+    const outside = (event: Event) => {
+      const target = event.target instanceof Node ? event.target : null
+      if (!list.current?.contains(target) && !button.current?.contains(target)) close(false)
+    }
+    addEventListener('pointerdown', outside)
+    addEventListener('blur', outside)
+    return () => {
+      removeEventListener('pointerdown', outside)
+      removeEventListener('blur', outside)
+    }
+  }, [open])
+
+  return (
+    <div class="menu-around">
+      <button
+        ref={button}
+        type="button"
+        class={more}
+        aria-label={label}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        aria-controls={id}
+        onClick={() => setOpen(!open)}
+      >
+        {children}
+      </button>
+      {open && (
+        <div
+          ref={list}
+          id={id}
+          class={`menu ${align}`}
+          role="menu"
+          aria-label={label}
+          onKeyDown={(event) => moveIn(event, close)}
+        >
+          <MenuItems items={items} close={close} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** What stands in a menu; `close` is called before what was chosen happens. */
+const MenuItems = ({ items, close }: { items: readonly MenuItem[]; close: () => void }) => (
+  <>
+    {items.map((item) => (
+      <button
+        key={item.label}
+        type="button"
+        role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
+        aria-checked={item.checked}
+        aria-disabled={item.disabled}
+        tabIndex={-1}
+        class={item.danger ? 'danger' : ''}
+        onClick={() => {
+          if (item.disabled) return
+          close()
+          item.onSelect()
+        }}
+      >
+        {item.icon && <Icon of={item.icon} size={16} />}
+        <span>{item.label}</span>
+      </button>
+    ))}
+  </>
+)
+
+/** A menu at a point of the page, for a right click or the menu key; whoever shows it takes it away on `onClose`. */
+export function ContextMenu({
+  label,
+  items,
+  at,
+  onClose,
+}: {
+  label: string
+  items: readonly MenuItem[]
+  /** Pixels from the corner of the page; the menu stays inside it. */
+  at: { x: number; y: number }
+  onClose: () => void
+}) {
+  const list = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    const element = list.current!
+    const before = document.activeElement
+    element.style.left = `${Math.max(4, Math.min(at.x, innerWidth - element.offsetWidth - 4))}px`
+    element.style.top = `${Math.max(4, Math.min(at.y, innerHeight - element.offsetHeight - 4))}px`
+    element.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
+    const outside = (event: Event) => {
+      if (!(event.target instanceof Node && element.contains(event.target))) onClose()
+    }
+    addEventListener('pointerdown', outside)
+    addEventListener('blur', outside)
+    return () => {
+      removeEventListener('pointerdown', outside)
+      removeEventListener('blur', outside)
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
+    }
+  }, [at])
+  return (
+    <div ref={list} class="menu at-point" role="menu" aria-label={label} onKeyDown={(event) => moveIn(event, onClose)}>
+      <MenuItems items={items} close={onClose} />
+    </div>
+  )
+}
+
+function moveIn(event: KeyboardEvent & { currentTarget: HTMLElement }, close: () => void): void {
+  const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^=menuitem]')]
+  const at = items.indexOf(document.activeElement as HTMLElement)
+  const to = {
+    ArrowDown: (at + 1) % items.length,
+    ArrowUp: (at - 1 + items.length) % items.length,
+    Home: 0,
+    End: items.length - 1,
+  }[event.key]
+  const letter = event.key.length === 1 ? event.key.toLowerCase() : undefined
+  if (to !== undefined) items[to]?.focus()
+  else if (event.key === 'Escape' || event.key === 'Tab') close()
+  else if (letter && letter !== ' ') {
+    const from = [...items.slice(at + 1), ...items.slice(0, at + 1)]
+    from.find((item) => item.textContent.trim().toLowerCase().startsWith(letter))?.focus()
+    return
+  } else return
+  event.preventDefault()
+  event.stopPropagation()
+}

@@ -1,0 +1,146 @@
+import { computed, signal } from '@preact/signals'
+import type { tables, TableName } from '../../contract/tables.ts'
+import { bridge } from './bridge.ts'
+import { Trouble } from './trouble.ts'
+
+type Columns<N extends TableName> = (typeof tables)[N]['columns']
+
+type Plain<C> = C extends { type: 'integer' | 'real' }
+  ? number
+  : C extends { type: 'boolean' }
+    ? boolean
+    : C extends { type: 'json' }
+      ? unknown
+      : string
+
+type Value<C> = C extends { required: true } | { default: unknown } ? Plain<C> : Plain<C> | null
+
+/** What somebody can write into a row of a table. */
+export type Fields<N extends TableName> = { [K in keyof Columns<N>]: Value<Columns<N>[K]> }
+
+/** A row as the server has it. */
+export type Row<N extends TableName> = Fields<N> & {
+  id: number
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+/** The row was changed elsewhere since it was read: nothing was written. */
+export class Conflict<N extends TableName = TableName> extends Error {
+  override name = 'Conflict'
+  /** As it is on the server; undefined when it was deleted. */
+  readonly current: Row<N> | undefined
+
+  constructor(current: Row<N> | undefined) {
+    super('The row was changed elsewhere.')
+    this.current = current
+  }
+}
+
+/** A random UUID (RFC 9562, version 4); the browser's own is there on encrypted connections only. */
+export function uuid(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = (bytes[6]! & 0x0f) | 0x40
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
+
+interface Operation {
+  operation: 'INSERT' | 'UPDATE' | 'DELETE'
+  data: object
+  base_version?: number
+}
+
+/** The rows of one table, kept as they are on the server: what changes elsewhere changes here. */
+export function openTable<N extends TableName>(table: N) {
+  const byId = signal<ReadonlyMap<number, Row<N>>>(new Map())
+  const isLoaded = signal(false)
+  const trouble = signal<unknown>(undefined)
+  let since = 0
+
+  const stop = bridge.watch([table], (changes, reset) => {
+    if (reset) {
+      void load()
+      return
+    }
+    const next = new Map(byId.value)
+    for (const { operation, data, cursor } of changes) {
+      if (cursor <= since) continue
+      if (operation === 'DELETE') next.delete(data.id)
+      else take(next, data as unknown as Row<N>)
+    }
+    byId.value = next
+  })
+
+  /** Keeps the newer one of two versions, in whatever order they come. */
+  function take(rows: Map<number, Row<N>>, row: Row<N>): void {
+    const known = rows.get(row.id)
+    if (!known || known.version <= row.version) rows.set(row.id, row)
+  }
+
+  async function load(): Promise<void> {
+    try {
+      const { data, cursor } = await bridge.call('rows.list', { tables: table })
+      since = cursor
+      byId.value = new Map((data[table] as unknown as Row<N>[]).map((row) => [row.id, row]))
+      isLoaded.value = true
+      trouble.value = undefined
+    } catch (error) {
+      trouble.value = error
+    }
+  }
+
+  async function write(operation: Operation, op_id = uuid()) {
+    const { results } = await bridge.call('rows.push', { operations: [{ table, op_id, ...operation }] })
+    const result = results[0]!
+    if (result.status === 'conflict') throw new Conflict(result.current as unknown as Row<N> | undefined)
+    if (result.status === 'error') {
+      if (result.code === 'gone') throw new Conflict(undefined)
+      throw new Trouble({ code: result.code ?? 'bad_request', message: result.error ?? '' })
+    }
+    return result
+  }
+
+  void load()
+  return {
+    /** All rows, in no order. */
+    rows: computed(() => [...byId.value.values()]),
+    get: (id: number) => byId.value.get(id),
+    /** False until the rows are there for the first time. */
+    isLoaded,
+    /** Why they are not; undefined when nothing is the matter. */
+    trouble,
+    load,
+    /** Writes a new row and answers its id. The same `opId` again writes nothing twice. */
+    async insert(data: Partial<Fields<N>>, opId?: string): Promise<number> {
+      const { id, version } = await write({ operation: 'INSERT', data }, opId)
+      const now = new Date().toISOString()
+      const next = new Map(byId.value)
+      take(next, { created_at: now, updated_at: now, ...data, id: id!, version: version! } as unknown as Row<N>)
+      byId.value = next
+      return id!
+    },
+    /** Changes a row as it was in version `base`, and answers its new version. Throws `Conflict` when it is another one by now. */
+    async update(id: number, data: Partial<Fields<N>>, base: number): Promise<number> {
+      const { version } = await write({ operation: 'UPDATE', data: { ...data, id }, base_version: base })
+      const next = new Map(byId.value)
+      const known = next.get(id)
+      if (known) take(next, { ...known, ...data, version: version!, updated_at: new Date().toISOString() })
+      byId.value = next
+      return version!
+    },
+    /** Deletes a row; one that is gone already is fine. */
+    async remove(id: number): Promise<void> {
+      await write({ operation: 'DELETE', data: { id } })
+      const next = new Map(byId.value)
+      next.delete(id)
+      byId.value = next
+    },
+    /** Lets go of the feed. */
+    stop,
+  }
+}
+
+export type Table<N extends TableName> = ReturnType<typeof openTable<N>>

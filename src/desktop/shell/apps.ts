@@ -1,0 +1,50 @@
+import { computed, signal } from '@preact/signals'
+import type { AnswerOf } from '../wire/actions.ts'
+import { call } from './session.ts'
+
+export type App = AnswerOf<'apps.list'>['apps'][number]
+
+const known = signal<readonly App[]>([])
+
+/** The package's own apps, in the order of dock and launcher; all others follow by name. */
+export const ownApps = [
+  'files',
+  'chat',
+  'assistant',
+  'notes',
+  'docs',
+  'tasks',
+  'calendar',
+  'contacts',
+  'bookmarks',
+  'finance',
+  'places',
+  'settings',
+  'components',
+  'apps',
+  'admin',
+] as const
+
+function rank({ slug }: App): number {
+  const at = ownApps.findIndex((own) => own === slug)
+  return at < 0 ? ownApps.length : at
+}
+
+/** Whether there is a page for an app: the package's own apps are known to the server also where this build lacks one. */
+const hasPage = ({ slug }: App): boolean => !ownApps.some((own) => own === slug) || __APPS__.includes(slug)
+
+/** Apps of whoever is signed in. */
+export const apps = computed(() =>
+  known.value.filter(hasPage).toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)),
+)
+
+export const appBySlug = (slug: string): App | undefined => apps.value.find((app) => app.slug === slug)
+
+/** Whether an app came with the package: only its own page speaks for it. */
+export const isOfPackage = ({ slug, is_system, app_path }: App): boolean =>
+  is_system && __APPS__.includes(slug) && app_path === `/apps/${slug}/index.html`
+
+/** Asks again which apps there are. */
+export async function refreshApps(): Promise<void> {
+  known.value = (await call('apps.list', {})).apps
+}

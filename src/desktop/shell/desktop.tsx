@@ -1,0 +1,51 @@
+import { CloudOff } from 'lucide'
+import { Banner } from '../kit/banner.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { formatDay } from '../kit/formats.ts'
+import { Bar } from './bar.tsx'
+import { Components } from './components/frames.tsx'
+import { Dock } from './dock.tsx'
+import { maintenance, online } from './feed.ts'
+import { KeyboardHelp } from './keyboard-help.tsx'
+import { helpOpen, launcherOpen } from './keys.ts'
+import { Launcher } from './launcher.tsx'
+import { lock, user } from './session.ts'
+import { SnapPreview, WindowFrame } from './window-frame.tsx'
+import { front, windows } from './windows.ts'
+import { words } from './words.ts'
+
+function greeting(name: string): string {
+  const hour = new Date().getHours()
+  if (hour >= 5 && hour < 12) return words('good_morning', name)
+  return hour >= 12 && hour < 18 ? words('good_day', name) : words('good_evening', name)
+}
+
+/** Everything somebody who is signed in sees; behind a lock it stays as it is, out of sight and out of reach. */
+export function Desktop() {
+  return (
+    <div class="desktop" inert={lock.value !== undefined} hidden={lock.value !== undefined}>
+      <h1 class="unseen">{words('desktop')}</h1>
+      <Bar />
+      {!online.value && (
+        <Banner>
+          <Icon of={CloudOff} /> {words('offline')}
+        </Banner>
+      )}
+      {maintenance.value !== undefined && <Banner>{maintenance.value || words('maintenance')}</Banner>}
+      <div class="greeting" hidden={front.value !== undefined}>
+        <p class="greeting-name">{greeting(user.value?.display_name ?? '')}</p>
+        <p>{formatDay(Date.now())}</p>
+      </div>
+      <main class="windows" aria-label={words('desktop')}>
+        <Components />
+        {windows.value.map((one) => (
+          <WindowFrame key={`${one.id}`} window={one} />
+        ))}
+        <SnapPreview />
+      </main>
+      <Dock />
+      {launcherOpen.value && <Launcher />}
+      {helpOpen.value && <KeyboardHelp />}
+    </div>
+  )
+}

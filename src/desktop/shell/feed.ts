@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals'
+import { Trouble } from '../kit/trouble.ts'
+import type { Change } from '../wire/protocol.ts'
+import { call } from './session.ts'
+
+/** False while the server cannot be reached. */
+export const online = signal(true)
+/** What the service says while it is under maintenance. */
+export const maintenance = signal<string | undefined>(undefined)
+
+type Listener = (changes: readonly Change[], reset: boolean) => void
+
+const listeners = new Set<Listener>()
+
+/** Hears of every change of the account's rows, until the function answered is called. */
+export function onChanges(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+const tell = (changes: readonly Change[], reset: boolean): void => {
+  for (const listener of listeners) listener(changes, reset)
+}
+
+/** Seconds that a question waits for news. */
+const WAIT = 50
+/** Milliseconds between questions of a page that nobody sees: it must not take one of the few connections of a browser. */
+const HIDDEN_PAUSE = 60_000
+const LONGEST_PAUSE = 30_000
+
+let wake = (): void => {}
+
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    wake = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+  })
+
+addEventListener('online', () => wake())
+document.addEventListener('visibilitychange', () => wake())
+
+/** Follows the feed for as long as the page is there. */
+export async function follow(): Promise<void> {
+  let position: { cursor: number; epoch: string } | undefined
+  let failures = 0
+  for (;;) {
+    try {
+      if (position === undefined) {
+        const { cursor, epoch } = await call('rows.list', { tables: 'svc_rooms' })
+        position = { cursor, epoch }
+      } else {
+        if (document.hidden) await pause(HIDDEN_PAUSE)
+        const wait: number = document.hidden || failures > 0 ? 0 : WAIT
+        const { changes, cursor } = await call('rows.delta', { ...position, wait })
+        position = { ...position, cursor }
+        if (changes.length > 0) tell(changes as Change[], false)
+      }
+      failures = 0
+      online.value = true
+      maintenance.value = undefined
+    } catch (error) {
+      const { code, message, retryAfter } =
+        error instanceof Trouble ? error : new Trouble({ code: 'internal', message: '' })
+      if (code === 'cursor_expired' || code === 'epoch_mismatch') {
+        position = undefined
+        tell([], true)
+        continue
+      }
+      online.value = code !== 'unreachable'
+      maintenance.value = code === 'maintenance' ? message : undefined
+      failures++
+      const growing = Math.min(LONGEST_PAUSE, 500 * 2 ** Math.min(failures, 7))
+      await pause(Math.max(growing, Math.min(retryAfter ?? 0, 60) * 1_000))
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { effect } from '@preact/signals'
+import { toast } from '../kit/toast.tsx'
+import { appBySlug, isOfPackage } from './apps.ts'
+import { fullWelcome, serve, surroundings } from './broker.ts'
+import { closeAsking } from './closing.ts'
+import { makeFlood } from './flood.ts'
+import { appName } from './app-name.ts'
+import { notify } from './notices.ts'
+import { change, openApp, raise, windows } from './windows.ts'
+import { words } from './words.ts'
+
+/** The frame of an app and what the desktop knows of it. */
+interface Frame {
+  window: number
+  element: HTMLIFrameElement
+  /** Origin that must stand on its messages: `null` for all pages served from here. */
+  origin: string
+  isOfPackage: boolean
+  /** Pages that were loaded into it. One of the package has exactly one: another would not be the package's. */
+  loads: number
+  end: (() => void) | undefined
+  mayTalk: () => boolean
+  mayOpen: () => boolean
+  mayNotify: () => boolean
+  onReady: () => void
+  onFlood: () => void
+}
+
+const frames = new Set<Frame>()
+
+/** Where an app is loaded from, or undefined where that is no place for apps. */
+export function placeOf(slug: string): { src: string; origin: string } | undefined {
+  const app = appBySlug(slug)
+  const url = app && URL.parse(app.app_path, location.origin)
+  if (!url) return undefined
+  if (url.origin === location.origin) {
+    if (!url.pathname.startsWith('/apps/')) return undefined
+    const { theme, language } = surroundings()
+    const hash = new URLSearchParams({ theme, language })
+    return { src: `${url.pathname}${url.search}#${hash}`, origin: 'null' }
+  }
+  return url.protocol === 'https:' ? { src: url.href, origin: url.origin } : undefined
+}
+
+/** Watches over the frame of a window; answers a function that ends it. */
+export function adopt(
+  element: HTMLIFrameElement,
+  {
+    window,
+    slug,
+    origin,
+    onReady,
+    onFlood,
+  }: { window: number; slug: string; origin: string } & Pick<Frame, 'onReady' | 'onFlood'>,
+): () => void {
+  const app = appBySlug(slug)
+  const frame: Frame = {
+    window,
+    element,
+    origin,
+    isOfPackage: app !== undefined && isOfPackage(app),
+    loads: 0,
+    end: undefined,
+    mayTalk: makeFlood(100, 1_000),
+    mayOpen: makeFlood(5, 1_000),
+    mayNotify: makeFlood(3, 10_000),
+    onReady,
+    onFlood,
+  }
+  frames.add(frame)
+  const loaded = () => {
+    frame.loads++
+    frame.onReady()
+    if (frame.loads > 1) frame.end?.()
+  }
+  element.addEventListener('load', loaded)
+  return () => {
+    element.removeEventListener('load', loaded)
+    frames.delete(frame)
+    frame.end?.()
+  }
+}
+
+const text = (value: unknown, longest: number): string => (typeof value === 'string' ? value.slice(0, longest) : '')
+
+function welcome(frame: Frame): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  const target = frame.element.contentWindow
+  if (!one || !target) return
+  frame.onReady()
+  if (!frame.isOfPackage) {
+    target.postMessage({ type: 'svc-welcome', slug: one.slug, path: one.path, ...surroundings() }, '*')
+    frame.end ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...surroundings() }, '*'))
+    return
+  }
+  // Once per frame, to the page that was loaded into it first.
+  if (frame.end || frame.loads > 1) return
+  const { port1, port2 } = new MessageChannel()
+  frame.end = serve(port1, one)
+  target.postMessage(fullWelcome(one), '*', [port2])
+}
+
+function hear(frame: Frame, message: Record<string, unknown>): void {
+  const slug = windows.value.find(({ id }) => id === frame.window)?.slug ?? ''
+  switch (message['type']) {
+    case 'svc-ready':
+      welcome(frame)
+      break
+    case 'svc-open-app':
+      if (frame.mayOpen()) openApp(text(message['slug'], 63), pathOf(message['path']))
+      break
+    case 'svc-title':
+      change(frame.window, { title: text(message['title'], 200) })
+      break
+    case 'svc-notify':
+      if (text(message['title'], 200) !== '' && frame.mayNotify())
+        notify(slug, text(message['title'], 200), text(message['text'], 1_000))
+      break
+    case 'svc-close':
+      void closeAsking(frame.window)
+      break
+    default:
+      // What is not of the protocol concerns nobody.
+      break
+  }
+}
+
+/** Paths of the service, as its grammar has them; anything else is the root. */
+function pathOf(value: unknown): string {
+  const path = text(value, 4_096)
+  const isSound = path.startsWith('/') && !/[\p{Cc}\\]/u.test(path) && path.isWellFormed()
+  return isSound && !path.split('/').some((part) => part === '.' || part === '..') ? path : '/'
+}
+
+addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
+  const frame = [...frames].find(({ element }) => element.contentWindow === source)
+  if (!frame || source === null || origin !== frame.origin) return
+  if (!frame.mayTalk()) {
+    const one = windows.value.find(({ id }) => id === frame.window)
+    frames.delete(frame)
+    frame.end?.()
+    frame.onFlood()
+    toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
+    return
+  }
+  if (typeof data === 'object' && data !== null) hear(frame, data as Record<string, unknown>)
+})
+
+/** A click into a frame takes the focus, and nothing else tells of it. */
+addEventListener('blur', () => {
+  setTimeout(() => {
+    const frame = [...frames].find(({ element }) => element === document.activeElement)
+    if (frame) raise(frame.window)
+  })
+})
+
+/** Tells an open app of a new path to show. */
+export function tellPath(window: number, path: string): void {
+  const frame = [...frames].find((one) => one.window === window)
+  frame?.element.contentWindow?.postMessage({ type: 'svc-path', path }, '*')
+}

@@ -1,0 +1,93 @@
+import type { FeedTable } from '../../contract/tables.ts'
+import type { ActionName } from '../wire/actions.ts'
+
+interface Grant {
+  actions: readonly ActionName[]
+  /** Tables whose rows the app reads, hears of and, where the contract lets anybody write them, changes. */
+  tables?: readonly FeedTable[]
+  /** Whether it may change how the desktop looks, reload apps, and end the session. */
+  desktop?: true
+  /** Whether it may try components out on the desktop. */
+  components?: true
+}
+
+const rows: readonly ActionName[] = ['rows.list', 'rows.push']
+
+/** What each app of the package may ask of the server. What is not here is refused, whatever gets into an app. */
+export const grants: Readonly<Record<string, Grant>> = {
+  settings: {
+    actions: [
+      'accountSettings.2fa_status',
+      'accountSettings.setup_2fa',
+      'accountSettings.enable_2fa',
+      'accountSettings.disable_2fa',
+      'accountSettings.regenerate_backup_codes',
+      'accountSettings.change_password',
+      'accountSettings.profile',
+      'accountSettings.update_profile',
+      'accountSettings.sessions',
+      'accountSettings.revoke_session',
+      'accountSettings.devices',
+      'accountSettings.revoke_device',
+      'filesystem.quota',
+    ],
+    desktop: true,
+  },
+  files: {
+    actions: [
+      'filesystem.list',
+      'filesystem.read',
+      'filesystem.write',
+      'filesystem.mkdir',
+      'filesystem.trash',
+      'filesystem.move',
+      'filesystem.copy',
+      'filesystem.upload',
+      'filesystem.download',
+      'filesystem.quota',
+      'trash.list',
+      'trash.restore',
+      'trash.delete',
+      'trash.empty',
+      'versions.list',
+      'versions.download',
+      'versions.restore',
+    ],
+    tables: ['svc_files'],
+  },
+  chat: {
+    actions: [
+      'teamChat.rooms',
+      'teamChat.messages',
+      'teamChat.send',
+      'teamChat.edit',
+      'teamChat.delete',
+      'teamChat.poll',
+      'teamChat.create_room',
+      'teamChat.delete_room',
+      'teamChat.react',
+      'teamChat.typing',
+      'teamChat.presence',
+      'teamChat.online',
+      'teamChat.read',
+      'teamChat.search',
+      'teamChat.users',
+      'teamChat.invite',
+      'teamChat.rename_room',
+      'teamChat.leave',
+      'teamChat.remove_participant',
+      'filesystem.list',
+      'filesystem.upload',
+      'filesystem.download',
+    ],
+    tables: ['svc_rooms', 'svc_messages'],
+  },
+  notes: { actions: rows, tables: ['svc_notes'] },
+  tasks: { actions: rows, tables: ['svc_tasks'] },
+  contacts: { actions: rows, tables: ['svc_contacts'] },
+  bookmarks: { actions: rows, tables: ['svc_bookmarks'] },
+  docs: { actions: rows, tables: ['svc_docs'] },
+  calendar: { actions: rows, tables: ['svc_events'] },
+  finance: { actions: rows, tables: ['svc_finance'] },
+  places: { actions: rows, tables: ['svc_places'] },
+}

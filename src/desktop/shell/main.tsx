@@ -1,0 +1,47 @@
+import { effect } from '@preact/signals'
+import { render } from 'preact'
+import { Dialogs } from '../kit/dialog.tsx'
+import { keyName } from '../kit/key-name.ts'
+import { Toasts } from '../kit/toast.tsx'
+import './shell.css'
+import { refreshApps } from './apps.ts'
+import { startComponents } from './components/components.ts'
+import { Desktop } from './desktop.tsx'
+import { follow } from './feed.ts'
+import { press } from './keys.ts'
+import { preferences } from './preferences.ts'
+import { begin, isOpen, lock, stage } from './session.ts'
+import { Gate, LockScreen } from './sign-in.tsx'
+import { restore } from './windows.ts'
+
+function Page() {
+  return (
+    <>
+      {stage.value === 'signed-in' ? <Desktop /> : <Gate />}
+      {stage.value === 'signed-in' && lock.value && <LockScreen />}
+      <Dialogs />
+      <Toasts />
+    </>
+  )
+}
+
+addEventListener('keydown', (event) => {
+  if (isOpen.value && press(keyName(event))) event.preventDefault()
+})
+
+effect(() => {
+  document.documentElement.dataset['wallpaper'] = preferences.value.wallpaper
+})
+
+let isStarted = false
+effect(() => {
+  if (!isOpen.value || isStarted) return
+  isStarted = true
+  void refreshApps()
+    .then(restore)
+    .then(startComponents)
+    .finally(() => void follow())
+})
+
+render(<Page />, document.querySelector('#root')!)
+void begin()

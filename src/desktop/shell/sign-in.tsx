@@ -1,0 +1,199 @@
+import { CloudOff, Eye, EyeOff, KeyRound, LockKeyhole } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { Button, IconButton } from '../kit/button.tsx'
+import { TextField } from '../kit/field.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { explain, Trouble } from '../kit/trouble.ts'
+import { common } from '../kit/words.ts'
+import { awaitsCode, begin, confirmCode, lock, signIn, signOut, stage, startOver, user } from './session.ts'
+import { words } from './words.ts'
+
+/** The mark of the service. */
+const Mark = () => (
+  <svg class="mark" viewBox="0 0 32 32" width="52" height="52" aria-hidden="true">
+    <rect width="32" height="32" rx="8" />
+    <path d="M8 21a5 5 0 0 1 1-9.9A7 7 0 0 1 22.4 13 4.2 4.2 0 0 1 22 21z" />
+  </svg>
+)
+
+const Card = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <main class="gate">
+    <div class="gate-card">
+      <Mark />
+      <h1>{title}</h1>
+      {children}
+    </div>
+  </main>
+)
+
+/** Sends a form once, and says what went wrong. */
+function useSubmit(run: () => Promise<void>) {
+  const [busy, setBusy] = useState(false)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (busy) return
+    setBusy(true)
+    setTrouble(undefined)
+    run()
+      .catch(setTrouble)
+      .finally(() => setBusy(false))
+  }
+  const said = trouble === undefined ? undefined : trouble
+  const message = said instanceof Trouble && said.code === 'maintenance' ? said.message : explain(said)
+  return { busy, submit, flaw: said === undefined ? undefined : message, clear: () => setTrouble(undefined) }
+}
+
+/** User name and password; for somebody whose desktop is locked, the password only. */
+function PasswordForm() {
+  const known = user.value?.username
+  const [username, setUsername] = useState(known ?? '')
+  const [password, setPassword] = useState('')
+  const [shown, setShown] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  const { busy, submit, flaw } = useSubmit(async () => {
+    try {
+      await signIn(username.trim(), password)
+    } catch (error) {
+      setPassword('')
+      form.current?.querySelector<HTMLInputElement>('[name=password]')?.focus()
+      throw error
+    }
+  })
+  useEffect(() => form.current?.querySelector<HTMLInputElement>(known ? '[name=password]' : 'input')?.focus(), [])
+
+  return (
+    <form ref={form} class="form" onSubmit={submit}>
+      <div hidden={known !== undefined}>
+        <TextField
+          label={words('username')}
+          name="username"
+          value={username}
+          required
+          maxLength={64}
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          onInput={({ currentTarget }) => setUsername(currentTarget.value)}
+        />
+      </div>
+      <div class="with-button">
+        <TextField
+          label={words('password')}
+          name="password"
+          type={shown ? 'text' : 'password'}
+          value={password}
+          required
+          maxLength={1024}
+          autocomplete="current-password"
+          flaw={flaw}
+          onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+        />
+        <IconButton
+          icon={shown ? EyeOff : Eye}
+          label={words('show_password')}
+          aria-pressed={shown}
+          onClick={() => setShown(!shown)}
+        />
+      </div>
+      <Button kind="main" type="submit" busy={busy}>
+        {words('sign_in')}
+      </Button>
+    </form>
+  )
+}
+
+function CodeForm() {
+  const [code, setCode] = useState('')
+  const { busy, submit, flaw } = useSubmit(() => confirmCode(code.replaceAll(' ', '')))
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+  return (
+    <form ref={form} class="form" onSubmit={submit}>
+      <p class="soft">{words('second_factor_text')}</p>
+      <TextField
+        label={words('code')}
+        name="code"
+        value={code}
+        required
+        maxLength={20}
+        autocomplete="one-time-code"
+        autocapitalize="characters"
+        spellcheck={false}
+        flaw={flaw}
+        onInput={({ currentTarget }) => setCode(currentTarget.value)}
+      />
+      <Button kind="main" type="submit" icon={KeyRound} busy={busy}>
+        {words('confirm')}
+      </Button>
+      <Button kind="quiet" onClick={startOver}>
+        {common('back')}
+      </Button>
+    </form>
+  )
+}
+
+/** What covers a desktop that is locked, or whose session has ended. */
+export function LockScreen() {
+  const name = user.value?.display_name ?? ''
+  const isLocked = lock.value === 'locked'
+  return (
+    <div class="cover">
+      <Card title={isLocked ? words('locked') : words('expired')}>
+        <p class="soft">
+          <Icon of={LockKeyhole} /> {isLocked ? words('locked_text', name) : words('expired_text', name)}
+        </p>
+        {awaitsCode.value ? <CodeForm /> : <PasswordForm />}
+        <Button kind="quiet" onClick={() => void signOut()}>
+          {words('other_account')}
+        </Button>
+      </Card>
+    </div>
+  )
+}
+
+/** Everything that stands before the desktop. */
+export function Gate() {
+  switch (stage.value) {
+    case 'signed-out':
+      return (
+        <Card title={words('welcome')}>
+          <PasswordForm />
+        </Card>
+      )
+    case 'second-factor':
+      return (
+        <Card title={words('second_factor')}>
+          <CodeForm />
+        </Card>
+      )
+    case 'not-set-up':
+      return (
+        <Card title={words('not_set_up')}>
+          <p>{words('not_set_up_text')}</p>
+          <code>svc user add NAME --role admin</code>
+          <Button kind="main" onClick={() => void begin()}>
+            {common('retry')}
+          </Button>
+        </Card>
+      )
+    case 'unreachable':
+      return (
+        <Card title={words('unreachable')}>
+          <p class="soft">
+            <Icon of={CloudOff} /> {words('unreachable_text')}
+          </p>
+          <Button kind="main" onClick={() => void begin()}>
+            {common('retry')}
+          </Button>
+        </Card>
+      )
+    default:
+      return (
+        <main class="gate" aria-busy="true">
+          <h1 class="unseen">{words('starting')}</h1>
+        </main>
+      )
+  }
+}

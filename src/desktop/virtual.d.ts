@@ -1,0 +1,15 @@
+declare module 'virtual:wire-actions' {
+  export const wireActions: Record<
+    string,
+    {
+      name: string
+      path: string
+      method: 'GET' | 'POST'
+      sends?: 'json' | 'bytes'
+      answers?: 'json' | 'large' | 'bytes'
+    }
+  >
+}
+
+/** Names of the apps of which the package has a page. */
+declare const __APPS__: readonly string[]

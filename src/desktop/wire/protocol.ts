@@ -1,0 +1,100 @@
+import type { ActionName } from './actions.ts'
+
+// What frames and the desktop say to each other. Windows hear the small protocol of APPS.md; apps of the package get a port
+// of their own besides, over which everything else goes.
+
+export type Theme = 'light' | 'dark'
+export type Language = 'de' | 'en'
+
+/** Who is signed in. */
+export interface Person {
+  id: number
+  username: string
+  display_name: string
+  role: 'admin' | 'user'
+}
+
+/** How the desktop looks at the moment, for apps to look the same. */
+export interface Surroundings {
+  theme: Theme
+  language: Language
+  /** False while the server cannot be reached. */
+  online: boolean
+}
+
+export interface Welcome extends Surroundings {
+  type: 'svc-welcome'
+  slug: string
+  /** What the app is to show, as in `svc-open-app`. */
+  path: string
+  /** For apps of the package only. */
+  user?: Person
+  preferences?: Preferences
+}
+
+/** `kit/wallpapers.css` draws them. */
+export { wallpapers } from '../../contract/wallpapers.ts'
+
+/** What somebody chose for this browser. */
+export interface Preferences {
+  theme: Theme | 'system'
+  language: Language | 'system'
+  wallpaper: string
+}
+
+/** A change of the feed, as the contract answers it. */
+export interface Change {
+  table: string
+  operation: 'INSERT' | 'UPDATE' | 'DELETE'
+  data: { id: number; [column: string]: unknown }
+  cursor: number
+}
+
+/** A fault on its way through a port. */
+export interface SentFault {
+  /** A code of the contract, or `unreachable`. */
+  code: string
+  message: string
+  fields?: Record<string, unknown>
+  /** Seconds. */
+  retryAfter?: number
+}
+
+/** A component that is tried out before it is saved. */
+export interface TriedComponent {
+  component_id: string
+  component_type: 'css' | 'js' | 'widget'
+  code: string
+  metadata: Record<string, unknown>
+}
+
+/** Why a component was stopped: an error of its own, too many messages, no answer, a wrong one, or another page in its frame. */
+export type Failure = { kind: 'threw'; message: string } | { kind: 'flooded' | 'silent' | 'wrong' | 'left' }
+
+/** From an app of the package to the desktop. */
+export type FromApp =
+  | { type: 'call'; id: number; action: ActionName; params: object; body?: Blob; name?: string }
+  | { type: 'cancel'; id: number }
+  | { type: 'download'; action: ActionName; params: object }
+  | { type: 'watch'; tables: string[] }
+  | { type: 'keep'; key: string; value: string | null }
+  | { type: 'kept'; id: number; key: string }
+  | { type: 'unsaved'; unsaved: boolean }
+  | { type: 'link'; url: string }
+  | { type: 'prefer'; preferences: Partial<Preferences> }
+  | { type: 'refresh-apps' }
+  | { type: 'try'; component: TriedComponent | null }
+  | { type: 'reload-app'; slug: string }
+  | { type: 'sign-out' }
+  | { type: 'refresh-user' }
+  | { type: 'key'; key: string }
+
+/** From the desktop to an app of the package. */
+export type ToApp =
+  | { type: 'answer'; id: number; result: unknown }
+  | { type: 'failed'; id: number; fault: SentFault }
+  | { type: 'progress'; id: number; sent: number; total: number }
+  | { type: 'changes'; changes: Change[]; reset: boolean }
+  | { type: 'tried'; failure: Failure | null }
+  | ({ type: 'surroundings' } & Surroundings)
+  | { type: 'preferences'; preferences: Preferences }

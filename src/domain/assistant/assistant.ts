@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.ts'
+import type { LanguageModels } from '../../base/language-model.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { Audit, Settings } from '../instance/instance.ts'
+import { makeAnswers } from './answers.ts'
+import { makeBudgets } from './budgets.ts'
+import { BOUNDS, makeCalls, type Bounds } from './calls.ts'
+import { makeConversations } from './conversations.ts'
+import { makeExamine } from './examine.ts'
+import { makeAssistantModels } from './models.ts'
+import { makeMentions } from './mentions.ts'
+import { makeOpening } from './opening.ts'
+import { makeProceed } from './proceed.ts'
+import { makeRunner } from './runner.ts'
+import type { Ears } from './ears.ts'
+import type { Ledger } from './ledger.ts'
+import type { ToolsFor } from './tool.ts'
+
+export { makeEars, type Ears } from './ears.ts'
+export type { Emit } from './run.ts'
+
+interface Parts {
+  database: Database
+  clock: Clock
+  settings: Settings
+  audit: Audit
+  languageModels: LanguageModels
+  toolsFor: ToolsFor
+  ledger: Ledger
+  chat: Chat
+  ears: Ears
+  bounds?: Bounds
+}
+
+/** The assistant: answers questions with the models an administrator chose and the rights of whoever asks. */
+export function makeAssistant({ bounds = BOUNDS, ...parts }: Parts) {
+  const { database, clock, settings, audit, languageModels } = parts
+  const models = makeAssistantModels({ languageModels, settings, clock })
+  const conversations = makeConversations({ database, clock })
+  const calls = makeCalls({ database, audit, bounds })
+  const opening = makeOpening({ clock, settings, languageModels, models })
+  const go = makeRunner({ languageModels, models, calls, bounds })
+  const dailyTokens = async () => (await settings.values())['assistant.daily_tokens']
+  const budgets = makeBudgets({ database, clock, dailyTokens })
+  const proceed = makeProceed({ ...parts, go, budgets })
+  const { list, messages, remove } = conversations
+  return {
+    ...makeAnswers({ database, clock, models, conversations, opening, proceed, budgets, bounds }),
+    conversations: { list, messages, remove },
+    mentions: makeMentions({ ...parts, models, go, budgets, bounds }),
+    /** What it changed, and the way back. */
+    changes: { list: parts.ledger.list, undo: parts.ledger.undo },
+    /** The models that may be asked for, the standard one first; none when nothing is set up. */
+    models: models.list,
+    /** Whether the models are there, for diagnosis. */
+    examine: makeExamine({ languageModels, models }),
+  }
+}
+
+export type Assistant = ReturnType<typeof makeAssistant>

@@ -1,0 +1,131 @@
+import { iso, type Clock } from '../../base/clock.ts'
+import type { ModelMessage } from '../../base/language-model.ts'
+import type { assistant, AssistantAction } from '../../contract/assistant.ts'
+import type { Answer } from '../../contract/define.ts'
+import { fault } from '../../contract/errors.ts'
+import {
+  conversationOf,
+  conversationsOf,
+  deleteConversation,
+  insertConversation,
+  insertTurn,
+  touchConversation,
+  turnsOf,
+  type Conversation,
+} from '../../storage/assistant-conversations.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import { titleOf } from './text.ts'
+
+type Listed = Answer<typeof assistant.actions.conversations>['conversations']
+type Shown = Answer<typeof assistant.actions.messages>['messages']
+
+const LISTED = { standard: 100, most: 500 }
+/** Most messages that are shown, and that a model is reminded of. */
+const SHOWN = 2_000
+const REMEMBERED = 100
+
+/** One exchange in a conversation. Nothing of it is stored before it has to be. */
+export interface Dialogue {
+  /** The number of the conversation; what the user said is stored before it is told. */
+  id(): Promise<number>
+  /** Stores what the assistant says, in one transaction with what goes with it; returns the number of the conversation. */
+  answer(
+    said: { content: string; actions: AssistantAction[]; tainted: boolean },
+    unit: (tx: Writer) => Promise<void>,
+  ): Promise<number>
+}
+
+interface Parts {
+  database: Database
+  clock: Clock
+}
+
+/** Conversations of users with the assistant. Fault `not_found` for those of others. */
+export function makeConversations({ database, clock }: Parts) {
+  async function own(user: number, id: number): Promise<Conversation> {
+    const found = await conversationOf(database.read, user, id)
+    if (!found) throw fault('not_found')
+    return found
+  }
+
+  return {
+    async list(user: number, limit = LISTED.standard): Promise<Listed> {
+      const found = await conversationsOf(database.read, user, Math.min(limit, LISTED.most))
+      return found.map(({ id, title, created_at, updated_at, messages }) => ({
+        conversation_id: id,
+        title,
+        created_at: iso(created_at),
+        updated_at: iso(updated_at),
+        message_count: messages,
+      }))
+    },
+
+    /** The messages of a conversation, oldest first. */
+    async messages(user: number, id: number): Promise<Shown> {
+      await own(user, id)
+      const turns = await turnsOf(database.read, id, SHOWN)
+      return turns.map(({ id: message_id, role, content, actions, created_at }) => ({
+        message_id,
+        role,
+        content,
+        actions: JSON.parse(actions) as AssistantAction[],
+        created_at: iso(created_at),
+      }))
+    },
+
+    async remove(user: number, id: number): Promise<void> {
+      if (!(await database.write((tx) => deleteConversation(tx, user, id)))) throw fault('not_found')
+    },
+
+    /** What was said in a conversation, for a model, and whether it is tainted. */
+    async recall(user: number, id: number): Promise<{ messages: ModelMessage[]; tainted: boolean }> {
+      const { tainted } = await own(user, id)
+      const turns = await turnsOf(database.read, id, REMEMBERED)
+      const messages = turns.map(({ role, content }): ModelMessage =>
+        role === 'user' ? { role, text: content } : { role, text: content, calls: [] },
+      )
+      return { messages, tainted: tainted === 1 }
+    },
+
+    /** A conversation that goes on, or a new one: with what the user says now, where they say something. */
+    dialogue(user: number, known: number | undefined, message?: string): Dialogue {
+      let told: Promise<number> | undefined
+      const tell = async (tx: Writer): Promise<number> => {
+        const now = clock.now()
+        const stamps = { created_at: now, updated_at: now }
+        const id =
+          known ??
+          (await insertConversation(tx, { user_id: user, title: titleOf(message ?? ''), tainted: 0, ...stamps }))
+        if (message !== undefined)
+          await addTo(tx, id, now, { role: 'user', content: message, actions: [], tainted: false })
+        return id
+      }
+      return {
+        id: () => (told ??= database.write(tell)),
+        async answer(said, unit) {
+          const before = await told
+          return database.write(async (tx) => {
+            const id = before ?? (await tell(tx))
+            await addTo(tx, id, clock.now(), { role: 'assistant', ...said })
+            await unit(tx)
+            return id
+          })
+        },
+      }
+    },
+  }
+}
+
+export type Conversations = ReturnType<typeof makeConversations>
+
+/** Adds to a conversation, which may have been deleted while the answer was made: fault `not_found`. */
+async function addTo(
+  tx: Writer,
+  conversation: number,
+  now: number,
+  turn: { role: 'user' | 'assistant'; content: string; actions: AssistantAction[]; tainted: boolean },
+): Promise<void> {
+  if (!(await touchConversation(tx, conversation, turn.tainted, now))) throw fault('not_found')
+  const { role, content, actions } = turn
+  await insertTurn(tx, { conversation, role, content, actions: JSON.stringify(actions), now })
+}

@@ -1,0 +1,65 @@
+import { ModelTrouble, type LanguageModels } from '../../base/language-model.ts'
+import { isFault } from '../../contract/errors.ts'
+import type { AssistantModels, Choice, ModelRole } from './models.ts'
+
+/** What is found when the models are looked at. */
+export interface Examined {
+  isWell: boolean
+  found: string
+  /** What to do, where something is wrong. */
+  remedy?: string
+}
+
+interface Parts {
+  languageModels: LanguageModels
+  models: AssistantModels
+}
+
+const ROLES: readonly ModelRole[] = ['chat', 'agent', 'vision']
+
+const REMEDIES: Record<ModelTrouble['kind'], string> = {
+  unreachable: 'start it, or set another: svc config set assistant.base_url URL',
+  refused: 'svc config set assistant.api_key - < FILE',
+  missing: 'svc config set assistant.base_url URL, with the path its maker names (often /v1)',
+  limited: 'wait, or raise the limit where the key comes from',
+  broken: 'svc config set assistant.base_url URL: it does not speak the protocol of OpenAI or Anthropic',
+}
+
+/** Looks whether the chosen models are there and can do what they are chosen for. Nothing is asked of the models themselves. */
+export function makeExamine({ languageModels, models }: Parts) {
+  async function flawOf(choice: Choice, role: ModelRole, names: readonly string[]): Promise<string | undefined> {
+    const id = choice[role]
+    if (id === undefined) return undefined
+    // Ollama lists `name:latest` for what may be called `name`.
+    if (!names.includes(id) && !names.includes(`${id}:latest`)) return `there is no model ${id}`
+    const { tools, vision } = await models.describe(choice, id)
+    if (role === 'agent' && !tools) return `${id} calls no functions, so it works with tools in the text only`
+    return role === 'vision' && !vision ? `${id} does not look at pictures` : undefined
+  }
+
+  return async function examine(): Promise<Examined> {
+    const missing = await models.missing()
+    if (missing !== undefined) return { isWell: true, found: missing.replace(/^No/, 'no').replace(/\.$/, '') }
+    try {
+      const choice = await models.choice()
+      const { host } = new URL(choice.server.url)
+      const names = await languageModels.names(choice.server)
+      for (const role of ROLES) {
+        const found = await flawOf(choice, role, names)
+        if (found !== undefined)
+          return {
+            isWell: false,
+            found: `${host} answers, but ${found}`,
+            remedy: `svc config set assistant.${role}_model MODEL, one of: ${names.slice(0, 10).join(', ') || 'none there'}`,
+          }
+      }
+      const { tools, vision, context } = await models.describe(choice, choice.chat)
+      const abilities = [tools ? 'calls functions' : 'uses tools in the text', ...(vision ? ['looks at pictures'] : [])]
+      return { isWell: true, found: `${choice.chat} at ${host} ${abilities.join(', ')}, reads ${context} tokens` }
+    } catch (error) {
+      if (isFault(error)) return { isWell: false, found: error.message, remedy: REMEDIES.refused }
+      if (!(error instanceof ModelTrouble)) throw error
+      return { isWell: false, found: error.message, remedy: REMEDIES[error.kind] }
+    }
+  }
+}

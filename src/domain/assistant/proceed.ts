@@ -1,0 +1,101 @@
+import { SECOND, type Clock } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import type { AssistantAnswer } from '../../contract/assistant.ts'
+import { insertConfirmation } from '../../storage/assistant-confirmations.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Budgets } from './budgets.ts'
+import type { Pending } from './calls.ts'
+import type { Dialogue } from './conversations.ts'
+import type { Choice } from './models.ts'
+import type { Emit, Run } from './run.ts'
+import type { Runner } from './runner.ts'
+import type { Ledger } from './ledger.ts'
+import type { Account, ToolsFor } from './tool.ts'
+
+/** How long the user has to agree, ms. */
+const AGREE_WITHIN = 300 * SECOND
+
+export type Answered = Omit<AssistantAnswer, 'ok'>
+
+/** Everything that stays the same while one answer is made. */
+export interface Occasion {
+  account: Account
+  choice: Choice
+  dialogue: Dialogue
+  signal: AbortSignal
+  emit: Emit
+}
+
+/** What is stored while a confirmation is waited for. */
+export interface Paused {
+  run: Run
+  chat: string
+}
+
+interface Parts {
+  database: Database
+  clock: Clock
+  go: Runner
+  budgets: Budgets
+  toolsFor: ToolsFor
+  ledger: Ledger
+}
+
+/** Goes on with runs in conversations, and stores what comes of them. */
+export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: Parts) {
+  async function goOn(run: Run, occasion: Occasion, allow?: boolean) {
+    const tools = await toolsFor({ account: occasion.account })
+    const { account, choice, signal, emit, dialogue } = occasion
+    const open = async () => {
+      const conversation = await dialogue.id()
+      return { conversation, changeSet: ledger.open({ account, conversation }) }
+    }
+    let opened: ReturnType<typeof open> | undefined
+    const place = () => (opened ??= open())
+    try {
+      const pending = await go(run, { account, choice, signal, emit, place, tools }, allow)
+      return { pending, changed: (await opened)?.changeSet.id() }
+    } catch (error) {
+      await database.write((tx) => budgets.use(tx, account.id, run.tokens))
+      throw error
+    }
+  }
+
+  /** Keeps a run until the user has agreed or declined. */
+  async function pause(run: Run, { account, choice, dialogue, emit }: Occasion, pending: Pending) {
+    const id = randomHex(16)
+    const action = { type: 'confirm' as const, data: { confirmation_id: id, ...pending } }
+    run.actions.push(action)
+    await emit('action', action)
+    const state: Paused = { run, chat: choice.chat }
+    return {
+      id,
+      user_id: account.id,
+      conversation_id: await dialogue.id(),
+      state: JSON.stringify(state),
+      expires_at: clock.now() + AGREE_WITHIN,
+    }
+  }
+
+  /** The next answer of a run; `allow` is the user's word for the call it waits with. */
+  return async function proceed(run: Run, occasion: Occasion, allow?: boolean): Promise<Answered> {
+    const { account, choice, dialogue, emit } = occasion
+    const { pending, changed } = await goOn(run, occasion, allow)
+    if (run.said === '') {
+      run.said = pending ? `May I do this? ${pending.summary}` : 'I have no answer to that.'
+      await emit('delta', { text: run.said })
+    }
+    const confirmation = pending && (await pause(run, occasion, pending))
+    const { actions, tainted, tokens } = run
+    const response = run.said.toWellFormed()
+    const conversation = await dialogue.answer({ content: response, actions, tainted }, async (tx) => {
+      await budgets.use(tx, account.id, tokens)
+      if (confirmation) await insertConfirmation(tx, confirmation)
+    })
+    const usage = { model: choice.chat, iterations: run.rounds, tool_calls: run.calls }
+    const changes = changed === undefined ? {} : { change_set_id: changed }
+    return { response, actions, conversation_id: conversation, ...changes, usage }
+  }
+}
+
+export type Proceed = ReturnType<typeof makeProceed>

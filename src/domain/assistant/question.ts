@@ -1,0 +1,79 @@
+import type { ModelMessage, Picture } from '../../base/language-model.ts'
+import { byteLength, isSound } from '../../base/text.ts'
+import { SLUG } from '../../contract/apps.ts'
+import type { assistant } from '../../contract/assistant.ts'
+import type { Params } from '../../contract/define.ts'
+import { badRequest, fault } from '../../contract/errors.ts'
+import { ASSISTANT_CONTEXT, ASSISTANT_HISTORY, ASSISTANT_IMAGE } from '../../contract/limits.ts'
+
+export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
+
+/** What a question brings along, checked. */
+export interface Brought {
+  history: ModelMessage[]
+  /** What is in front of the user, as one text; undefined for nothing. */
+  context: string | undefined
+  picture: Picture | undefined
+  /** Whether any of it may hold what others wrote. */
+  tainted: boolean
+}
+
+function deeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return depth === 0 || Object.values(value).some((part) => deeperThan(part, depth - 1))
+}
+
+function readContext(context: object | undefined): { context: string | undefined; tainted: boolean } {
+  if (context === undefined || Object.keys(context).length === 0) return { context: undefined, tainted: false }
+  const { max_bytes, max_depth } = ASSISTANT_CONTEXT
+  if (deeperThan(context, max_depth)) throw badRequest('context', `must be nested at most ${max_depth} levels`)
+  const text = JSON.stringify(context)
+  if (byteLength(text) > max_bytes) throw badRequest('context', `must be at most ${max_bytes} bytes long`)
+  // The name of an app says nothing; everything else may have been named or written by others.
+  const isHarmless = Object.entries(context).every(([name, value]) => name === 'app' && SLUG.test(String(value)))
+  return { context: text, tainted: !isHarmless }
+}
+
+function readHistory(history: NonNullable<Question['history']>): ModelMessage[] {
+  const bytes = history.reduce((sum, { content }) => sum + byteLength(content), 0)
+  if (bytes > ASSISTANT_HISTORY.max_bytes)
+    throw badRequest('history', `must be at most ${ASSISTANT_HISTORY.max_bytes} bytes long`)
+  return history.map(({ role, content }): ModelMessage => {
+    if (!isSound(content)) throw badRequest('history', 'holds a character that cannot be stored')
+    return role === 'user' ? { role, text: content } : { role, text: content, calls: [] }
+  })
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
+const SIGNATURES: readonly (readonly [type: string, is: (bytes: Buffer) => boolean])[] = [
+  ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
+  ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
+  ['image/gif', (bytes) => /^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))],
+  ['image/webp', (bytes) => /^RIFF[^]{4}WEBP$/.test(bytes.toString('latin1', 0, 12))],
+]
+
+/** A picture, by what its bytes say and never by what its sender says. Addresses are none. */
+function readPicture(image: string): Picture {
+  const base64 = image.replace(/^data:image\/[a-z.+-]{1,20};base64,/, '')
+  if (!BASE64.test(base64) || base64.length % 4 !== 0) throw badRequest('image', 'must be a picture in base64')
+  const bytes = Buffer.from(base64, 'base64')
+  if (bytes.length > ASSISTANT_IMAGE) throw fault('too_large', { text: 'A picture has at most 8 MiB.' })
+  const type = SIGNATURES.find(([, is]) => is(bytes))?.[0]
+  if (!type) throw badRequest('image', 'must be a PNG, JPEG, GIF or WebP')
+  return { type, base64 }
+}
+
+/** Checks what a question brings along. Faults: `bad_request`, `too_large`. */
+export function readBrought({ message, history = [], context, image, conversation_id }: Question): Brought {
+  if (message.trim() === '') throw badRequest('message', 'must say something')
+  const told = readHistory(history)
+  const seen = readContext(context)
+  return {
+    // A conversation that is remembered here needs nobody else's memory of it.
+    history: conversation_id ? [] : told,
+    context: seen.context,
+    picture: image ? readPicture(image) : undefined,
+    // What an assistant said may repeat what it had read.
+    tainted: seen.tainted || (!conversation_id && history.some(({ role }) => role === 'assistant')),
+  }
+}

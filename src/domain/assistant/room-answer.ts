@@ -1,0 +1,70 @@
+import type { Clock } from '../../base/clock.ts'
+import type { ModelMessage } from '../../base/language-model.ts'
+import { byteLength } from '../../base/text.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { Budgets } from './budgets.ts'
+import type { Ledger } from './ledger.ts'
+import type { AssistantModels } from './models.ts'
+import { asData, inRoom } from './prompts.ts'
+import type { Run } from './run.ts'
+import type { Runner } from './runner.ts'
+import { cutTo } from './text.ts'
+import type { Account, ToolsFor } from './tool.ts'
+
+/** What the model is shown of the room: so many messages, and bytes of each and of all. */
+const SHOWN = { messages: 30, each: 2_000, all: 10_000 }
+/** The longest answer in bytes: that of a message. */
+const ANSWER_BYTES = 16_384
+
+interface Parts {
+  database: Database
+  clock: Clock
+  chat: Pick<Chat, 'messages' | 'rooms'>
+  models: AssistantModels
+  go: Runner
+  budgets: Budgets
+  toolsFor: ToolsFor
+  ledger: Ledger
+}
+
+/** Makes answers to questions in rooms, with the tools of that room alone; nothing of them is kept as a conversation. */
+export function makeRoomAnswer({ database, clock, chat, models, go, budgets, toolsFor, ledger }: Parts) {
+  /** What was said in a room up to a question. */
+  async function said(account: Account, room: number): Promise<string> {
+    const { messages } = await chat.messages(account.id, { room_id: room, limit: SHOWN.messages })
+    const lines = messages.map(({ display_name, username, is_assistant, content }) => {
+      const text = cutTo(content, SHOWN.each, '…')
+      return is_assistant ? `you: ${text}` : `${display_name} (@${username}): ${text}`
+    })
+    let left = SHOWN.all
+    let from = lines.length
+    while (from > 0 && byteLength(lines[from - 1]!) < left) left -= byteLength(lines[--from]!)
+    return lines.slice(from).join('\n')
+  }
+
+  /** Throws `ModelTrouble`, the reason of the signal, and the fault `assistant_unavailable`. */
+  return async function answerIn(
+    room: number,
+    { account, name, content, signal }: { account: Account; name: string; content: string; signal: AbortSignal },
+  ): Promise<string> {
+    const choice = await models.choice()
+    const shown = (await chat.rooms(account.id)).find(({ room_id }) => room_id === room)
+    const messages: ModelMessage[] = [
+      { role: 'system', text: inRoom({ name, account, now: clock.now() }, shown?.name ?? '') },
+      { role: 'user', text: `${asData('messages of the room', await said(account, room))}\n\n${content}` },
+    ]
+    const worker = { model: choice.agent ?? choice.chat, messages, question: 1 }
+    // What others wrote is in it from the beginning.
+    const run: Run = { worker, tainted: true, due: [], rounds: 0, calls: 0, said: '', actions: [], tokens: 0 }
+    const tools = await toolsFor({ account, room })
+    const changeSet = ledger.open({ account, conversation: undefined })
+    const place = () => Promise.resolve({ conversation: undefined, changeSet })
+    try {
+      await go(run, { account, room, signal, choice, place, tools, emit: () => undefined })
+    } finally {
+      await database.write((tx) => budgets.use(tx, account.id, run.tokens))
+    }
+    return cutTo(run.said.trim().toWellFormed(), ANSWER_BYTES, '\n…') || 'I have no answer to that.'
+  }
+}

@@ -1,0 +1,92 @@
+import { Type } from 'typebox'
+import type { Chat } from '../../chat/chat.ts'
+import { segmentsOf } from '../../files/files.ts'
+import type { Tool } from '../tool.ts'
+import { listing, page, type Browsing } from './read-files.ts'
+import { FilePath, PageOffset } from './shapes.ts'
+import { bounded, count } from './text.ts'
+import { toolOf } from './tool-of.ts'
+
+type Talk = Pick<Chat, 'search' | 'messages' | 'rooms'>
+type Message = Awaited<ReturnType<Talk['search']>>[number]
+
+const line = ({ timestamp, display_name, username, is_assistant, content }: Message): string =>
+  `[${timestamp.slice(0, 16)}Z] ${is_assistant ? 'the assistant' : `${display_name} (@${username})`}: ${content}`
+
+/** Finds messages in the rooms of the caller. */
+export const searchMessagesTool = (chat: Talk): Tool =>
+  toolOf({
+    name: 'search_messages',
+    description:
+      'Finds messages that contain a text in the chat rooms the user belongs to, the newest 100 first; upper and lower case are the same. "room" is the name of one room.',
+    parameters: Type.Object({
+      query: Type.String({ minLength: 1, maxLength: 200 }),
+      room: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    }),
+    reach: 'reads',
+    async run({ account }, { query, room }) {
+      const rooms = await chat.rooms(account.id)
+      const wanted = room === undefined ? rooms : rooms.filter(({ name }) => name.toLowerCase() === room.toLowerCase())
+      if (wanted.length === 0)
+        return {
+          text: `The user is in no room of that name. Rooms: ${rooms.map(({ name }) => name).join(', ')}`,
+          untrusted: true,
+        }
+      const found =
+        room === undefined
+          ? await chat.search(account.id, { query })
+          : (await Promise.all(wanted.map(({ room_id }) => chat.search(account.id, { query, room_id })))).flat()
+      const names = new Map(rooms.map(({ room_id, name }) => [room_id, name]))
+      const lines = found.map((message) => `#${names.get(message.room_id) ?? message.room_id} ${line(message)}`)
+      return { text: bounded([count(found.length, 'message'), ...lines].join('\n')), untrusted: true }
+    },
+  })
+
+/** Tools for a question asked in a room: its messages and its files, and nothing else. */
+export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: number): Tool[] {
+  /** A path inside the room's folder as the caller names it. Fault `bad_path` for one that is not inside. */
+  const inside = async (user: number, path: string): Promise<string> => {
+    const segments = segmentsOf(path)
+    return [await desktop.roomFolder(user, room), ...segments].join('/')
+  }
+  return [
+    toolOf({
+      name: 'read_room_messages',
+      description: 'Reads messages of this chat room, oldest first: the last ones, or those before a time.',
+      parameters: Type.Object({
+        before: Type.Optional(Type.String({ maxLength: 40, description: 'A time such as 2026-01-31T12:00:00Z.' })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
+      }),
+      reach: 'reads',
+      async run({ account }, { before, limit = 50 }) {
+        const { messages, has_more } = await chat.messages(account.id, {
+          room_id: room,
+          limit,
+          ...(before && { before }),
+        })
+        const head = `${count(messages.length, 'message')}${has_more ? '; there are earlier ones' : ''}`
+        return { text: bounded([head, ...messages.map(line)].join('\n')), untrusted: true }
+      },
+    }),
+    toolOf({
+      name: 'list_room_files',
+      description: 'Lists a folder of the files shared in this chat room; "/" is the folder of the room.',
+      parameters: Type.Object({ path: FilePath }),
+      reach: 'reads',
+      async run({ account }, { path }) {
+        return { text: listing(path, await desktop.list(account.id, await inside(account.id, path))), untrusted: true }
+      },
+    }),
+    toolOf({
+      name: 'read_room_file',
+      description:
+        'Reads a text file shared in this chat room, 16,000 characters at a time; "/" is the folder of the room.',
+      parameters: Type.Object({ path: FilePath, offset: PageOffset }),
+      reach: 'reads',
+      async run({ account }, { path, offset }) {
+        const text = await desktop.text(account.id, await inside(account.id, path))
+        return { text: page(path, text, offset), untrusted: true }
+      },
+    }),
+  ]
+}

@@ -1,0 +1,96 @@
+import { Type } from 'typebox'
+import { fault } from '../../../contract/errors.ts'
+import { wallpapers } from '../../../contract/wallpapers.ts'
+import { notedComponents, type Desktop } from '../../desktop/desktop.ts'
+import { mimeOf, segmentsOf } from '../../files/files.ts'
+import type { Account, Tool } from '../tool.ts'
+import type { Browsing } from './read-files.ts'
+import { FilePath } from './shapes.ts'
+import { toolOf } from './tool-of.ts'
+
+type Parts = { apps: Pick<Desktop['apps'], 'list'> } & Browsing
+
+const Slug = Type.String({ minLength: 1, maxLength: 63, description: 'Short name of the app, such as "files".' })
+
+/** Tools that ask the user's desktop to do something. */
+export function desktopTools({ apps, desktop }: Parts): Tool[] {
+  /** An app the user may open, by its slug. Fault `not_found` names those there are. */
+  async function visible(account: Account, slug: string) {
+    const all = await apps.list(account)
+    const app = all.find((each) => each.slug === slug)
+    if (app) return app
+    throw fault('not_found', { text: `There is no app "${slug}". Apps: ${all.map((each) => each.slug).join(', ')}` })
+  }
+  return [
+    toolOf({
+      name: 'open_app',
+      description: 'Opens an app on the desktop in front of the user, with a file or folder where the app takes one.',
+      parameters: Type.Object({ slug: Slug, path: Type.Optional(FilePath) }),
+      reach: 'changes',
+      async run({ account }, { slug, path }) {
+        const { name } = await visible(account, slug)
+        if (path !== undefined) segmentsOf(path)
+        return {
+          text: `${name} opens on the desktop.`,
+          action: { type: 'open_app', data: { slug, ...(path !== undefined && { path }) } },
+        }
+      },
+    }),
+    toolOf({
+      name: 'set_wallpaper',
+      description: `Changes the wallpaper of the desktop: ${wallpapers.join(', ')}, or the path of one of the user's images.`,
+      parameters: Type.Object({ wallpaper: Type.String({ minLength: 1, maxLength: 4_096 }) }),
+      reach: 'changes',
+      async run({ account }, { wallpaper }) {
+        if (!(wallpapers as readonly string[]).includes(wallpaper)) {
+          if (!wallpaper.startsWith('/'))
+            throw fault('bad_request', {
+              text: `The wallpapers are ${wallpapers.join(', ')}, or the path of an image.`,
+            })
+          await desktop.facts(account.id, wallpaper)
+          if (!/^image\/(png|jpeg|gif|webp)$/.test(mimeOf(wallpaper)))
+            throw fault('unsupported_media_type', { text: 'A wallpaper is a PNG, JPEG, GIF or WebP image.' })
+        }
+        return { text: 'The wallpaper changes.', action: { type: 'set_wallpaper', data: { wallpaper } } }
+      },
+    }),
+    toolOf({
+      name: 'refresh_apps',
+      description: 'Rebuilds the dock of the desktop, after apps or components changed.',
+      parameters: Type.Object({}),
+      reach: 'changes',
+      run: () => Promise.resolve({ text: 'The dock is rebuilt.', action: { type: 'refresh_apps', data: {} } }),
+    }),
+    toolOf({
+      name: 'reload_app',
+      description: 'Loads an open app of the desktop anew.',
+      parameters: Type.Object({ slug: Slug }),
+      reach: 'changes',
+      async run({ account }, { slug }) {
+        const { name } = await visible(account, slug)
+        return { text: `${name} is loaded anew.`, action: { type: 'reload_app', data: { slug } } }
+      },
+    }),
+    saveComponent,
+  ]
+}
+
+/** Never scripts: what a model writes from what it read must not run on a desktop. */
+const saveComponent: Tool = toolOf({
+  name: 'save_component',
+  description:
+    'Saves a style ("css") or a widget ("widget", HTML in a frame of its own) for the desktop as a new version and turns it on. Earlier versions stay. Scripts ("js") cannot be saved here.',
+  parameters: Type.Object({
+    component_id: Type.String({ minLength: 1, maxLength: 100 }),
+    component_type: Type.Union([Type.Literal('css'), Type.Literal('widget')]),
+    code: Type.String({ maxLength: 102_400 }),
+  }),
+  // With untrusted text in the conversation the user is to see what would be put on the desktop.
+  reach: 'irreversible',
+  async run({ account, changeSet }, component) {
+    const [change] = await changeSet.change(async (tx, now) => [
+      await notedComponents.save(tx, account.id, component, now),
+    ])
+    return { text: `Saved ${component.component_id}, version ${change?.kind === 'component' ? change.after : ''}.` }
+  },
+})

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { formatSize } from '../../../base/sizes.ts'
+import type { Files } from '../../files/files.ts'
+import type { Tool } from '../tool.ts'
+import { FilePath, PageOffset } from './shapes.ts'
+import { bounded, count } from './text.ts'
+import { toolOf } from './tool-of.ts'
+
+export type Browsing = { desktop: Pick<Files['desktop'], 'list' | 'text' | 'facts' | 'roomFolder'> }
+
+type Item = Awaited<ReturnType<Browsing['desktop']['list']>>[number]
+
+const SHOWN = 500
+
+/** Characters of one page of a text: with all its signs at their widest it fits into a result. */
+const PAGE = 16_000
+
+const line = ({ name, type, size = 0, modified }: Item): string =>
+  type === 'directory' ? `${name}/` : `${name}\t${formatSize(size)}\t${modified.slice(0, 16)}Z`
+
+/** A folder as a model reads it: a line an entry. */
+export function listing(path: string, items: readonly Item[]): string {
+  if (items.length === 0) return `${path} is empty.`
+  const rest = items.length > SHOWN ? `\n[${items.length - SHOWN} more not shown; use search_files]` : ''
+  return bounded(
+    `${count(items.length, 'entry', 'entries')} in ${path}\n${items.slice(0, SHOWN).map(line).join('\n')}${rest}`,
+  )
+}
+
+/** A part of a text from a position on, and how to get the next. */
+export function page(path: string, text: string, offset = 0): string {
+  if (offset >= text.length && offset > 0)
+    return `${path} has ${text.length} characters; there is nothing at ${offset}.`
+  if (text === '') return `${path} is empty.`
+  const end = Math.min(text.length, offset + PAGE)
+  const part = text.slice(offset, end).toWellFormed()
+  return offset === 0 && end === text.length
+    ? part
+    : `[characters ${offset} to ${end} of ${text.length}${end < text.length ? `; go on with offset ${end}` : ''}]\n${part}`
+}
+
+/** Tools that look at the caller's files. */
+export const readingTools = ({ desktop }: Browsing): Tool[] => [
+  toolOf({
+    name: 'list_files',
+    description:
+      'Lists a folder of the user\'s files. The root is "/"; the shared files of chat rooms are below /Teamchat/<room>/. Folders end in a slash.',
+    parameters: Type.Object({ path: FilePath }),
+    reach: 'reads',
+    async run({ account }, { path }) {
+      return { text: listing(path, await desktop.list(account.id, path)), untrusted: true }
+    },
+  }),
+  toolOf({
+    name: 'read_file',
+    description:
+      'Reads a text file of the user (UTF-8, up to 5 MiB), 16,000 characters at a time. Files that are no text cannot be read.',
+    parameters: Type.Object({ path: FilePath, offset: PageOffset }),
+    reach: 'reads',
+    async run({ account }, { path, offset }) {
+      return { text: page(path, await desktop.text(account.id, path), offset), untrusted: true }
+    },
+  }),
+]

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import type { Reader, Writer } from '../../storage/database.ts'
+import { subtreeOf, type Node } from '../../storage/files.ts'
+import type { Reach } from './reach.ts'
+import type { Spot, Tree } from './tree.ts'
+
+export interface StoredContent {
+  sha256: string
+  size: number
+  /** Seconds. */
+  mtime: number
+}
+
+/** What one step did to a tree, with what is needed to take it back. Nodes keep their ids wherever they go. */
+export type FileChange =
+  /** A file or folder that was not there; `mark` says what it held then. */
+  | { kind: 'made'; path: string; node: number; mark: string }
+  | { kind: 'written'; path: string; node: number; before: StoredContent; after: StoredContent }
+  | { kind: 'moved'; from: string; path: string; node: number }
+  /** `entry` is that of the trash. */
+  | { kind: 'trashed'; path: string; node: number; entry: number }
+
+const KINDS: readonly string[] = ['made', 'written', 'moved', 'trashed'] satisfies FileChange['kind'][]
+
+export const isFileChange = (change: { kind: string }): change is FileChange => KINDS.includes(change.kind)
+
+/** Files and folders that are compared to see whether a folder changed. */
+const MARKED_MAX = 20_000
+
+/** The mark of a folder that holds too much to be compared: it counts as changed. */
+export const TOO_MANY = 'too many'
+
+/** What a file or folder holds: the hash of a content, or one over the names and contents of all below. */
+export async function markOf(on: Reader, node: Node): Promise<string> {
+  if (node.type === 'file') return node.sha256!
+  const nodes = await subtreeOf(on, node.id, MARKED_MAX + 1)
+  if (nodes.length > MARKED_MAX) return TOO_MANY
+  const paths = new Map([[node.id, '']])
+  const lines: string[] = []
+  for (const { id, parent_id, name, type, sha256 } of nodes.slice(1)) {
+    const path = `${paths.get(parent_id!)}/${name}`
+    if (type === 'directory') paths.set(id, path)
+    lines.push(`${path}\0${sha256 ?? ''}`)
+  }
+  return hashOf(lines)
+}
+
+const hashOf = (lines: string[]): string => createHash('sha256').update(lines.sort().join('\n')).digest('hex')
+
+/** The mark of a folder with nothing in it. */
+export const EMPTY = hashOf([])
+
+/** Looking at single places of all trees, inside a transaction. */
+export function makeSight({ tree, reach }: { tree: Tree; reach: Reach }) {
+  /** The spot of a path, and what is there. */
+  async function look(tx: Writer, user: number, path: string): Promise<{ spot: Spot; node: Node | undefined }> {
+    const spot = await reach.spot(tx, user, reach.address(path, 'thing'))
+    return { spot, node: await tree.find(tx, spot) }
+  }
+
+  async function made(tx: Writer, user: number, path: string): Promise<FileChange> {
+    const { node } = await look(tx, user, path)
+    return { kind: 'made', path, node: node!.id, mark: await markOf(tx, node!) }
+  }
+
+  return { look, made }
+}
+
+export type Sight = ReturnType<typeof makeSight>

@@ -1,0 +1,98 @@
+import { fault } from '../../contract/errors.ts'
+import type { Staged } from '../../storage/contents.ts'
+import type { Writer } from '../../storage/database.ts'
+import type { Node } from '../../storage/files.ts'
+import { addressesOf, type Change } from './change.ts'
+import type { makeCopy } from './copy.ts'
+import { EMPTY, type FileChange, type Sight, type StoredContent } from './file-change.ts'
+import { pathOf, segmentsOf } from './paths.ts'
+import type { Reach } from './reach.ts'
+import type { Tree } from './tree.ts'
+import { quotaOf, type Allowance, type Write } from './write.ts'
+
+export interface StepParts {
+  tree: Tree
+  reach: Reach
+  allowance: () => Promise<Allowance>
+  desktop: Pick<Change, 'makeFolderIn' | 'moveIn' | 'discardIn'> &
+    Pick<Write, 'writeIn'> &
+    Pick<ReturnType<typeof makeCopy>, 'copyIn'>
+}
+
+const contentOf = ({ sha256, size, mtime }: Node): StoredContent => ({ sha256: sha256!, size, mtime })
+
+/** Changes of trees that say what they did, each one step of a transaction. */
+export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look, made }: Sight) {
+  /** Paths above a place where there is no folder yet, the highest first. */
+  async function missingAbove(tx: Writer, user: number, path: string): Promise<string[]> {
+    const spot = await reach.spot(tx, user, reach.address(path))
+    const segments = segmentsOf(path)
+    const depth = segments.length - spot.segments.length
+    for (let length = 1; length < spot.segments.length; length += 1) {
+      if (await tree.find(tx, { ...spot, segments: spot.segments.slice(0, length) })) continue
+      return Array.from({ length: spot.segments.length - length }, (_, more) =>
+        pathOf(segments.slice(0, depth + length + more)),
+      )
+    }
+    return []
+  }
+
+  /** Runs a step that needs a place, and notes the folders it made on the way before what it says itself. */
+  async function atPlace(tx: Writer, user: number, path: string, step: () => Promise<FileChange[]>) {
+    const missing = await missingAbove(tx, user, path)
+    const own = await step()
+    const folders: FileChange[] = []
+    // As they were when they were made, which is empty.
+    for (const folder of missing) {
+      const { node } = await look(tx, user, folder)
+      folders.push({ kind: 'made', path: folder, node: node!.id, mark: EMPTY })
+    }
+    return [...folders, ...own]
+  }
+
+  return {
+    /** Puts a received content at a path. With `absent` only where there is nothing. */
+    write: (tx: Writer, user: number, path: string, staged: Staged, absent: boolean): Promise<FileChange[]> =>
+      atPlace(tx, user, path, async () => {
+        const { node: before } = await look(tx, user, path)
+        if (absent && before) throw fault('exists')
+        const quota = await quotaOf(tx, user, allowance)
+        await desktop.writeIn(tx, user, reach.address(path), { staged }, quota)
+        if (!before) return [await made(tx, user, path)]
+        const { node: after } = await look(tx, user, path)
+        if (after!.version === before.version) return []
+        const { id: node } = before
+        return [{ kind: 'written', path, node, before: contentOf(before), after: contentOf(after!) }]
+      }),
+
+    makeFolder: (tx: Writer, user: number, path: string): Promise<FileChange[]> =>
+      atPlace(tx, user, path, async () =>
+        (await desktop.makeFolderIn(tx, user, reach.address(path))) ? [await made(tx, user, path)] : [],
+      ),
+
+    async move(tx: Writer, user: number, from: string, to: string): Promise<FileChange[]> {
+      const addresses = addressesOf(reach, from, to)
+      return atPlace(tx, user, to, async () => {
+        await desktop.moveIn(tx, user, ...addresses, {})
+        const { node } = await look(tx, user, to)
+        return [{ kind: 'moved', from, path: to, node: node!.id }]
+      })
+    },
+
+    async copy(tx: Writer, user: number, from: string, to: string): Promise<FileChange[]> {
+      const addresses = addressesOf(reach, from, to)
+      return atPlace(tx, user, to, async () => {
+        await desktop.copyIn(tx, user, ...addresses, await quotaOf(tx, user, allowance))
+        return [await made(tx, user, to)]
+      })
+    },
+
+    /** Puts a file or a folder with everything below it into the trash. Fault `not_found` when there is nothing. */
+    async trash(tx: Writer, user: number, path: string): Promise<FileChange[]> {
+      const { node } = await look(tx, user, path)
+      const entry = await desktop.discardIn(tx, user, reach.address(path, 'thing'))
+      if (!node || entry === undefined) throw fault('not_found')
+      return [{ kind: 'trashed', path, node: node.id, entry }]
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../../base/clock.ts'
+import { fault, isFault } from '../../contract/errors.ts'
+import type { Writer } from '../../storage/database.ts'
+import { versionsOf } from '../../storage/versions.ts'
+import { makeSight, markOf, TOO_MANY, type FileChange } from './file-change.ts'
+import { makeSteps, type StepParts } from './noted-steps.ts'
+import { foldersFor } from './rooms.ts'
+import { pathIn, type makeTrash } from './trash.ts'
+import { makeStore, quotaOf } from './write.ts'
+
+interface Parts extends StepParts {
+  clock: Clock
+  trash: Pick<ReturnType<typeof makeTrash>, 'restoreIn'>
+}
+
+const changed = () => fault('conflict', { text: 'It was changed since.' })
+
+/**
+ * Changes of trees that can be taken back: each is one step of a transaction, and says what it did. After the commit the
+ * caller announces the account. Faults are those of the plain changes; taking back adds `conflict` for what changed since,
+ * and `gone` for what is kept no longer.
+ */
+export function makeNoted(parts: Parts) {
+  const { allowance, trash } = parts
+  const sight = makeSight(parts)
+  const { look, made } = sight
+  const steps = makeSteps(parts, sight)
+  const store = makeStore(parts)
+
+  async function restoreContent(tx: Writer, user: number, change: FileChange & { kind: 'written' }) {
+    const { path, before, after } = change
+    const { spot, node } = await look(tx, user, path)
+    if (node?.id !== change.node || node.sha256 !== after.sha256) throw changed()
+    const kept = (await versionsOf(tx, node.id)).some(({ sha256 }) => sha256 === before.sha256)
+    if (!kept && before.sha256 !== after.sha256)
+      throw fault('gone', { text: 'The content it had before is not kept any more.' })
+    await store(tx, spot, before, { quota: await quotaOf(tx, user, allowance) })
+    return [{ ...change, before: after, after: before }]
+  }
+
+  /** Takes a change back; returns what that changed, which can be taken back in its turn. */
+  async function takeBack(tx: Writer, user: number, change: FileChange): Promise<FileChange[]> {
+    const { path } = change
+    switch (change.kind) {
+      case 'written':
+        return restoreContent(tx, user, change)
+      case 'made': {
+        const { node } = await look(tx, user, path)
+        if (node?.id !== change.node) throw changed()
+        const mark = await markOf(tx, node)
+        if (mark === TOO_MANY || mark !== change.mark) throw changed()
+        return steps.trash(tx, user, path)
+      }
+      case 'moved': {
+        const { node } = await look(tx, user, path)
+        if (node?.id !== change.node) throw changed()
+        return steps.move(tx, user, path, change.from)
+      }
+      case 'trashed': {
+        const restored = await trash.restoreIn(tx, user, change.entry, undefined).catch((error: unknown) => {
+          throw isFault(error, 'not_found') ? fault('gone', { text: 'It is not in the trash any more.' }) : error
+        })
+        return [await made(tx, user, pathIn(await foldersFor(tx, user), restored))]
+      }
+    }
+  }
+
+  return { ...steps, takeBack }
+}

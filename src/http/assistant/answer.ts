@@ -1,0 +1,20 @@
+import type { AssistantAnswer } from '../../contract/assistant.ts'
+import type { Emit } from '../../domain/assistant/assistant.ts'
+import { EventStream } from '../event-stream.ts'
+
+type Answered = Omit<AssistantAnswer, 'ok'>
+
+interface Wanted {
+  stream: boolean | undefined
+  signal: AbortSignal
+  report: (error: unknown) => void
+}
+
+/** An answer as a whole, or told while it is made. */
+export function answer(
+  { stream, signal, report }: Wanted,
+  make: (waiting: { signal: AbortSignal; emit: Emit }) => Promise<Answered>,
+): Promise<Answered | EventStream> {
+  if (!stream) return make({ signal, emit: () => undefined })
+  return EventStream.begin(signal, (send) => make({ signal, emit: send }), report)
+}

@@ -1,0 +1,6 @@
+import { assistant } from '../../contract/assistant.ts'
+import { handle } from '../handle.ts'
+
+export const changes = handle(assistant.actions.changes, ({ params, caller, domain }) =>
+  domain.assistant.changes.list(caller.user.id, params),
+)

@@ -1,0 +1,6 @@
+import { assistant } from '../../contract/assistant.ts'
+import { handle } from '../handle.ts'
+
+export const messages = handle(assistant.actions.messages, async ({ params, caller, domain }) => ({
+  messages: await domain.assistant.conversations.messages(caller.user.id, params.conversation_id),
+}))

@@ -1,0 +1,6 @@
+import { assistant } from '../../contract/assistant.ts'
+import { handle } from '../handle.ts'
+
+export const models = handle(assistant.actions.models, async ({ domain }) => ({
+  models: await domain.assistant.models(),
+}))

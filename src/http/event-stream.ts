@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { Fault, fault } from '../contract/errors.ts'
+import { failureBody } from './failure-body.ts'
+
+/** How long a connection that waits for an answer may be silent, ms. */
+export const STREAM_SILENCE = 180_000
+
+/** A remark that keeps proxies from ending a silent connection is sent this often, ms. */
+const HEARTBEAT = 15_000
+
+/** Tells the client of something; resolves when there is room for more. Throws when nobody listens any more. */
+export type Send = (event: string, data: unknown) => Promise<void>
+
+type Producer = (send: Send) => Promise<unknown>
+
+/** An answer as server-sent events (WHATWG HTML, 9.2). Everything the producer throws before its first event is thrown by `begin`. */
+export class EventStream {
+  readonly body = new PassThrough()
+  readonly #signal: AbortSignal
+
+  private constructor(signal: AbortSignal) {
+    this.#signal = signal
+  }
+
+  /**
+   * Starts a producer and waits for its first event or its end, so that a refusal is an answer like any other. Its result
+   * becomes the event `done`, a later failure the event `error`; `report` is told of failures that are bugs.
+   */
+  static async begin(signal: AbortSignal, produce: Producer, report: (error: unknown) => void): Promise<EventStream> {
+    const stream = new EventStream(signal)
+    let isBegun = false
+    const begun = new Promise<void>((resolve, reject) => {
+      const send: Send = async (event, data) => {
+        isBegun = true
+        resolve()
+        await stream.#write(event, data)
+      }
+      produce(send).then(
+        async (result) => {
+          await send('done', { ok: true, ...(result as object) }).catch(() => undefined)
+          stream.body.end()
+        },
+        (error: unknown) => {
+          if (!isBegun) return reject(error as Error)
+          stream.#fail(error, report)
+        },
+      )
+    })
+    await begun
+    const beat = setInterval(() => {
+      if (!stream.body.writableNeedDrain) stream.body.write(': \n\n')
+    }, HEARTBEAT)
+    stream.body.once('close', () => clearInterval(beat))
+    return stream
+  }
+
+  async #write(event: string, data: unknown): Promise<void> {
+    this.#signal.throwIfAborted()
+    if (this.body.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return
+    await once(this.body, 'drain', { signal: this.#signal })
+  }
+
+  #fail(error: unknown, report: (error: unknown) => void): void {
+    if (this.#signal.aborted) return void this.body.destroy()
+    const known = error instanceof Fault ? error : fault('internal')
+    if (known !== error) report(error)
+    this.body.end(`event: error\ndata: ${JSON.stringify(failureBody(known))}\n\n`)
+  }
+}
+
+/** Sends the events as they come; nothing between may collect or keep them. */
+export const sendEvents = (reply: FastifyReply, { body }: EventStream): FastifyReply =>
+  reply
+    .code(200)
+    .headers({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+    })
+    .send(body)

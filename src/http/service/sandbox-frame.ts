@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { sandboxHeaders } from '../security-headers.ts'
+
+/**
+ * What stands around the code of hooks in its worker: a thread of its own, so that a loop without an end stops nothing else.
+ * Hooks have no page; `window` is what they know the worker by.
+ */
+const WORKER = {
+  before: String.raw`self.window = self
+window.__svcHooks = {}
+{
+  const fail = (reason) => postMessage({ type: 'failed', message: String(reason?.message ?? reason).slice(0, 500) })
+  addEventListener('unhandledrejection', ({ reason }) => fail(reason))
+  addEventListener('message', async ({ data }) => {
+    try {
+      const value = await window.__svcHooks[data.hook](data.value)
+      postMessage({ type: 'answer', id: data.id, json: JSON.stringify(value ?? null) })
+    } catch (reason) {
+      fail(reason)
+    }
+  })
+}
+`,
+  after: `
+postMessage({ type: 'running', hooks: ['dock', 'panel'].filter((name) => typeof window.__svcHooks[name] === 'function') })
+`,
+} as const
+
+/**
+ * What runs in the frame before a component does: it takes code from the desktop, puts it to work, and carries questions and
+ * answers. A widget shares the page with it, so nothing it says is believed by the desktop.
+ */
+const SCRIPT = String.raw`(() => {
+  const nonce = document.currentScript.nonce
+  const around = ${JSON.stringify(WORKER)}
+  const tell = (message) => parent.postMessage(message, '*')
+  const fail = (reason) => tell({ type: 'failed', message: String(reason?.message ?? reason).slice(0, 500) })
+  let worker
+  addEventListener('error', ({ error, message }) => fail(error ?? message))
+  addEventListener('unhandledrejection', ({ reason }) => fail(reason))
+
+  function hook(code) {
+    worker = new Worker(URL.createObjectURL(new Blob([around.before, code, around.after], { type: 'text/javascript' })))
+    worker.addEventListener('message', ({ data }) => tell(data))
+    worker.addEventListener('error', (event) => {
+      event.preventDefault()
+      fail(event.message)
+    })
+  }
+
+  function show(html) {
+    const page = new DOMParser().parseFromString(html, 'text/html')
+    const scripts = [...page.querySelectorAll('script')]
+    for (const one of scripts) one.remove()
+    document.head.append(...page.head.childNodes)
+    document.body.append(...page.body.childNodes)
+    for (const { textContent } of scripts) {
+      const element = document.createElement('script')
+      element.nonce = nonce
+      element.textContent = textContent
+      document.body.append(element)
+    }
+    tell({ type: 'running', hooks: [] })
+  }
+
+  function fitIn({ theme, language }) {
+    document.documentElement.lang = language
+    document.documentElement.dataset.theme = theme
+    document.documentElement.style.colorScheme = theme
+    dispatchEvent(new CustomEvent('svc-surroundings', { detail: { theme, language } }))
+  }
+
+  addEventListener('message', ({ source, data }) => {
+    if (source !== parent) return
+    if (data.type === 'surroundings') fitIn(data)
+    else if (data.type === 'ping') tell({ type: 'pong', id: data.id })
+    else if (data.type === 'call') worker?.postMessage(data)
+    else if (data.type === 'run') {
+      fitIn(data)
+      if (data.kind === 'widget') show(data.code)
+      else hook(data.code)
+    }
+  })
+})()`
+
+const page = (nonce: string): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Component</title>
+<style>html, body { background: transparent; margin: 0; }</style>
+<script nonce="${nonce}">${SCRIPT}</script>
+</head>
+<body></body>
+</html>
+`
+
+/** `/sandbox/frame.html`: the empty page in which the desktop runs components of its user, for everybody. */
+export function sandboxFrame(app: FastifyInstance): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/sandbox/frame.html',
+    handler(request, reply) {
+      const nonce = randomBytes(16).toString('base64url')
+      void reply.headers(sandboxHeaders(nonce)).type('text/html; charset=utf-8')
+      return reply.send(request.method === 'HEAD' ? undefined : page(nonce))
+    },
+  })
+}

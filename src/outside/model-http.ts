@@ -1,0 +1,57 @@
+import { APICallError } from '@ai-sdk/provider'
+import { ModelTrouble, type ModelServer } from '../base/language-model.ts'
+
+/** Most bytes of one answer: a server that never stops is left. */
+const MOST_BYTES = 16 * 1_048_576
+
+/** `fetch` that follows no redirect, which would take the key along, and reads only so much. */
+export const guardedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, { ...init, redirect: 'error' })
+  if (!response.body) return response
+  let bytes = 0
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength
+        if (bytes > MOST_BYTES) throw new ModelTrouble('broken', 'the answer of the model is too long')
+        controller.enqueue(chunk)
+      },
+    }),
+  )
+  const { status, statusText, headers } = response
+  return new Response(counted, { status, statusText, headers })
+}
+
+const MAX_RETRY_AFTER = 3_600
+
+function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
+  const seconds = Number(headers?.['retry-after'])
+  return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER) : undefined
+}
+
+/** What an HTTP status of a server of models means. */
+export function troubleOfStatus(status: number, server: ModelServer, retryAfter?: number): ModelTrouble {
+  const { host } = new URL(server.url)
+  if (status === 401 || status === 403) return new ModelTrouble('refused', `${host} does not accept the key`)
+  if (status === 404) return new ModelTrouble('missing', `${host} has no such model, or speaks another protocol`)
+  if (status === 429) return new ModelTrouble('limited', `${host} takes no more requests for the moment`, retryAfter)
+  if (status >= 500) return new ModelTrouble('unreachable', `${host} answers ${status}`, retryAfter)
+  return new ModelTrouble('broken', `${host} answers ${status}`)
+}
+
+/** What went wrong between a server of models and us. What it said is not repeated: it may hold what was asked. */
+export function troubleOf(error: unknown, server: ModelServer): ModelTrouble {
+  if (error instanceof ModelTrouble) return error
+  if (error instanceof Error && error.cause instanceof ModelTrouble) return error.cause
+  const { host } = new URL(server.url)
+  if (APICallError.isInstance(error)) {
+    const { statusCode } = error
+    if (statusCode !== undefined && statusCode >= 300)
+      return troubleOfStatus(statusCode, server, retryAfterOf(error.responseHeaders))
+    if (statusCode === undefined)
+      return new ModelTrouble('unreachable', `${host} does not answer`, undefined, { cause: error })
+  }
+  if (error instanceof TypeError && error.message === 'fetch failed')
+    return new ModelTrouble('unreachable', `${host} does not answer`, undefined, { cause: error })
+  return new ModelTrouble('broken', `what ${host} answers cannot be understood`, undefined, { cause: error })
+}

@@ -1,0 +1,133 @@
+import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../base/language-model.ts'
+import { guardedFetch, troubleOf, troubleOfStatus } from './model-http.ts'
+
+/** How long a server may take to say what it has, ms. */
+const PATIENCE = 5_000
+/** The same for one that may not be there at all. */
+const GLANCE = 500
+
+const OLLAMA = '127.0.0.1:11434'
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/
+
+/**
+ * Whether a server speaks Anthropic's protocol: its host is anthropic.com or below it, or a part of its path is `anthropic`.
+ * Everything else is asked as OpenAI is.
+ */
+export function speaksAnthropic({ url }: ModelServer): boolean {
+  const { hostname, pathname } = new URL(url)
+  return /(^|\.)anthropic\.com$/.test(hostname) || pathname.split('/').includes('anthropic')
+}
+
+/** The address below which the protocol begins: a URL without a path means `/v1`. */
+export function baseOf({ url }: ModelServer): string {
+  const parsed = new URL(url)
+  return parsed.pathname === '/' ? `${parsed.origin}/v1` : url
+}
+
+interface Asked {
+  method?: 'GET' | 'POST'
+  body?: object
+  patience?: number
+}
+
+async function json(server: ModelServer, url: string, { method = 'GET', body, patience = PATIENCE }: Asked = {}) {
+  const key: Record<string, string> = speaksAnthropic(server)
+    ? { 'x-api-key': server.key, 'anthropic-version': '2023-06-01' }
+    : server.key === ''
+      ? {}
+      : { authorization: `Bearer ${server.key}` }
+  try {
+    const response = await guardedFetch(url, {
+      method,
+      headers: { ...key, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(patience),
+    })
+    if (!response.ok) throw troubleOfStatus(response.status, server)
+    return (await response.json()) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError')
+      throw new ModelTrouble('unreachable', `${new URL(url).host} does not answer`, undefined, { cause: error })
+    throw troubleOf(error, server)
+  }
+}
+
+const listOf = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : []
+
+const stringsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+
+const countOf = (...values: unknown[]): number | undefined =>
+  values.find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 1_024)
+
+/** What a server says of itself and its models. */
+export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'> {
+  const models = async (server: ModelServer) => listOf((await json(server, `${baseOf(server)}/models`))['data'])
+
+  return {
+    async names(server) {
+      return (await models(server)).map(({ id }) => String(id))
+    },
+
+    async traits(server, model) {
+      if (speaksAnthropic(server)) return { tools: true, vision: true, context: 200_000 }
+      if (new URL(server.url).hostname === 'api.openai.com') return { tools: true, vision: true, context: 128_000 }
+      const shown = await ollamaTraits(server, model)
+      return shown ?? listedTraits((await models(server)).find(({ id }) => id === model) ?? {})
+    },
+
+    async ollama() {
+      const host = ollamaHost.replace(/^http:\/\//, '').replace(/\/+$/, '')
+      if (!LOOPBACK.test(host)) return undefined
+      const server = { url: `http://${host}`, key: '' }
+      try {
+        const { models: found } = await json(server, `${server.url}/api/tags`, { patience: GLANCE })
+        return { url: server.url, models: listOf(found).map(({ name }) => String(name)) }
+      } catch (error) {
+        if (error instanceof ModelTrouble) return undefined
+        throw error
+      }
+    },
+  }
+}
+
+/** What Ollama shows of a model; undefined for another server. */
+async function ollamaTraits(server: ModelServer, model: string): Promise<ModelTraits | undefined> {
+  let shown: Record<string, unknown>
+  try {
+    shown = await json(server, `${new URL(server.url).origin}/api/show`, { method: 'POST', body: { model } })
+  } catch (error) {
+    // Servers of another kind know no such address.
+    if (error instanceof ModelTrouble && (error.kind === 'missing' || error.kind === 'broken')) return undefined
+    throw error
+  }
+  const abilities = stringsOf(shown['capabilities'])
+  const info = (shown['model_info'] ?? {}) as Record<string, unknown>
+  const own = Object.entries(info).find(([name]) => name.endsWith('.context_length'))?.[1]
+  const set = Number(/^num_ctx\s+(\d+)$/m.exec(String(shown['parameters'] ?? ''))?.[1])
+  return { tools: abilities.includes('tools'), vision: abilities.includes('vision'), context: countOf(set, own) }
+}
+
+/** What vLLM, llama.cpp, OpenRouter and others say of a model in their list, each in its own words. */
+function listedTraits(model: Record<string, unknown>): ModelTraits {
+  const { capabilities, meta, architecture, supported_parameters } = model as Record<string, Record<string, unknown>>
+  const inputs = architecture?.['input_modalities']
+  return {
+    tools: flagOf(
+      capabilities?.['function_calling'],
+      supported_parameters && stringsOf(supported_parameters).includes('tools'),
+    ),
+    vision: flagOf(capabilities?.['vision'], inputs && stringsOf(inputs).includes('image')),
+    context: countOf(
+      model['max_model_len'],
+      model['context_length'],
+      model['max_context_length'],
+      meta?.['n_ctx'],
+      meta?.['n_ctx_train'],
+    ),
+  }
+}
+
+const flagOf = (...values: unknown[]): boolean | undefined =>
+  values.find((value): value is boolean => typeof value === 'boolean')

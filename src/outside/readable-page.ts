@@ -1,0 +1,31 @@
+import { fault } from '../contract/errors.ts'
+
+const HTML = /^(text\/html|application\/xhtml\+xml)$/
+const PLAIN = /^(text\/(plain|markdown|xml|csv)|application\/(json|xml)|application\/[a-z.+-]+\+(json|xml))$/
+
+/** The text in the character set it says it has; most pages that name one nobody knows are UTF-8. */
+function decode(body: Uint8Array, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(body)
+  } catch {
+    return new TextDecoder().decode(body)
+  }
+}
+
+/** A page as text for reading. Fault `unsupported_media_type` for what is none. */
+export async function readable(
+  body: Uint8Array,
+  contentType: string,
+  base: string,
+): Promise<{ title: string | undefined; text: string }> {
+  const [type = ''] = contentType.toLowerCase().split(';')
+  const charset = /charset="?([^";\s]+)/i.exec(contentType)?.[1] ?? 'utf-8'
+  const source = (): string => decode(body, charset)
+  if (PLAIN.test(type.trim())) return { title: undefined, text: source() }
+  if (!HTML.test(type.trim()))
+    throw fault('unsupported_media_type', {
+      text: `Only text can be read, and this is ${type.trim() || 'of no type'}.`,
+    })
+  const { htmlText } = await import('./html-text.ts')
+  return htmlText(source(), base)
+}

@@ -1,0 +1,19 @@
+import type { Settings } from '../domain/instance/instance.ts'
+import { makeSandbox } from '../outside/sandbox.ts'
+
+/** The sandbox for commands, where the administrator wants it and the machine can have it. */
+export function openSandbox(settings: Pick<Settings, 'values'>) {
+  const sandbox = makeSandbox()
+  let probed: Promise<string | undefined> | undefined
+
+  /** Why the assistant runs no commands, in a sentence; undefined when it does. */
+  async function obstacle(): Promise<string | undefined> {
+    const { 'assistant.run_command': wanted } = await settings.values()
+    if (wanted === 'off') return 'Commands are turned off.'
+    if (wanted === 'auto' && process.getuid?.() === 0)
+      return 'The server runs as root: commands are run only with assistant.run_command on, as nobody.'
+    return (probed ??= sandbox.probe())
+  }
+
+  return { obstacle, sandbox: async () => ((await obstacle()) === undefined ? sandbox : undefined) }
+}

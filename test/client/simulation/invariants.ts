@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import type { SqliteHandle } from '../../../src/host/sqlite-engine.ts'
+import type { Disk, Inode } from './disk/disk.ts'
+import { HOME } from './machine.ts'
+import { OUTSIDE, treeOf, type Ledger } from './users.ts'
+
+// What must hold at every moment, whatever happens, and once everything has come to rest.
+
+/** Something that must never happen did. */
+export class Broken extends Error {
+  override name = 'Broken'
+}
+
+const OWN = `${HOME}/.svc`
+const isLive = (path: string): boolean => path.startsWith(`${HOME}/`) && path !== OWN && !path.startsWith(`${OWN}/`)
+
+const shown = (data: Buffer): string => JSON.stringify(data.subarray(0, 60).toString())
+
+/** Nothing outside is touched, nothing half-made is given a name that users see, and nothing that they see goes for good. */
+export function onName(path: string, now: Inode | undefined, before: Inode | undefined, { written }: Ledger): void {
+  if (!path.startsWith(`${HOME}/`) && path !== HOME && !path.startsWith('/state'))
+    throw new Broken(`I7: ${path} was touched.`)
+  if (!isLive(path)) return
+  if (now?.kind === 'file' && !written.has(now.data.toString()))
+    throw new Broken(`I5: ${path} came to hold ${shown(now.data)}, which nobody wrote.`)
+  if (before?.kind === 'file' && before.links === 0 && before !== now)
+    throw new Broken(`I1: ${path} with ${shown(before.data)} was destroyed.`)
+  if (before?.kind === 'link' && before.links === 0) throw new Broken(`I7: the link ${path} was destroyed.`)
+}
+
+/** A file that has a name that users see is never written to. */
+export function onWrite(disk: Disk, inode: Inode): void {
+  for (const each of disk.walk('/')) {
+    if (each.inode === inode && !each.path.startsWith(`${OWN}/`) && !each.path.startsWith('/state'))
+      throw new Broken(`I5: ${each.path} was written to in its place.`)
+  }
+}
+
+const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+interface Agreed {
+  path: string
+  kind: string
+  sha256: string | null
+}
+
+/** What base says is here was here for certain: a power cut does not change it. A folder that is made again may be gone again. */
+export function afterCut(before: Disk, after: Disk, { written, taken }: Ledger): void {
+  const [seen, left] = [treeOf(before), treeOf(after)]
+  for (const [path, content] of Object.entries(left)) {
+    if (content !== null && !written.has(content) && content !== OUTSIDE.folder)
+      throw new Broken(
+        `I5: after the power cut ${path} holds ${JSON.stringify(content.slice(0, 60))}, which nobody wrote.`,
+      )
+  }
+  const kept = after.find('lstat', `${OWN}/state.db`, false).inode?.kept as { handle: SqliteHandle } | undefined
+  if (!kept) return
+  for (const row of kept.handle.prepare('select path, kind, sha256 from base').all() as Agreed[]) {
+    const [was, is] = [seen[row.path], left[row.path]]
+    const isMadeAgain = [...taken].some((place) => `${after.mount}${row.path}/`.startsWith(`${place}/`))
+    const agreed =
+      row.kind === 'dir' ? was === null && !isMadeAgain : typeof was === 'string' && sha256Of(was) === row.sha256
+    if (agreed && was !== is) throw new Broken(`I6: base had ${row.path} before it was durable.`)
+  }
+}
+
+/** What must hold when nobody changes anything any more. */
+export function atRest(disks: readonly Disk[], server: Record<string, string | null>, ledger: Ledger): void {
+  const expected = JSON.stringify(server)
+  for (const disk of disks) {
+    const here = JSON.stringify(treeOf(disk))
+    if (here !== expected) throw new Broken(`I2: ${disk.mount} holds ${here}, the server ${expected}.`)
+    if (disk.get('stat', OUTSIDE.file).data.toString() !== OUTSIDE.content)
+      throw new Broken('I7: what lies outside was changed.')
+    if (disk.names('readdir', OUTSIDE.folder).length !== 1) throw new Broken('I7: something was put outside.')
+  }
+  const live = new Set(Object.values(server))
+  for (const content of live) {
+    if (content !== null && !ledger.written.has(content))
+      throw new Broken(`I4: nobody wrote ${JSON.stringify(content.slice(0, 60))}.`)
+  }
+  for (const content of ledger.written) {
+    if (!ledger.released.has(content) && !live.has(content))
+      throw new Broken(`I1: ${JSON.stringify(content.slice(0, 60))} is lost.`)
+  }
+}

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { makeRandom } from '../../support/random.ts'
+import { play } from './play.ts'
+import { shrink } from './shrink.ts'
+import { tell, type Story } from './story.ts'
+import { openWorld, type World } from './world.ts'
+
+// The engine's modules find disks in memory where they expect the machine's own, and draw their random names from a seed.
+vi.mock('node:fs', async (original) => (await import('./disk/node-fs.ts')).overlay(await original()))
+vi.mock('node:fs/promises', async (original) => (await import('./disk/node-fs-promises.ts')).overlay(await original()))
+vi.mock('../../../src/host/sqlite-file.ts', async (original) =>
+  (await import('./disk/sqlite-file.ts')).overlay(await original()),
+)
+vi.mock('../../../src/base/random.ts', async (original) => (await import('./disk/random.ts')).overlay(await original()))
+
+const FROM = Number(process.env['SIMULATE_FROM'] ?? 1)
+const SEEDS = Number(process.env['SIMULATE_SEEDS'] ?? 240)
+/** Seeds of one test: what fails is then told early. */
+const BATCH = 60
+const PATIENCE = 600_000
+
+const REGRESSIONS = join(import.meta.dirname, 'regressions')
+/** Where the story of a seed that fails is put, shortened to what it needs for that. */
+const FAILED = process.env['SIMULATE_FAILED']
+
+let world: World
+beforeAll(async () => {
+  world = await openWorld()
+})
+afterAll(() => world.close())
+
+const storyOf = (seed: number): Story => tell(seed, makeRandom(seed))
+
+async function fails(story: Story, problem: string): Promise<string> {
+  const short = await shrink(world, story, problem)
+  const again = await play(world, short)
+  if (FAILED) writeFileSync(join(FAILED, `${story.seed}.json`), `${JSON.stringify({ problem, ...short }, null, 2)}\n`)
+  return [`Seed ${story.seed}: ${problem}`, JSON.stringify(short), ...again.trace.slice(-60), again.problem].join('\n')
+}
+
+for (let from = FROM; from < FROM + SEEDS; from += BATCH) {
+  const count = Math.min(BATCH, FROM + SEEDS - from)
+  test(`whatever happens, nothing is lost: seeds ${from} to ${from + count - 1}`, { timeout: PATIENCE }, async () => {
+    for (let seed = from; seed < from + count; seed += 1) {
+      const { problem } = await play(world, storyOf(seed))
+      if (problem !== undefined) expect.fail(await fails(storyOf(seed), problem))
+    }
+  })
+}
+
+for (const name of readdirSync(REGRESSIONS).filter((each) => each.endsWith('.json'))) {
+  test(`what went wrong once stays right: ${name.slice(0, -5)}`, async () => {
+    const story = JSON.parse(readFileSync(join(REGRESSIONS, name), 'utf8')) as Story
+    const played = await play(world, story)
+    if (process.env['SIMULATE_TRACE']) console.log(played.trace.join('\n'))
+    expect(played.problem).toBeUndefined()
+  })
+}
+
+test('the same seed tells the same story, step by step', async () => {
+  for (const seed of [3, 14, 159]) {
+    const [once, again] = [await play(world, storyOf(seed)), await play(world, storyOf(seed))]
+    expect(again.trace).toEqual(once.trace)
+    expect(again.hash).toBe(once.hash)
+  }
+})

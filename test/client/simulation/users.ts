@@ -1,0 +1,150 @@
+import type { Disk } from './disk/disk.ts'
+import * as files from './disk/files.ts'
+import { HOME } from './machine.ts'
+
+/**
+ * What somebody does in a synchronised folder; what cannot be done is left undone. A path is written out, or `?` and a number:
+ * one of those that are there.
+ */
+export type Deed =
+  /** Whole, in the place of what was there, or into the very file. */
+  | { do: 'write'; path: string; content: string; inPlace: boolean }
+  | { do: 'remove'; path: string }
+  | { do: 'folder'; path: string }
+  | { do: 'rename'; path: string; to: string }
+  | { do: 'swap'; path: string; to: string }
+  | { do: 'copy'; path: string; to: string }
+  /** Puts a link to a place outside there. */
+  | { do: 'link'; path: string }
+
+/** A folder that no synchronising program may touch, and what it holds. */
+export const OUTSIDE = { folder: '/outside', file: '/outside/a', content: 'nobody else is to touch this' }
+
+export interface Ledger {
+  /** Contents that users wrote. */
+  written: Set<string>
+  /** Those that a user who had them in front of him overwrote or deleted. */
+  released: Set<string>
+  /** Places on each disk at which a user took something away, by its mount. */
+  taken: Set<string>
+}
+
+/** Does a deed on a disk; it is durable at once. */
+export function doDeed(disk: Disk, deed: Deed, ledger: Ledger): void {
+  disk.asUser(() => {
+    try {
+      perform(disk, deed, ledger)
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'EINVAL', 'EPERM', 'EACCES'].includes(String(code)))
+        throw error
+    }
+  })
+}
+
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
+
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
+
+/** Gives up whatever stands at a place. */
+function release(disk: Disk, place: string, { released }: Ledger): void {
+  const { inode } = disk.find('lstat', place, false)
+  if (inode?.kind === 'file') released.add(inode.data.toString())
+  if (inode?.kind !== 'dir') return
+  for (const each of disk.walk(place)) if (each.inode.kind === 'file') released.add(each.inode.data.toString())
+}
+
+/** Whether a place can be had without walking through a link. */
+function isOpen(disk: Disk, place: string): boolean {
+  for (let at = parentOf(place); at !== HOME; at = parentOf(at)) {
+    const { inode } = disk.find('lstat', at, false)
+    if (inode && inode.kind !== 'dir') return false
+  }
+  return true
+}
+
+function resolve(disk: Disk, path: string): string {
+  if (!path.startsWith('?')) return path
+  const paths = Object.keys(treeOf(disk))
+  return paths.length === 0 ? '/a' : paths[Number(path.slice(1)) % paths.length]!
+}
+
+function perform(disk: Disk, given: Deed, ledger: Ledger): void {
+  if (disk.absent !== undefined) return
+  const deed = {
+    ...given,
+    path: resolve(disk, given.path),
+    ...('to' in given ? { to: resolve(disk, given.to) } : {}),
+  } as Deed
+  const place = HOME + deed.path
+  if (!isOpen(disk, place)) return
+  if (deed.do !== 'write') ledger.taken.add(`${disk.mount}${deed.path}`)
+  if (deed.do === 'write') return write(disk, place, deed, ledger)
+  if (deed.do === 'folder') return files.mkdir(disk, place, 0o755, true)
+  if (deed.do === 'remove') {
+    release(disk, place, ledger)
+    return files.rm(disk, place, { recursive: true })
+  }
+  if (deed.do === 'link') {
+    release(disk, place, ledger)
+    files.rm(disk, place, { recursive: true, force: true })
+    return files.symlink(disk, disk.get('stat', OUTSIDE.folder) && OUTSIDE.folder, place)
+  }
+  const to = HOME + deed.to
+  if (!isOpen(disk, to) || isWithin(deed.to, deed.path) || isWithin(deed.path, deed.to)) return
+  if (deed.do === 'copy') {
+    const inode = disk.get('lstat', place, false)
+    if (inode.kind === 'file') write(disk, to, { content: inode.data.toString(), inPlace: false }, ledger)
+  } else if (deed.do === 'rename') rename(disk, place, to, ledger)
+  else {
+    disk.get('lstat', to, false)
+    const aside = `${HOME}/.aside`
+    files.rename(disk, to, aside)
+    files.rename(disk, place, to)
+    files.rename(disk, aside, place)
+  }
+}
+
+function rename(disk: Disk, place: string, to: string, ledger: Ledger): void {
+  const source = disk.get('lstat', place, false)
+  const target = disk.find('lstat', to, false).inode
+  if (target && (target.kind === 'dir') !== (source.kind === 'dir')) return
+  if (!target) files.mkdir(disk, parentOf(to), 0o755, true)
+  if (target?.kind === 'file') ledger.released.add(target.data.toString())
+  files.rename(disk, place, to)
+}
+
+function write(
+  disk: Disk,
+  place: string,
+  { content, inPlace }: { content: string; inPlace: boolean },
+  ledger: Ledger,
+): void {
+  const { inode } = (files.mkdir(disk, parentOf(place), 0o755, true), disk.find('open', place, false))
+  if (inode?.kind === 'dir') return write(disk, `${place}/new`, { content, inPlace }, ledger)
+  if (inode && inode.kind !== 'file') return
+  if (inode) ledger.released.add(inode.data.toString())
+  ledger.written.add(content)
+  const data = Buffer.from(content)
+  if (inode && inPlace) return disk.put(inode, data)
+  const fresh = disk.create('file', 0o644)
+  disk.put(fresh, data)
+  disk.step([{ ...disk.find('rename', place, false), to: fresh }])
+}
+
+/** Takes away all links that were put into a folder. */
+export function removeLinks(disk: Disk): void {
+  disk.asUser(() => {
+    const links = Array.from(disk.walk(HOME)).filter(({ inode }) => inode.kind === 'link')
+    for (const { path } of links) files.unlink(disk, path)
+  })
+}
+
+/** What a folder holds beside the engine's own: contents of files, null for folders. */
+export function treeOf(disk: Disk): Record<string, string | null> {
+  const own = `${HOME}/.svc`
+  const tree = [...disk.asUser(() => [...disk.walk(HOME)])]
+    .filter(({ path }) => !isWithin(path, own))
+    .map(({ path, inode }) => [path.slice(HOME.length), inode.kind === 'dir' ? null : inode.data.toString()] as const)
+  return Object.fromEntries(tree.sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,90 @@
+import { rm } from 'node:fs/promises'
+import type { FastifyInstance } from 'fastify'
+import { contract } from '../../../src/contract/contract.ts'
+import { makeApp } from '../../../src/http/app.ts'
+import { openLocal } from '../../../src/wiring/local.ts'
+import { makeAccount } from '../../support/account.ts'
+import { temporaryFolder } from '../../support/server.ts'
+import { openSqlite } from '../../../src/storage/sqlite.ts'
+
+const { manifest, download } = contract.syncFiles.actions
+
+/** An account with two devices, and what it holds as the server says it. */
+export interface SimulatedAccount {
+  tokens: Record<'A' | 'B', string>
+  owner: { server_id: string; user_id: number }
+  /** Contents of files, null for folders. */
+  tree(): Promise<Record<string, string | null>>
+}
+
+/** A server in this process, without a network. */
+export interface World {
+  app: FastifyInstance
+  /** Who says what time it is there. */
+  time: { now: () => number }
+  account(): Promise<SimulatedAccount>
+  close(): Promise<void>
+}
+
+export async function openWorld(): Promise<World> {
+  const dataDir = await temporaryFolder()
+  const time = { now: () => Date.UTC(2026, 10, 21, 12) }
+  const clock = { now: () => time.now() }
+  const local = await openLocal({ dataDir, env: { SVC_LIMITS: 'off' }, clock })
+  const database = openSqlite(local.directory.database)
+  const readiness = () => Promise.reject(new Error('Nobody asks.'))
+  const app = await makeApp({
+    domain: local.domain,
+    clock,
+    logger: false,
+    trustedProxies: [],
+    metrics: 'none',
+    desktopFolder: '',
+    readiness,
+  })
+  await app.ready()
+  const place = { url: '', database, clock: { ...clock, pass: () => undefined } }
+  // A server without an administrator serves nobody.
+  await makeAccount(place, { role: 'admin' })
+
+  async function ask(token: string, path: string, query: Record<string, string>) {
+    const answer = await app.inject({ url: path, query, headers: { authorization: `Bearer ${token}` } })
+    if (answer.statusCode !== 200) throw new Error(`${path} answered ${answer.statusCode}: ${answer.body}`)
+    return answer
+  }
+
+  return {
+    app,
+    time,
+    async account() {
+      const account = await makeAccount(place)
+      const { token } = account
+      const listing = async () =>
+        (await ask(token, manifest.path, { action: manifest.name })).json<{
+          server_id: string
+          files: { path: string }[]
+          directories: string[]
+        }>()
+      const { server_id } = await listing()
+      return {
+        tokens: { A: token, B: (await account.another()).token },
+        owner: { server_id, user_id: account.id },
+        async tree() {
+          const { files, directories } = await listing()
+          const tree: Record<string, string | null> = {}
+          for (const path of directories) tree[path] = null
+          for (const { path } of files) {
+            tree[path] = (await ask(token, download.path, { action: download.name, path })).rawPayload.toString()
+          }
+          return Object.fromEntries(Object.entries(tree).sort(([a], [b]) => (a < b ? -1 : 1)))
+        },
+      }
+    },
+    async close() {
+      await app.close()
+      await local.close()
+      await database.close()
+      await rm(dataDir, { recursive: true })
+    },
+  }
+}

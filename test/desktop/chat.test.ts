@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Frame } from 'playwright-core'
+import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld, type Person } from '../support/desktop.ts'
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>[x](javascript:alert(1))'
+
+const PASTE_5_MB = `{
+  const clipboardData = new DataTransfer()
+  clipboardData.setData('text/plain', 'x'.repeat(5 * 1048576))
+  document.querySelector('.composer textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+}`
+
+const author = ({ id, username }: Person) =>
+  ({ id, username, display_name: username, role: 'user', avatar_color: '#3b5bdb' }) as never
+
+const chat = () => world.server.local.domain.chat
+
+const roomOf = (owner: Person, name: string, ...others: Person[]) =>
+  chat().createRoom(author(owner), { name, type: 'channel', participants: others.map(({ id }) => id) })
+
+const say = (who: Person, room_id: number, content: string) => chat().send(author(who), { room_id, content })
+
+const said = async (who: Person, room_id: number) =>
+  (await chat().messages(who.id, { room_id, limit: 200 })).messages.map(({ content }) => content)
+
+const enterChat = async (person: Person, options = {}): Promise<[DesktopPage, Frame]> => {
+  const visited = await world.enter(person, options)
+  return [visited, await visited.open('chat', 'Chat')]
+}
+
+const field = (frame: Frame) => frame.getByRole('textbox', { name: /^Message to/ })
+
+test('two people talk: messages, typing, answers, reactions, changes and deletions arrive by themselves', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(ada, `Engines ${HOSTILE}`, bob)
+  const [here, mine] = await enterChat(ada)
+  const [there, theirs] = await enterChat(bob)
+  await mine.getByRole('button', { name: /Engines/ }).click()
+  await theirs.getByRole('button', { name: /Engines/ }).click()
+
+  await field(mine).fill(`Hello @${bob.username}! ${HOSTILE} ![p](https://elsewhere.example/p.png)`)
+  await theirs.getByText('Ada is typing').waitFor()
+  await field(mine).press('Enter')
+  await theirs.locator('.mention.own', { hasText: bob.username }).waitFor()
+  await theirs.locator('.message', { hasText: '<script>document.title=1</script>' }).waitFor()
+  expect(await theirs.locator('.message img, .message script, .message a[href^=javascript]').count()).toBe(0)
+  expect(await said(ada, room.room_id)).toHaveLength(1)
+
+  await theirs.locator('[data-id]').first().hover()
+  await theirs.getByRole('button', { name: 'React' }).click()
+  await theirs.getByRole('menuitem', { name: '🎉' }).click()
+  await mine.getByRole('button', { name: '🎉 1: Ada' }).waitFor()
+  await theirs.getByRole('button', { name: 'Reply', exact: true }).click()
+  await field(theirs).pressSequentially('Well')
+  await field(theirs).press('Shift+Enter')
+  await field(theirs).pressSequentially('yes')
+  await field(theirs).press('Enter')
+  await mine.locator('.answered').waitFor()
+  expect((await said(ada, room.room_id)).at(-1)).toBe('Well\nyes')
+
+  await field(theirs).press('ArrowUp')
+  await field(theirs).fill('Certainly')
+  await field(theirs).press('Enter')
+  await mine.locator('.message', { hasText: 'Certainly' }).waitFor()
+  await mine.getByText('edited').waitFor()
+  expect(await here.flaws()).toEqual([])
+
+  await theirs.locator('[data-id]').last().hover()
+  await theirs.getByRole('button', { name: 'More', exact: true }).click()
+  await theirs.getByRole('menuitem', { name: 'Delete' }).click()
+  await theirs.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await mine.locator('.message', { hasText: 'Certainly' }).waitFor({ state: 'detached' })
+  expect(await said(ada, room.room_id)).toHaveLength(1)
+  expectQuiet(here)
+  expectQuiet(there)
+})
+
+test('what is unread is counted, shown behind a line and read when it is looked at', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(ada, 'Plans', bob)
+  await roomOf(ada, 'Other', bob)
+  const [visited, frame] = await enterChat(ada)
+  const line = frame.getByRole('button', { name: /Plans/ })
+  await line.waitFor()
+  await say(bob, room.room_id, 'one')
+  await say(bob, room.room_id, `two @${ada.username}`)
+  await line.getByText('2 unread messages, You are mentioned').waitFor()
+  await line.click()
+  await frame.locator('.day.new').waitFor()
+  await line.locator('.count').waitFor({ state: 'detached' })
+  await expect.poll(async () => (await chat().unread(ada.id)).total).toBe(0)
+  expect(await visited.flaws()).toEqual([])
+})
+
+test('a direct message is begun with a person, and a room with several; hostile names stay text', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const [visited, frame] = await enterChat(ada)
+  await frame.getByRole('button', { name: 'New direct message' }).click()
+  expect(await visited.flaws()).toEqual([])
+  await frame.getByRole('searchbox', { name: 'Find people' }).fill(bob.username)
+  await frame.getByRole('dialog').getByRole('button', { name: bob.username }).click()
+  await field(frame).fill('Hi')
+  await field(frame).press('Enter')
+  await expect.poll(async () => (await chat().rooms(bob.id)).map(({ type }) => type)).toEqual(['dm'])
+
+  await frame.getByRole('button', { name: 'New conversation' }).click()
+  await frame.getByRole('menuitem', { name: 'New room' }).click()
+  await frame.getByRole('textbox', { name: 'Name of the room' }).fill(HOSTILE)
+  await frame.getByRole('checkbox', { name: bob.username }).check()
+  await frame.getByRole('button', { name: 'Create' }).click()
+  await frame.getByRole('heading', { name: '<img src=x' }).waitFor()
+  expect(await frame.locator('#root img').count()).toBe(0)
+  expect(await chat().rooms(bob.id)).toHaveLength(2)
+  expectQuiet(visited)
+})
+
+test('a message that cannot be sent waits, survives a reload, and arrives once', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(ada, 'Line', bob)
+  const [visited, frame] = await enterChat(ada)
+  await frame.getByRole('button', { name: /Line/ }).click()
+  await field(frame).fill('draft')
+  // The server takes it, and its answer is lost.
+  await visited.page.route('**/api/team-chat.php?action=send', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await field(frame).fill('only once')
+  await field(frame).press('Enter')
+  await frame.getByText('Not sent yet').waitFor()
+  await field(frame).fill('a draft')
+  await visited.page.unroute('**/api/team-chat.php?action=send')
+  await visited.page.reload()
+  const again = await visited.app('chat')
+  await again.getByRole('button', { name: /Line/ }).click()
+  await expect.poll(() => field(again).inputValue()).toBe('a draft')
+  await again.locator('.pending').waitFor({ state: 'detached' })
+  expect(await said(bob, room.room_id)).toEqual(['only once'])
+})
+
+test('a message of 5 MB is not sent; as a file it is, for everybody in the room', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(ada, 'Large things', bob)
+  const [visited, frame] = await enterChat(ada)
+  await frame.getByRole('button', { name: /Large things/ }).click()
+  await field(frame).fill('x'.repeat(16_385))
+  await field(frame).press('Enter')
+  await frame.getByText('at most 16 KB fit into one').waitFor()
+  await field(frame).fill('')
+  await frame.evaluate(PASTE_5_MB)
+  await frame.getByText('This message has 5 MB; at most 16 KB fit into one.').waitFor()
+  expect(await said(ada, room.room_id)).toEqual([])
+  expect(await visited.flaws()).toEqual([])
+  await frame.getByRole('button', { name: 'Send as a file' }).click()
+  await expect.poll(() => field(frame).inputValue()).toBe('[message.txt](/Teamchat/Large%20things/message.txt) ')
+  await field(frame).press('Enter')
+  await frame.getByRole('link', { name: 'message.txt' }).waitFor()
+  await frame.getByRole('button', { name: 'Files', exact: true }).click()
+  await frame.getByRole('button', { name: 'Download message.txt' }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+})
+
+test('a long history is read page by page, and what is searched is shown where it was said', async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(ada, 'Long', bob)
+  await say(bob, room.room_id, 'the needle')
+  for (let count = 0; count < 420; count++) await say(bob, room.room_id, `straw ${count}`)
+  const [visited, frame] = await enterChat(ada, { viewport: { width: 390, height: 844 } })
+  await frame.getByRole('button', { name: /Long/ }).click()
+  await frame.getByText('straw 419', { exact: true }).waitFor()
+  const place = frame.getByRole('log')
+  expect(await visited.flaws()).toEqual([])
+  await place.evaluate('document.querySelector(".history").scrollTop = 0')
+  await frame.getByText('straw 360', { exact: true }).waitFor({ state: 'attached' })
+
+  await frame.getByRole('button', { name: 'Search messages' }).last().click()
+  await frame.getByRole('searchbox', { name: 'Search messages' }).fill('NEEDLE')
+  await frame.getByRole('button', { name: /the needle/ }).click()
+  await frame.locator('.message.marked', { hasText: 'the needle' }).waitFor()
+  expect(await frame.locator('[data-id]').count()).toBeLessThanOrEqual(150)
+  await frame.getByRole('button', { name: 'To the newest messages' }).click()
+  await frame.getByText('straw 419', { exact: true }).waitFor()
+  expectQuiet(visited)
+})

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>[x](javascript:alert(1))'
+
+/** The rows of somebody, as the database has them. */
+const notesOf = async (user: number) =>
+  (await world.server.local.domain.sync.everything(user, ['svc_notes'])).data['svc_notes'] as {
+    id: number
+    title: string
+    content: string
+    version: number
+  }[]
+
+const change = (user: number, operation: object) =>
+  world.server.local.domain.sync.push(user, { operations: [operation] } as never, undefined)
+
+test('what is written is saved by itself, shown without running anything, and there after a reload', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { page } = visited
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('button', { name: 'New note' }).first().click()
+  await notes.getByRole('textbox', { name: 'Title' }).fill(`Tea ${HOSTILE}`)
+  await notes.getByRole('textbox', { name: 'Text of the note' }).fill(`# Earl Grey\n\n${HOSTILE}`)
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  expect(await notesOf(person.id)).toMatchObject([{ title: `Tea ${HOSTILE}`, content: `# Earl Grey\n\n${HOSTILE}` }])
+  expectQuiet(visited)
+
+  await notes.getByRole('button', { name: 'Show as formatted text' }).click()
+  await notes.getByRole('heading', { name: 'Earl Grey' }).waitFor()
+  expect(await notes.locator('.markdown img, .markdown script, .markdown a[href^=javascript]').count()).toBe(0)
+  expect(await notes.title()).toBe('notes')
+  await page.getByRole('heading', { name: `Tea ${HOSTILE}` }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+
+  await page.reload()
+  const again = await visited.app('notes')
+  await again.getByRole('option', { name: /^Tea/ }).waitFor()
+  expect(await notesOf(person.id)).toHaveLength(1)
+})
+
+test('what changes elsewhere appears by itself', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByText('No notes yet').waitFor()
+  await change(person.id, {
+    table: 'svc_notes',
+    operation: 'INSERT',
+    data: { title: 'From the phone', content: 'hello' },
+  })
+  await notes.getByRole('option', { name: /From the phone/ }).click()
+  const [{ id } = { id: 0 }] = await notesOf(person.id)
+  await change(person.id, { table: 'svc_notes', operation: 'UPDATE', data: { id, content: 'hello again' } })
+  await notes.getByRole('textbox', { name: 'Text of the note' }).getByText('hello again').waitFor()
+  await change(person.id, { table: 'svc_notes', operation: 'DELETE', data: { id } })
+  await notes.getByText('No notes yet').waitFor()
+})
+
+test('a change made elsewhere while writing is not overwritten but asked about', async () => {
+  const person = await world.person()
+  await change(person.id, { table: 'svc_notes', operation: 'INSERT', data: { title: 'Plan', content: 'first' } })
+  const visited = await world.visit()
+  // As on a bad line, the page does not hear of the other change before it saves.
+  let isCut = false
+  await visited.page.route('**/api/rows.php?action=delta*', async (route) => {
+    const answer = await route.fetch().catch(() => undefined)
+    if (isCut || !answer) await route.abort()
+    else await route.fulfill({ response: answer })
+  })
+  await visited.login(person.username)
+  await visited.page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('option', { name: /Plan/ }).click()
+  const text = notes.getByRole('textbox', { name: 'Text of the note' })
+  await text.waitFor()
+  isCut = true
+  const [{ id } = { id: 0 }] = await notesOf(person.id)
+  await change(person.id, { table: 'svc_notes', operation: 'UPDATE', data: { id, content: 'theirs' } })
+  await text.fill('mine')
+  await notes.getByText('This note was changed elsewhere').waitFor()
+  expect(await notesOf(person.id)).toMatchObject([{ content: 'theirs' }])
+  expect(await visited.flaws()).toEqual([])
+  await notes.getByRole('button', { name: 'Keep mine' }).click()
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  expect(await notesOf(person.id)).toMatchObject([{ content: 'mine' }])
+})
+
+test('a deleted note comes back with one click', async () => {
+  const person = await world.person()
+  await change(person.id, {
+    table: 'svc_notes',
+    operation: 'INSERT',
+    data: { title: 'Precious', content: 'x', pinned: true },
+  })
+  const visited = await world.enter(person)
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('option', { name: /Precious/ }).click()
+  await notes.getByRole('button', { name: 'Delete' }).click()
+  await notes.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await notes.getByText('Note deleted.').waitFor()
+  expect(await notesOf(person.id)).toEqual([])
+  await notes.getByRole('button', { name: 'Undo' }).click()
+  await notes.getByRole('option', { name: /Precious/ }).waitFor()
+  expect(await notesOf(person.id)).toMatchObject([{ title: 'Precious', content: 'x', pinned: true }])
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { deleteSessionsOf } from '../../src/storage/sessions.ts'
+import { codeOf, PASSWORD, secondFactor } from '../support/browser.ts'
+import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+import { settingsNoticed } from '../support/server.ts'
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+test('a wrong password is said beside the field, a right one opens the desktop', async () => {
+  const person = await world.person()
+  const visited = await world.visit()
+  const { page } = visited
+  expect(await visited.flaws()).toEqual([])
+  await visited.login(person.username, 'not the password')
+  await page.getByText('The user name or the password is wrong.').waitFor()
+  await visited.login(person.username)
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+  expectQuiet(visited)
+})
+
+test('the second factor is asked for, also after a reload in between', async () => {
+  const person = await world.person()
+  const { secret } = await secondFactor(world.server, person.id)
+  const visited = await world.visit()
+  const { page } = visited
+  await visited.login(person.username)
+  await page.getByLabel('Code').waitFor()
+  await page.reload()
+  await page.getByLabel('Code').fill('000000')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByText('The code is wrong or expired.').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await page.getByLabel('Code').fill(codeOf(world.server, secret, 30))
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+})
+
+test('everything is in German for a German browser', async () => {
+  const { page } = await world.visit({ locale: 'de-AT' })
+  await page.getByRole('heading', { name: 'Willkommen' }).waitFor()
+  expect(await page.locator('html').getAttribute('lang')).toBe('de')
+})
+
+test('a session that ends in the middle of work is taken up again with nothing lost', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { page } = visited
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('button', { name: 'New note' }).first().click()
+  await world.server.database.write((tx) => deleteSessionsOf(tx, person.id))
+  await notes.getByRole('textbox', { name: 'Title' }).fill('Half a thought')
+  await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  expect(await notes.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Half a thought')
+  const { data } = await world.server.local.domain.sync.everything(person.id, ['svc_notes'])
+  expect(data['svc_notes']).toMatchObject([{ title: 'Half a thought' }])
+})
+
+test('a locked desktop shows and takes nothing until the password is given', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { page } = visited
+  await visited.open('notes', 'Notes')
+  await page.keyboard.press('Control+Alt+l')
+  await page.getByRole('heading', { name: 'Locked' }).waitFor()
+  expect(await page.locator('.desktop').isVisible()).toBe(false)
+  await page.keyboard.press('Control+k')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.locator('iframe[src^="/apps/notes/"]').waitFor()
+})
+
+test('maintenance is said to who signs in', async () => {
+  const person = await world.person()
+  const visited = await world.visit()
+  await world.server.local.domain.instance.maintenance.begin({ message: 'New disks until noon.', until: null } as never)
+  await settingsNoticed()
+  try {
+    await visited.login(person.username)
+    await visited.page.getByText('New disks until noon.').waitFor()
+  } finally {
+    await world.server.local.domain.instance.maintenance.end()
+    await settingsNoticed()
+  }
+})
+
+test('before the first administrator the page says how to make one', async () => {
+  const fresh = await startWorld({ administered: false })
+  try {
+    const visited = await fresh.visit()
+    await visited.page.getByText('svc user add NAME --role admin').waitFor()
+    expect(await visited.flaws()).toEqual([])
+  } finally {
+    await fresh.close()
+  }
+})
