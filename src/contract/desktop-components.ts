@@ -23,6 +23,15 @@ const Component = Type.Object({
   updated_at: Stamp,
 })
 
+const Overview = Type.Object({
+  component_id: Type.String(),
+  component_type: Kind,
+  newest: Type.Integer({ minimum: 1, description: 'The newest version; kind and time are its own.' }),
+  active: Type.Union([Count, Type.Null()], { description: 'The version in force; null when none is.' }),
+  versions: Count,
+  updated_at: Stamp,
+})
+
 const Profile = Type.Object({
   id: Id,
   name: Type.String(),
@@ -45,12 +54,22 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     errors: [],
     example: {},
   }),
-  get: action({
-    summary: 'The active version of a component.',
+  overview: action({
+    summary: 'Every component by name, also those without an active version; without code.',
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: named,
+    params: none,
+    result: Type.Object({ ok: Ok, components: Type.Array(Overview) }),
+    errors: [],
+    example: {},
+  }),
+  get: action({
+    summary: 'The active version of a component, or the one that is named.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: Type.Object({ component_id: ComponentId, version: Type.Optional(Id) }),
     result: Type.Object({ ok: Ok, component: Component }),
     errors: ['not_found'],
     example: { component_id: 'clock' },
@@ -73,9 +92,16 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
           { additionalProperties: true, description: 'Anything; at most 16 KiB of JSON and 16 levels deep.' },
         ),
       ),
+      base_version: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          description:
+            'The newest version that is known, 0 for a new component. Where there is another, nothing is saved: `conflict`, with its number as `current`.',
+        }),
+      ),
     }),
     result: Type.Object({ ok: Ok, version: Count, component_id: Type.String() }),
-    errors: ['quota_exceeded'],
+    errors: ['quota_exceeded', 'conflict'],
     example: { component_id: 'clock', component_type: 'css', code: 'body { color: teal }', metadata: {} },
   }),
   history: action({
@@ -113,6 +139,16 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     errors: ['not_found'],
     example: { component_id: 'clock' },
   }),
+  reset_all: action({
+    summary: 'The same for every component: the desktop as it came.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: none,
+    result: Type.Object({ ok: Ok, deactivated: Count }),
+    errors: [],
+    example: {},
+  }),
   save_profile: action({
     summary: 'Keep a copy of all active components under a name.',
     method: 'POST',
@@ -142,6 +178,16 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     result: Type.Object({ ok: Ok, profiles: Type.Array(Profile) }),
     errors: [],
     example: {},
+  }),
+  rename_profile: action({
+    summary: 'Call a profile otherwise.',
+    method: 'POST',
+    auth: both,
+    limit: 'components_save',
+    params: Type.Object({ profile_id: Id, name: Name() }),
+    result: Type.Object({ ok: Ok }),
+    errors: ['not_found'],
+    example: { profile_id: 1, name: 'Night' },
   }),
   delete_profile: action({
     summary: 'Delete a profile; components stay as they are.',

@@ -46,6 +46,21 @@ const activeOneQuery = prepared<{ user: number; component: string }, StoredCompo
 export const activeComponent = (on: Reader, user: number, component: string): Promise<StoredComponent | undefined> =>
   first(activeOneQuery(on, { user, component }))
 
+/** One version of one component, active or not. */
+export const componentVersion = (
+  on: Reader,
+  user: number,
+  component: string,
+  version: number,
+): Promise<StoredComponent | undefined> =>
+  on.q
+    .selectFrom('components')
+    .select(shown)
+    .where('user_id', '=', user)
+    .where('component_id', '=', component)
+    .where('version', '=', version)
+    .executeTakeFirst()
+
 /** Every version of one component, newest first; none when there is no such component. */
 export const versionsOfComponent = (on: Reader, user: number, component: string): Promise<StoredVersion[]> =>
   on.q
@@ -272,6 +287,18 @@ export async function componentsOfProfile(
     .where('profile_id', '=', profile)
     .orderBy('component_id')
     .execute()
+}
+
+/** Gives a profile another name; false when the account has none with this id. */
+export async function renameProfile(tx: Writer, user: number, profile: number, name: string): Promise<boolean> {
+  const rows = await tx.q
+    .updateTable('component_profiles')
+    .set({ name })
+    .where('id', '=', profile)
+    .where('user_id', '=', user)
+    .returning('id')
+    .execute()
+  return rows.length > 0
 }
 
 /** Removes a profile; false when the account has none with this id. */

@@ -7,7 +7,8 @@ import { serverOfTest, startServer, type TestServer } from '../support/server.ts
 import { commitsSeenBy } from '../support/state.ts'
 
 const { actions } = desktopComponents
-const { list, get, save, history, activate, reset, save_profile, load_profile, profiles, delete_profile } = actions
+const { list, overview, get, save, history, activate, reset, reset_all } = actions
+const { save_profile, load_profile, profiles, rename_profile, delete_profile } = actions
 const PATH = '/api/desktop-components.php'
 const NOON = '2026-11-21 12:00:00'
 
@@ -233,6 +234,28 @@ describe('save', () => {
     expect((await account.ask(get, { component_id: 'clock' })).component).toMatchObject({ code: '', metadata: {} })
   })
 
+  test('over a version that is not the newest any more saves nothing, and says which is', async () => {
+    const account = await withClock()
+    const stale = { status: 409, code: 'conflict' }
+    for (const base_version of [0, 1, 3])
+      expect(await refusal(account, save, css('clock', 'three', { base_version }))).toMatchObject(stale)
+    const { json } = await account.call(save, css('clock', 'three', { base_version: 1 }))
+    expect(json['current']).toBe(2)
+    expect(await refusal(account, save, css('new', 'one', { base_version: 1 }))).toMatchObject(stale)
+    for (const base_version of [-1, 1.5, '2', null])
+      expect(await refusal(account, save, css('clock', 'x', { base_version: base_version as number }))).toMatchObject(
+        BAD,
+      )
+    expect(await account.ask(save, css('new', 'one', { base_version: 0 }))).toMatchObject({ version: 1 })
+    // An older version may be in force: what counts is what would be lost sight of.
+    await account.ask(activate, { component_id: 'clock', version: 1 })
+    expect(await account.ask(save, css('clock', 'three', { base_version: 2 }))).toMatchObject({ version: 3 })
+    const racing = await Promise.all(
+      Array.from({ length: 10 }, (_, n) => account.call(save, css('clock', `code ${n}`, { base_version: 3 }))),
+    )
+    expect(racing.map(({ status }) => status).sort()).toEqual([200, ...Array.from({ length: 9 }, () => 409)])
+  })
+
   test('holds 200 components of one account', async () => {
     const account = await server.account()
     await Promise.all(Array.from({ length: 199 }, (_, n) => account.ask(save, css(`component ${n}`))))
@@ -314,6 +337,17 @@ describe('versions', () => {
     ])
   })
 
+  test('are read one by one, in force or not', async () => {
+    const account = await withClock()
+    await account.ask(reset, { component_id: 'clock' })
+    const reply = await account.call(get, { component_id: 'clock', version: 1 })
+    expect(departures(get.result, reply.json)).toEqual([])
+    expect(reply.json['component']).toMatchObject({ code: 'one', version: 1, is_active: false, component_type: 'css' })
+    expect(await refusal(account, get, { component_id: 'clock', version: 3 })).toMatchObject(NOT_FOUND)
+    expect(await refusal(account, get, { component_id: 'clocks', version: 1 })).toMatchObject(NOT_FOUND)
+    expect(await refusal(account, get, { component_id: 'clock', version: 0 })).toMatchObject(BAD)
+  })
+
   test('that do not exist change nothing', async () => {
     const account = await withClock()
     for (const version of [3, 99, Number.MAX_SAFE_INTEGER])
@@ -341,6 +375,34 @@ describe('versions', () => {
     expect((await account.ask(reset, { component_id: 'clock' })).deactivated).toBe(0)
     await account.ask(activate, { component_id: 'clock', version: 2 })
     expect(await active(account)).toEqual({ clock: 'two v2', theme: 'dark v1' })
+  })
+})
+
+describe('the overview', () => {
+  test('names every component once, with what is in force', async () => {
+    const account = await withClock()
+    await account.ask(save, css('accent'))
+    await account.ask(reset, { component_id: 'accent' })
+    await account.ask(activate, { component_id: 'clock', version: 1 })
+    const reply = await account.call(overview)
+    expect(departures(overview.result, reply.json)).toEqual([])
+    const updated_at = expect.stringMatching(/^2026-11-21 12:\d\d:\d\d$/) as string
+    expect(reply.json['components']).toEqual([
+      { component_id: 'accent', component_type: 'css', newest: 1, active: null, versions: 1, updated_at },
+      { component_id: 'clock', component_type: 'widget', newest: 2, active: 1, versions: 2, updated_at },
+    ])
+    expect((await (await server.account()).ask(overview, {})).components).toEqual([])
+  })
+
+  test('after all were reset has nothing in force, and nobody else lost anything', async () => {
+    const account = await withClock()
+    const other = await withClock()
+    await account.ask(save, css('accent'))
+    expect((await account.call(reset_all)).json).toEqual({ ok: true, deactivated: 2 })
+    expect((await account.ask(overview, {})).components.map((one) => one.active)).toEqual([null, null])
+    expect(await active(account)).toEqual({})
+    expect((await account.ask(reset_all, {})).deactivated).toBe(0)
+    expect(await active(other)).toEqual({ clock: 'two v2' })
   })
 })
 
@@ -433,7 +495,19 @@ describe('profiles', () => {
   })
 
   test.each(['', '   ', 'x'.repeat(101), 'a\nb', 'a\0', 5, null])('are not called %j', async (name) => {
-    expect(await refusal(await withClock(), save_profile, { name })).toMatchObject(BAD)
+    const account = await withClock()
+    expect(await refusal(account, save_profile, { name })).toMatchObject(BAD)
+    const { profile_id } = await account.ask(save_profile, { name: 'Evening' })
+    expect(await refusal(account, rename_profile, { profile_id, name })).toMatchObject(BAD)
+  })
+
+  test('are called otherwise and stay what they are', async () => {
+    const account = await withClock()
+    const { profile_id } = await account.ask(save_profile, { name: 'Evening' })
+    const [before] = (await account.ask(profiles, {})).profiles
+    expect((await account.call(rename_profile, { profile_id, name: '<b>Night</b>' })).json).toEqual({ ok: true })
+    expect((await account.ask(profiles, {})).profiles).toEqual([{ ...before, name: '<b>Night</b>' }])
+    expect(await refusal(account, rename_profile, { profile_id: 999_999, name: 'x' })).toMatchObject(NOT_FOUND)
   })
 
   test('number at most 50', async () => {
@@ -456,6 +530,7 @@ test('nobody sees, changes or loads what is somebody else’s', async () => {
     expect(await refusal(other, activate, { component_id: 'clock', version: 1 })).toMatchObject(NOT_FOUND)
     expect(await refusal(other, reset, { component_id: 'clock' })).toMatchObject(NOT_FOUND)
     expect(await refusal(other, load_profile, { profile_id })).toMatchObject(NOT_FOUND)
+    expect(await refusal(other, rename_profile, { profile_id, name: 'Mine' })).toMatchObject(NOT_FOUND)
     expect(await refusal(other, delete_profile, { profile_id })).toMatchObject(NOT_FOUND)
     expect(await other.ask(save, css('clock', 'mine'))).toMatchObject({ version: 1 })
   }
@@ -556,7 +631,8 @@ test('saving is limited to 60 times a minute, and so is each other change', asyn
 test('the examples of the documentation work one after another on a new service', async () => {
   const fresh = await serverOfTest()
   const { call } = await fresh.account()
-  const order = [save, list, get, history, activate, save_profile, load_profile, profiles, reset, delete_profile]
+  const saved = [save, list, overview, get, history, activate, save_profile, rename_profile, load_profile]
+  const order = [...saved, profiles, reset, reset_all, delete_profile]
   for (const action of order) {
     const { status, json } = await call(action, action.example)
     expect([action.name, status, departures(action.result, json)]).toEqual([action.name, 200, []])

@@ -7,6 +7,7 @@ import {
   activate,
   activeComponent,
   activeComponents,
+  componentVersion,
   componentCount,
   componentOverviews,
   deactivate,
@@ -78,10 +79,19 @@ export function readComponent({ component_id, component_type, code, metadata = {
 
 /**
  * Stores the next version of a component and makes it the active one; returns its number. Writers come one after
- * another, so numbers have no gaps and no two are the same. Only the newest 100 versions are kept.
+ * another, so numbers have no gaps and no two are the same. Only the newest 100 versions are kept. Fault `conflict` when
+ * `base` is given and is not the newest version there is.
  */
-export async function addVersion(tx: Writer, user: number, component: ComponentContent, now: number): Promise<number> {
-  const version = (await newestVersion(tx, user, component.component_id)) + 1
+export async function addVersion(
+  tx: Writer,
+  user: number,
+  component: ComponentContent,
+  now: number,
+  base?: number,
+): Promise<number> {
+  const newest = await newestVersion(tx, user, component.component_id)
+  if (base !== undefined && base !== newest) throw fault('conflict', { fields: { current: newest } })
+  const version = newest + 1
   if (version === 1 && (await componentCount(tx, user)) >= MAX_COMPONENTS)
     throw fault('quota_exceeded', { text: `There are ${MAX_COMPONENTS} components already.` })
   await insertVersion(tx, user, { ...component, version }, KEPT_VERSIONS, now)
@@ -97,17 +107,23 @@ export function makeComponents({ database, clock, audit }: Parts) {
       return (await activeComponents(database.read, user)).map(toComponent)
     },
 
-    /** The active version. Fault `not_found` when there is none. */
-    async get(user: number, component: string) {
-      const stored = await activeComponent(database.read, user, component)
+    /** The active version, or the one that is named. Fault `not_found` when there is none. */
+    async get(user: number, component: string, version?: number) {
+      const stored =
+        version === undefined
+          ? await activeComponent(database.read, user, component)
+          : await componentVersion(database.read, user, component, version)
       if (!stored) throw fault('not_found')
       return toComponent(stored)
     },
 
-    /** Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`. */
+    /**
+     * Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`, and `conflict`
+     * when there is another version than the one it is based on.
+     */
     async save(user: number, component: NewComponent): Promise<number> {
       const content = readComponent(component)
-      return database.write((tx) => addVersion(tx, user, content, clock.now()))
+      return database.write((tx) => addVersion(tx, user, content, clock.now(), component.base_version))
     },
 
     /** Versions, newest first, with the time each was stored. Fault `not_found` when there is no such component. */
@@ -135,6 +151,17 @@ export function makeComponents({ database, clock, audit }: Parts) {
         if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
         return deactivate(tx, user, component)
       }),
+
+    /** Leaves no component of the account active; says how many were. */
+    resetOwn: (user: number): Promise<number> => database.write((tx) => deactivate(tx, user)),
+
+    /** Every component of the account by name, active or not. */
+    async all(user: number) {
+      return (await componentOverviews(database.read, user)).map(({ username: _, updated_at, ...component }) => ({
+        ...component,
+        updated_at: stamp(updated_at),
+      }))
+    },
 
     /** Every component of everybody, or of one account, for whoever administers the service. */
     overview: (user?: number): Promise<ComponentOverview[]> => componentOverviews(database.read, user),

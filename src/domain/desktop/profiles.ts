@@ -7,6 +7,7 @@ import {
   insertProfile,
   profileCount,
   profilesOf,
+  renameProfile,
 } from '../../storage/components.ts'
 import type { Database } from '../../storage/database.ts'
 import { addVersion } from './components.ts'
@@ -72,6 +73,12 @@ export function makeProfiles({ database, clock }: Parts) {
         for (const component of components) await addVersion(tx, user, component, clock.now())
         return components.length
       }),
+
+    /** Calls a profile otherwise. Faults: `bad_request`, `not_found`. */
+    async rename(user: number, profile: number, name: string): Promise<void> {
+      assertName('name', name)
+      if (!(await database.write((tx) => renameProfile(tx, user, profile, name)))) throw fault('not_found')
+    },
 
     /** Removes a profile; components stay as they are. Fault `not_found`. */
     async remove(user: number, profile: number): Promise<void> {

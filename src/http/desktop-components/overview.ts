@@ -1,0 +1,6 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { handle } from '../handle.ts'
+
+export const overview = handle(desktopComponents.actions.overview, async ({ caller, domain }) => ({
+  components: await domain.desktop.components.all(caller.user.id),
+}))
