@@ -4,7 +4,8 @@ import { inOrder } from './follow.ts'
 import { carryOut, fromServer, noting, takingBack, toServer, type MoveOp, type Turn } from './move-ops.ts'
 import { nameOf, type Tree } from './tree.ts'
 
-interface BothSides {
+/** Moves of each side. */
+export interface BothSides {
   here: readonly Candidate[]
   there: readonly Candidate[]
 }

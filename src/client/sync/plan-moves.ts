@@ -1,5 +1,5 @@
 import { findMoves, isWithin, type Candidate } from './candidates.ts'
-import { makeDesk, type Desk } from './desk.ts'
+import { makeDesk, type BothSides, type Desk } from './desk.ts'
 import type { PlanInput } from './draft.ts'
 import { asMoves, feasible, isSettled, leavingOver, topmost, type Moves } from './follow.ts'
 import type { MoveOp } from './move-ops.ts'
@@ -30,9 +30,17 @@ export function planMoves(input: PlanInput): MovePlan {
 /** Plans the topmost moves there are; false when there is none that can be followed. */
 function oneLevel(desk: Desk): boolean {
   const trees = desk.trees()
-  const { base, local, remote, inodes, held = new Set() } = trees
+  const { base, local, remote, inodes } = trees
   const found = { here: findMoves(base, local, inodes), there: findMoves(base, remote) }
   if (found.here.length + found.there.length === 0) return false
+  // Folders that seem to have gone into each other keep each other waiting for ever: their files go one by one.
+  return bring(desk, found) || bring(desk, { here: filesOf(found.here), there: filesOf(found.there) })
+}
+
+/** Plans the topmost of some moves; false when none of them can be followed. */
+function bring(desk: Desk, found: BothSides): boolean {
+  const trees = desk.trees()
+  const { base, local, remote, held = new Set() } = trees
   const sides = {
     here: { base, own: local, other: remote, held },
     there: { base, own: remote, other: local, held },
@@ -58,6 +66,8 @@ function oneLevel(desk: Desk): boolean {
   const crossed = here.find((each) => waits(each, ofThere) && canUndo(each, trees))
   return crossed ? desk.undo([crossed]) : false
 }
+
+const filesOf = (moves: readonly Candidate[]): Candidate[] => moves.filter(({ kind }) => kind === 'file')
 
 /** Moves of what the other side did not move too. */
 function except(moves: readonly Candidate[], others: readonly Candidate[]): Candidate[] {

@@ -25,29 +25,41 @@ const isFile = (side: Side, at: string): boolean => typeof side[at] === 'string'
 const keepsKinds = (one: Side, other: Side): boolean =>
   Object.keys(one).every((at) => !(at in other) || isFile(one, at) === isFile(other, at))
 
+/** What is neither a move nor a matter of folders, once both sides agree: a transfer, or a file that went away. */
+function transfers({ ops }: ReturnType<typeof settle>): string[] {
+  const isMove = /^(move|make)-|^(forget|record)$/
+  const isFolder = (op: (typeof ops)[number]) => op.op.startsWith('remove') && 'kind' in op && op.kind === 'dir'
+  return ops.filter((op) => !isMove.test(op.op) && !isFolder(op)).map(({ op, key }) => `${op} ${key}`)
+}
+
 test('what one side only renamed is never transferred, whatever took whose place', () => {
   fc.assert(
     fc.property(files, renames, fc.boolean(), (base, changes, isHere) => {
       const changed = perturb(base, changes, '')
       fc.pre(keepsKinds(base, changed))
       const end = settle({ base, local: isHere ? changed : base, remote: isHere ? base : changed })
-      const moved = [
-        'move-local',
-        'move-remote',
-        'make-local',
-        'make-remote',
-        'remove-local',
-        'remove-remote',
-        'forget',
-        'record',
-      ]
-      const isLost = (op: (typeof end.ops)[number]) => op.op.startsWith('remove') && 'kind' in op && op.kind === 'file'
-      expect(end.ops.filter((op) => !moved.includes(op.op) || isLost(op))).toEqual([])
+      expect(transfers(end)).toEqual([])
       expect(end.local).toEqual(changed)
       expect(end.remote).toEqual(changed)
     }),
     runs,
   )
+})
+
+test.each(['here', 'there'])('folders that seem to have gone into each other are moved file by file: %s', (side) => {
+  const base = withFolders({ '/c/a': 'upper', '/c/b/a': 'lower', '/a': 'other' })
+  const changed = perturb(
+    base,
+    [
+      { kind: 'swap', path: '/c/a', to: '/c/b/a' },
+      { kind: 'rename', path: '/c', to: '/b/a' },
+    ],
+    '',
+  )
+  const end = settle({ base, local: side === 'here' ? changed : base, remote: side === 'here' ? base : changed })
+  expect(transfers(end)).toEqual([])
+  expect(end.local).toEqual(changed)
+  expect(end.remote).toEqual(changed)
 })
 
 test('where both sides only renamed, both end with the same names, and with every content there was', () => {
