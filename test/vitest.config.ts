@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { SecondTryReporter } from './support/second-try-reporter.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string }
+/** Where a report for programs goes, if one is wanted. */
+const report = process.env['TEST_REPORT']
 
 export default defineConfig({
   root,
@@ -15,5 +18,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    reporters: ['default', new SecondTryReporter(), ...(report ? ['json'] : [])],
+    ...(report ? { outputFile: { json: report } } : {}),
   },
 })
