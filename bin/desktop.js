@@ -64,7 +64,7 @@ async function readActions(esbuild, root) {
   })
   const code = Buffer.from(outputFiles[0].contents).toString('base64')
   const { contract } = await import(`data:text/javascript;base64,${code}`)
-  const slim = ({ name, path, method, sends, answers }) => ({ name, path, method, sends, answers })
+  const slim = ({ name, path, method, sends, answers, streams }) => ({ name, path, method, sends, answers, streams })
   return Object.fromEntries(
     Object.entries(contract).flatMap(([endpoint, { actions }]) =>
       Object.entries(actions).map(([key, action]) => [`${endpoint}.${key}`, slim(action)]),

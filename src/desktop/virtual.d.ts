@@ -7,6 +7,7 @@ declare module 'virtual:wire-actions' {
       method: 'GET' | 'POST'
       sends?: 'json' | 'bytes'
       answers?: 'json' | 'large' | 'bytes'
+      streams?: true
     }
   >
 }

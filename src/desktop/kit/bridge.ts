@@ -23,15 +23,16 @@ export interface CallOptions {
   name?: string
   /** Bytes sent so far, and in all. */
   onProgress?: (sent: number, total: number) => void
+  /** What a stream tells before its answer, with `stream` among the parameters: the name of each event, and what it says. */
+  onEvent?: (event: string, data: unknown) => void
 }
 
 /** News of the feed; `reset` says that some are missing and everything has to be asked for again. */
 export type Watcher = (changes: readonly Change[], reset: boolean) => void
 
-interface Waiting {
+interface Waiting extends Pick<CallOptions, 'onProgress' | 'onEvent'> {
   resolve: (value: never) => void
   reject: (error: unknown) => void
-  onProgress: CallOptions['onProgress']
 }
 
 let port: MessagePort | undefined
@@ -54,11 +55,11 @@ function say(message: FromApp): void {
   else unsaid.push(message)
 }
 
-function ask<T>(message: (id: number) => FromApp, { signal: stop, onProgress }: CallOptions = {}): Promise<T> {
+function ask<T>(message: (id: number) => FromApp, { signal: stop, ...hearing }: CallOptions = {}): Promise<T> {
   const id = ++number
   return new Promise<T>((resolve, reject) => {
     if (stop?.aborted) return reject(stop.reason as Error)
-    waiting.set(id, { resolve: resolve as never, reject, onProgress })
+    waiting.set(id, { ...hearing, resolve: resolve as never, reject })
     stop?.addEventListener('abort', () => {
       if (!waiting.delete(id)) return
       say({ type: 'cancel', id })
@@ -84,6 +85,9 @@ function hear(message: ToApp): void {
       break
     case 'progress':
       waiting.get(message.id)?.onProgress?.(message.sent, message.total)
+      break
+    case 'event':
+      waiting.get(message.id)?.onEvent?.(message.event, message.data)
       break
     case 'changes':
       for (const [watcher, tables] of watchers) {

@@ -8,7 +8,8 @@ import { refreshApps } from './apps.ts'
 import { componentsChanged, tryOut } from './components/components.ts'
 import { readStored, store } from './stored.ts'
 import { online, onChanges } from './feed.ts'
-import { grants } from './grants.ts'
+import { makeFlood } from './flood.ts'
+import { grants, type DesktopChange } from './grants.ts'
 import { press } from './keys.ts'
 import { prefer, preferences, theme } from './preferences.ts'
 import { addressOf, isAction, isChange, isDownload } from './server.ts'
@@ -18,7 +19,7 @@ import { change, reloadApp, type AppWindow } from './windows.ts'
 interface Granted {
   actions: readonly ActionName[]
   tables: readonly string[]
-  desktop: boolean
+  desktop: true | readonly DesktopChange[]
   components: boolean
 }
 
@@ -27,11 +28,16 @@ function grantOf(slug: string): Granted {
   const {
     actions = [],
     tables = [],
-    desktop = false,
+    desktop = [],
     components = false,
   } = Object.hasOwn(grants, slug) ? grants[slug]! : {}
   return { actions, tables, desktop, components }
 }
+
+/** Most calls of an app that run at once: a browser has few connections, and the desktop needs some itself. */
+const MOST_CALLS = 100
+/** Most messages of an app in a second. */
+const MOST_MESSAGES = 2_000
 
 /** Most characters of a draft that are kept for an app. */
 const LONGEST_DRAFT = 1_000_000
@@ -76,21 +82,23 @@ function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void)
   return {
     async answer({ id, action, params, body, name }: Extract<FromApp, { type: 'call' }>): Promise<void> {
       const stop = new AbortController()
-      running.set(id, stop)
       try {
         refuse(action, params)
+        if (running.size >= MOST_CALLS) throw new Trouble({ code: 'busy', message: 'Too many calls at once.' })
+        running.set(id, stop)
         const result = await call(action, params as never, {
           signal: stop.signal,
           body: body instanceof Blob ? body : undefined,
           name: typeof name === 'string' ? name : undefined,
           onProgress: (sent, total) => send({ type: 'progress', id, sent, total }),
+          onEvent: (event, data) => send({ type: 'event', id, event, data }),
         })
         if (action.startsWith('desktopComponents.') && isChange(action)) componentsChanged()
         send({ type: 'answer', id, result })
       } catch (error) {
         if (!stop.signal.aborted) send({ type: 'failed', id, fault: sentFault(error) })
       } finally {
-        running.delete(id)
+        if (running.get(id) === stop) running.delete(id)
       }
     },
     cancel: (id: number) => running.get(id)?.abort(),
@@ -128,15 +136,17 @@ function keep(slug: string, key: unknown, value: unknown): void {
 }
 
 /**
- * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it.
+ * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it;
+ * `onFlood` is told when there is no end of messages.
  * What comes over the port is checked like anything from outside: a text that got into an app must not get further.
  */
-export function serve(port: MessagePort, { id: window, slug }: AppWindow): () => void {
+export function serve(port: MessagePort, { id: window, slug }: AppWindow, onFlood: () => void): () => void {
   const grant = grantOf(slug)
   const { actions, tables } = grant
   let watched: string[] = []
   const send = (message: ToApp): void => port.postMessage(message)
   const calls = makeCalls(grant, send)
+  const mayTalk = makeFlood(MOST_MESSAGES, 1_000)
   let endTrial = (): void => {}
   const stops = [
     () => endTrial(),
@@ -149,7 +159,11 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow): () =>
   ]
 
   port.onmessage = ({ data }: MessageEvent<FromApp>) => {
-    if (!isRecord(data)) return
+    if (!mayTalk()) onFlood()
+    else if (isRecord(data)) hear(data)
+  }
+
+  function hear(data: FromApp): void {
     switch (data.type) {
       case 'call':
         void calls.answer(data)
@@ -185,13 +199,14 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow): () =>
         press(String(data.key))
         break
       default:
-        if (grant.desktop) changeDesktop(data)
+        if (grant.desktop === true || grant.desktop.includes(data.type)) changeDesktop(data)
     }
   }
 
   return () => {
     for (const stop of stops) stop()
     calls.end()
+    port.onmessage = null
     port.close()
   }
 }

@@ -42,6 +42,15 @@ export function placeOf(slug: string): { src: string; origin: string } | undefin
   return url.protocol === 'https:' ? { src: url.href, origin: url.origin } : undefined
 }
 
+/** Listens no more to an app that floods, and says so. */
+function silence(frame: Frame): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  frames.delete(frame)
+  frame.end?.()
+  frame.onFlood()
+  toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
+}
+
 /** Watches over the frame of a window; answers a function that ends it. */
 export function adopt(
   element: HTMLIFrameElement,
@@ -96,7 +105,7 @@ function welcome(frame: Frame): void {
   // Once per frame, to the page that was loaded into it first.
   if (frame.end || frame.loads > 1) return
   const { port1, port2 } = new MessageChannel()
-  frame.end = serve(port1, one)
+  frame.end = serve(port1, one, () => silence(frame))
   target.postMessage(fullWelcome(one), '*', [port2])
 }
 
@@ -135,15 +144,8 @@ function pathOf(value: unknown): string {
 addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
   const frame = [...frames].find(({ element }) => element.contentWindow === source)
   if (!frame || source === null || origin !== frame.origin) return
-  if (!frame.mayTalk()) {
-    const one = windows.value.find(({ id }) => id === frame.window)
-    frames.delete(frame)
-    frame.end?.()
-    frame.onFlood()
-    toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
-    return
-  }
-  if (typeof data === 'object' && data !== null) hear(frame, data as Record<string, unknown>)
+  if (!frame.mayTalk()) silence(frame)
+  else if (typeof data === 'object' && data !== null) hear(frame, data as Record<string, unknown>)
 })
 
 /** A click into a frame takes the focus, and nothing else tells of it. */

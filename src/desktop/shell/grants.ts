@@ -1,12 +1,19 @@
 import type { FeedTable } from '../../contract/tables.ts'
 import type { ActionName } from '../wire/actions.ts'
+import type { FromApp } from '../wire/protocol.ts'
+
+/** What can be changed of the desktop itself, by the messages that do it. */
+export type DesktopChange = Extract<
+  FromApp['type'],
+  'prefer' | 'refresh-apps' | 'reload-app' | 'sign-out' | 'refresh-user'
+>
 
 interface Grant {
   actions: readonly ActionName[]
   /** Tables whose rows the app reads, hears of and, where the contract lets anybody write them, changes. */
   tables?: readonly FeedTable[]
-  /** Whether it may change how the desktop looks, reload apps, and end the session. */
-  desktop?: true
+  /** What of the desktop it may change; `true` for everything. */
+  desktop?: true | readonly DesktopChange[]
   /** Whether it may try components out on the desktop. */
   components?: true
 }
@@ -81,6 +88,19 @@ export const grants: Readonly<Record<string, Grant>> = {
       'filesystem.download',
     ],
     tables: ['svc_rooms', 'svc_messages'],
+  },
+  assistant: {
+    actions: [
+      'assistant.ask',
+      'assistant.models',
+      'assistant.conversations',
+      'assistant.messages',
+      'assistant.delete_conversation',
+      'assistant.confirm',
+      'assistant.changes',
+      'assistant.undo',
+    ],
+    desktop: ['prefer', 'refresh-apps', 'reload-app'],
   },
   notes: { actions: rows, tables: ['svc_notes'] },
   tasks: { actions: rows, tables: ['svc_tasks'] },

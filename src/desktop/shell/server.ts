@@ -6,10 +6,14 @@ import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Trouble } from '../kit/trouble.ts'
 import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
+import { hearStream, type Hearing } from './hear-stream.ts'
 import { makeBrowserTransport } from './transport.ts'
 
 /** Milliseconds that an answer may take beyond a wait that was asked for. */
 const PATIENCE = 20_000
+
+/** Milliseconds that a stream may be silent: a model may think for a long time before its first word. */
+const STREAM_PATIENCE = 180_000
 
 let csrfToken: string | undefined
 
@@ -42,6 +46,7 @@ export interface Sending {
   body?: Blob | undefined
   name?: string | undefined
   onProgress?: (sent: number, total: number) => void
+  onEvent?: Hearing
 }
 
 /** Calls an action once, as who is signed in. Throws `Trouble`. */
@@ -51,10 +56,16 @@ export async function callOnce<N extends ActionName>(
   sending: Sending = {},
 ): Promise<AnswerOf<N>> {
   const action = wireActions[name] as unknown as AnyAction
-  const wait = Number((params as { wait?: unknown }).wait ?? 0)
+  const { wait = 0, stream } = params as { wait?: unknown; stream?: unknown }
+  const isStream = action.streams === true && stream === true
   const { signal } = sending
-  const options = { timeout: PATIENCE + wait * 1_000, ...(signal ? { signal } : {}) }
+  const timeout = isStream ? STREAM_PATIENCE : PATIENCE + Number(wait) * 1_000
+  const options = { timeout, ...(signal ? { signal } : {}) }
   try {
+    if (isStream) {
+      const { body } = await api.receive(action, params as Record<string, unknown>, options)
+      return (await hearStream(body, sending.onEvent)) as AnswerOf<N>
+    }
     if (action.sends === 'bytes') return (await upload(action, params, sending)) as AnswerOf<N>
     if (action.answers !== 'bytes')
       return (await api.call(action, params as Record<string, unknown>, options)) as AnswerOf<N>

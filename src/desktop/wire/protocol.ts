@@ -94,6 +94,8 @@ export type ToApp =
   | { type: 'answer'; id: number; result: unknown }
   | { type: 'failed'; id: number; fault: SentFault }
   | { type: 'progress'; id: number; sent: number; total: number }
+  /** What a stream tells before its answer. */
+  | { type: 'event'; id: number; event: string; data: unknown }
   | { type: 'changes'; changes: Change[]; reset: boolean }
   | { type: 'tried'; failure: Failure | null }
   | ({ type: 'surroundings' } & Surroundings)

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Frame } from 'playwright-core'
+import { startWorld, type DesktopPage, type DesktopWorld } from '../support/desktop.ts'
+
+// What the desktop does when one of the package's own apps is no longer its own: a text that got into it speaks over its port.
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+/** Keeps the port of every app, and what comes over it, where a test gets at them. */
+const TAP = `{
+  const post = MessagePort.prototype.postMessage
+  MessagePort.prototype.postMessage = function (...message) {
+    if (!globalThis.port) {
+      globalThis.port = this
+      globalThis.heard = []
+      this.addEventListener('message', ({ data }) => heard.push(data))
+    }
+    return post.apply(this, message)
+  }
+}`
+
+async function taken(): Promise<[DesktopPage, Frame]> {
+  const visited = await world.enter(await world.person())
+  await visited.context.addInitScript(TAP)
+  const frame = await visited.open('notes', 'Notes')
+  await frame.waitForFunction('globalThis.port !== undefined')
+  return [visited, frame]
+}
+
+/** What was refused, in order. */
+const failures = (frame: Frame) =>
+  frame.evaluate<{ id: number; code: string }[]>(
+    `heard.filter(({ type }) => type === 'failed').map(({ id, fault }) => ({ id, code: fault.code }))`,
+  )
+
+test('an app gets nothing that its grant does not name, streams included, and changes nothing of the desktop', async () => {
+  const [{ page }, frame] = await taken()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await frame.evaluate(`{
+    const calls = ['assistant.ask', 'assistant.confirm', 'filesystem.list', 'constructor', 'rows.list', undefined]
+    calls.forEach((action, index) => port.postMessage({
+      type: 'call', id: -1 - index, action, params: { message: 'Hello', stream: true, tables: 'svc_tasks', path: '/' }
+    }))
+    port.postMessage({ type: 'prefer', preferences: { theme: 'dark', wallpaper: 'sea' } })
+    port.postMessage({ type: 'sign-out' })
+    port.postMessage({ type: 'call', id: -10, action: 'assistant.ask', params: 'x' })
+  }`)
+  await expect.poll(() => failures(frame)).toHaveLength(7)
+  expect((await failures(frame)).every(({ code }) => code === 'forbidden')).toBe(true)
+  expect(asked.filter((url) => !url.includes('action=delta'))).toEqual([])
+  expect(await page.locator('html').getAttribute('data-theme')).toBe('light')
+  expect(await page.locator('html').getAttribute('data-wallpaper')).toBe('dawn')
+})
+
+test('an app has a bounded number of calls at once, and its window goes on', async () => {
+  const [{ page }, frame] = await taken()
+  await page.route('**/api/rows.php?action=list*', () => undefined)
+  await frame.evaluate(`for (let id = 1; id <= 120; id++)
+    port.postMessage({ type: 'call', id: -id, action: 'rows.list', params: { tables: 'svc_notes' } })`)
+  await expect.poll(() => failures(frame)).toHaveLength(20)
+  expect((await failures(frame)).every(({ code, id }) => code === 'busy' && id <= -101)).toBe(true)
+  await frame.getByRole('button', { name: 'New note' }).first().click()
+  await frame.getByRole('textbox', { name: 'Title' }).waitFor()
+})
+
+test('an app that floods its port is stopped and named, and the desktop goes on', async () => {
+  const [{ page }, frame] = await taken()
+  await frame.evaluate(`for (let n = 0; n < 20_000; n++) port.postMessage({ type: 'keep', key: 'k', value: 'v' })`)
+  await page.getByText('Notes sent too many messages and was stopped.').waitFor()
+  await page.getByRole('button', { name: 'Reload' }).click()
+  const again = await notesOf(page)
+  await again.getByText('No notes yet').waitFor()
+})
+
+/** The frame of Notes as it is now. */
+const notesOf = async (page: DesktopPage['page']): Promise<Frame> =>
+  (await (await page.locator('iframe[src^="/apps/notes/"]').last().elementHandle())!.contentFrame())!
