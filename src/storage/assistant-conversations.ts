@@ -66,6 +66,28 @@ const turnsQuery = prepared<{ conversation: number; limit: number }, StoredTurn>
 export const turnsOf = async (on: Reader, conversation: number, limit: number): Promise<StoredTurn[]> =>
   (await turnsQuery(on, { conversation, limit })).reverse()
 
+/** Conversations of a user with ids above `after`, in that order. */
+export const conversationsAfter = (on: Reader, user: number, after: number, limit: number): Promise<Conversation[]> =>
+  on.q
+    .selectFrom('assistant_conversations')
+    .select(columns)
+    .where('user_id', '=', user)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+/** Messages of a conversation with ids above `after`, in that order. */
+export const turnsAfter = (on: Reader, conversation: number, after: number, limit: number): Promise<StoredTurn[]> =>
+  on.q
+    .selectFrom('assistant_messages')
+    .select(['id', 'role', 'content', 'actions', 'created_at'])
+    .where('conversation_id', '=', conversation)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
 /** Begins a conversation. */
 export async function insertConversation(
   tx: Writer,

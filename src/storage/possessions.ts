@@ -19,6 +19,8 @@ export interface Possessions {
   /** Chat rooms the account belongs to, and how many of them nobody else is in. */
   rooms: number
   rooms_alone: number
+  /** Conversations with the assistant. */
+  conversations: number
   devices: number
   sessions: number
 }
@@ -49,6 +51,7 @@ export async function possessionsOf(on: Reader, user: number, tables: readonly s
     room_bytes: sum(shared, 'bytes'),
     rooms: await countOf(on, 'room_members', user),
     rooms_alone: alone.size,
+    conversations: await countOf(on, 'assistant_conversations', user),
     devices: await countOf(on, 'device_tokens', user),
     sessions: await countOf(on, 'sessions', user),
   }
@@ -56,7 +59,7 @@ export async function possessionsOf(on: Reader, user: number, tables: readonly s
 
 async function countOf(
   on: Reader,
-  table: 'trash' | 'messages' | 'room_members' | 'device_tokens' | 'sessions',
+  table: 'trash' | 'messages' | 'room_members' | 'assistant_conversations' | 'device_tokens' | 'sessions',
   user: number,
 ): Promise<number> {
   const { count } = await on.q

@@ -4,6 +4,7 @@ import { syncData } from '../../src/contract/sync-data.ts'
 import { trash } from '../../src/contract/trash.ts'
 import { versions } from '../../src/contract/versions.ts'
 import type { Account } from '../support/account.ts'
+import { askFor, stage } from '../support/assistant.ts'
 import { channelOf, say } from '../support/chat.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { leaveRoom, makeRoom } from '../support/rooms.ts'
@@ -45,6 +46,11 @@ async function traces(user: number): Promise<string[]> {
     'device_tokens',
     'messages',
     'room_members',
+    'assistant_conversations',
+    'assistant_confirmations',
+    'assistant_usage',
+    'assistant_mentions',
+    'change_sets',
   ] as const
   const found: string[] = []
   for (const table of tables) {
@@ -275,6 +281,7 @@ test('a plan counts what goes, is what the removal then tells, and changes nothi
     room_bytes: 2,
     rooms: 2,
     rooms_alone: 1,
+    conversations: 0,
     devices: 2,
     sessions: 0,
   })
@@ -282,3 +289,40 @@ test('a plan counts what goes, is what the removal then tells, and changes nothi
   expect(await accounts().remove(ada.id)).toEqual({ had: has, handed_over: undefined })
   await expect(accounts().planRemoval(ada.id)).rejects.toMatchObject({ code: 'not_found' })
 })
+
+test('conversations with the assistant are counted and go, with all that belongs to them', async () => {
+  const { server, model, ada } = await stage()
+  model.will(
+    { calls: [{ name: 'write_file', arguments: { path: '/a.txt', content: 'a' } }] },
+    { text: 'Done.' },
+    { calls: [{ name: 'list_files', arguments: { path: '/' } }] },
+    { calls: [{ name: 'read_file', arguments: { path: '/a.txt' } }] },
+    { calls: [{ name: 'delete_file', arguments: { path: '/a.txt' } }] },
+  )
+  await askFor(ada, { message: 'Write something' })
+  expect((await askFor(ada, { message: 'Delete it' })).actions).toMatchObject([{ type: 'confirm' }])
+  const kept = await server.account()
+  await askFor(kept, { message: 'Hello' })
+  const { domain } = server.local
+  expect((await domain.accounts.planRemoval(ada.id)).has).toMatchObject({ conversations: 2 })
+  expect((await domain.accounts.remove(ada.id)).had).toMatchObject({ conversations: 2 })
+  const rows = async (table: (typeof ofAssistant)[number]) =>
+    (await server.database.read.q.selectFrom(table).selectAll().execute()).length
+  expect(Object.fromEntries(await Promise.all(ofAssistant.map(async (table) => [table, await rows(table)])))).toEqual({
+    assistant_conversations: 1,
+    assistant_messages: 2,
+    assistant_confirmations: 0,
+    assistant_usage: 1,
+    change_sets: 0,
+    change_set_items: 0,
+  })
+})
+
+const ofAssistant = [
+  'assistant_conversations',
+  'assistant_messages',
+  'assistant_confirmations',
+  'assistant_usage',
+  'change_sets',
+  'change_set_items',
+] as const

@@ -10,7 +10,7 @@ export const exportAccount = command({
   name: 'user export',
   summary: 'Write everything an account has into one tar archive',
   details:
-    'Profile, rows, files, components, own apps, and the chat rooms it is in: as it is at this moment, also while the server ' +
+    'Profile, rows, files, components, own apps, conversations with the assistant, and the chat rooms it is in: as it is at this moment, also while the server ' +
     'runs. Passwords, second factors, devices, the trash and earlier versions of files are not in it.\n' +
     'Any tar program opens it; svc user import makes an account of it on this or another server.',
   needs: 'domain',

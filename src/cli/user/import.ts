@@ -19,7 +19,7 @@ export const importAccount = command({
   details:
     'The whole archive is checked before anything is written. The account has the role user, the default quota unless --quota ' +
     'says otherwise, and a new password; nobody can sign in until it is complete. An interrupted import is simply repeated.\n' +
-    'Rows, files, components and apps are as they were. What was said in chat rooms becomes documents in the folder Chats, ' +
+    'Rows, files, components, apps and conversations with the assistant are as they were. What was said in chat rooms becomes documents in the folder Chats, ' +
     'because others said it too, and may not be here; the files of the rooms are put beside them.',
   needs: 'domain',
   args: { file: 'tar archive, or - for standard input' },
@@ -122,6 +122,8 @@ function inventory({
   components,
   profiles,
   apps,
+  conversations,
+  conversation_messages: said,
   rooms,
   messages,
   room_files,
@@ -130,6 +132,7 @@ function inventory({
     `${counted(files, 'file')} in ${counted(folders, 'folder')} (${formatSize(bytes)})`,
     counted(sum(rows), 'row'),
     `${counted(components, 'version')} of components, ${counted(profiles, 'profile')}, ${counted(apps, 'app')}`,
+    `${counted(conversations, 'conversation')} with the assistant (${counted(said, 'message')})`,
     `${counted(rooms, 'chat room')} with ${counted(messages, 'message')} and ${counted(room_files, 'file')}`,
   ]
   return lines.map((line) => `    ${line}`).join('\n')

@@ -7,7 +7,7 @@ export const remove = command({
   name: 'user remove',
   summary: 'Remove an account with its files and rows, for good',
   details:
-    'Its messages and the rooms that nobody else is in go as well, and so do the files it stored in rooms of others.\n' +
+    'Its messages, its conversations with the assistant and the rooms that nobody else is in go as well, and so do the files it stored in rooms of others.\n' +
     'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has; files ' +
     'in rooms of others stay there and count for that account. What is in the trash goes in any case: its owner deleted it.',
   needs: 'domain',
@@ -55,6 +55,7 @@ function inventory({ has, hands_over }: RemovalPlan, heir: string | undefined): 
     [has.rows, counted(has.rows, 'row')],
     [has.messages, counted(has.messages, 'message')],
     [has.rooms, `leaves ${counted(has.rooms, 'room')}${alone}`],
+    [has.conversations, `${counted(has.conversations, 'conversation')} with the assistant`],
     [has.devices, counted(has.devices, 'device')],
     [has.sessions, counted(has.sessions, 'session')],
   ]

@@ -15,6 +15,11 @@ export interface Contained {
   components: number
   profiles: number
   apps: number
+  /** With the assistant. */
+  conversations: number
+  conversation_messages: number
+  /** Answers of it that changed something, which is for reading only. */
+  assistant_changes: number
   files: number
   folders: number
   bytes: number
@@ -33,8 +38,26 @@ export interface Contained {
 /** Entries of one archive; what is noted of each stays in memory. */
 const MOST_ENTRIES = 1_000_000
 
-/** What an account can have of these; of components, 200 with 100 versions each. */
-const MOST = { components: 20_000, profiles: 50, apps: 100 } as const
+/** Most lines of the lists of an archive: of components, 200 with 100 versions each. */
+const MOST = {
+  components: 20_000,
+  profiles: 50,
+  apps: 100,
+  conversations: 100_000,
+  conversation_messages: 10_000_000,
+  assistant_changes: 10_000_000,
+} as const
+
+type List = keyof typeof MOST
+
+const NONE: Record<List, number> = {
+  components: 0,
+  profiles: 0,
+  apps: 0,
+  conversations: 0,
+  conversation_messages: 0,
+  assistant_changes: 0,
+}
 
 const JSON_BYTES = 64 * 1024 * 1024
 const MANIFEST_BYTES = 512 * 1024 * 1024
@@ -53,7 +76,8 @@ const Manifest = Compile(
  */
 export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contained> {
   const seen = makeSeen()
-  const sums = { components: 0, profiles: 0, apps: 0, files: 0, folders: 0, bytes: 0 }
+  const lists = listReaders()
+  const sums = { ...NONE, files: 0, folders: 0, bytes: 0 }
   const rooms = { rooms: 0, messages: 0, room_files: 0, room_bytes: 0 }
   const rows: Record<string, number> = {}
   const hashes = new Map<string, string>()
@@ -72,13 +96,12 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
         rows[part.table] = await each(entry, (value, where) => records.readRow(part.table, value, where))
         return
       case 'components':
-        sums.components = await each(entry, unrepeated(records.readVersion), MOST.components)
-        return
       case 'profiles':
-        sums.profiles = await each(entry, records.readProfile, MOST.profiles)
-        return
       case 'apps':
-        sums.apps = await each(entry, records.readApp, MOST.apps)
+      case 'conversations':
+      case 'conversation_messages':
+      case 'assistant_changes':
+        sums[part.kind] = await each(entry, lists[part.kind], MOST[part.kind])
         return
       case 'room':
         records.readRoom(await jsonOf(entry, JSON_BYTES), entry.name)
@@ -138,15 +161,29 @@ async function each(
   return count
 }
 
-/** Refuses a version of a component that was there already. */
-function unrepeated(read: typeof records.readVersion): typeof records.readVersion {
-  const seen = new Set<string>()
-  return (value, where) => {
-    const component = read(value, where)
-    const name = JSON.stringify([component.component_id, component.version])
-    if (seen.has(name)) throw new BadArchive(`${where}: this version is there already`)
-    seen.add(name)
-    return component
+/** What reads a line of each list, and refuses what does not belong together. */
+function listReaders(): Record<List, (value: unknown, where: string) => unknown> {
+  const versions = new Set<string>()
+  const conversations = new Set<number>()
+  return {
+    components(value, where) {
+      const { component_id, version } = records.readVersion(value, where)
+      const name = JSON.stringify([component_id, version])
+      if (versions.has(name)) throw new BadArchive(`${where}: this version is there already`)
+      versions.add(name)
+    },
+    profiles: records.readProfile,
+    apps: records.readApp,
+    conversations(value, where) {
+      const { id } = records.readConversation(value, where)
+      if (conversations.has(id)) throw new BadArchive(`${where}: this conversation is there already`)
+      conversations.add(id)
+    },
+    conversation_messages(value, where) {
+      const { conversation_id } = records.readSaid(value, where)
+      if (!conversations.has(conversation_id)) throw new BadArchive(`${where}: there is no such conversation before it`)
+    },
+    assistant_changes: records.readChanged,
   }
 }
 

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { iso, MINUTE } from '../../base/clock.ts'
-import { tarEnd, tarHeader, tarPadding } from '../../base/tar-writer.ts'
+import { tarEnd } from '../../base/tar-writer.ts'
 import { fault } from '../../contract/errors.ts'
 import { tables, type TableName } from '../../contract/tables.ts'
 import { accountById, accountByName, type Account } from '../../storage/accounts.ts'
@@ -15,8 +14,10 @@ import type { Reader } from '../../storage/database.ts'
 import { normalName } from '../accounts/accounts.ts'
 import { walkOwnTree, walkRoom, type Walked } from '../files/files.ts'
 import { rowsOf } from '../sync/sync.ts'
+import { writeAssistant } from './export-assistant.ts'
 import { fileName, FORMAT, FORMAT_VERSION, messagesName, names, roomFileName, roomName, rowsName } from './layout.ts'
 import type { ExportParts } from './parts.ts'
+import { makeTar, once, type Give, type Tar } from './tar.ts'
 
 /** An account on its way out. */
 export interface Export {
@@ -37,6 +38,7 @@ files/                  the files
 components.jsonl        styles, hooks and widgets of the desktop, all versions
 profiles.jsonl          profiles of them
 apps.jsonl              apps the user made
+assistant/              conversations with the assistant, and what it changed
 rooms/                  chat rooms the user was in, with what was said there and their files
 manifest.json           every entry with its size and SHA-256
 
@@ -74,8 +76,6 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   }
 }
 
-type Give = (piece: Uint8Array) => Promise<void>
-
 /** The pieces that `work` gives, one after the other, each as soon as the one before was taken. */
 async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8Array> {
   let offer: ((piece: IteratorResult<Uint8Array, void>) => void) | undefined
@@ -108,68 +108,6 @@ async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8A
   }
 }
 
-interface Entry {
-  path: string
-  size: number
-  sha256: string
-}
-
-/** Writes entries and keeps account of them. */
-function makeTar(give: Give, now: number) {
-  const entries: Entry[] = []
-
-  async function put(path: string, mtime: number, size: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    await give(tarHeader({ name: path, size, mtime }))
-    const hash = createHash('sha256')
-    let written = 0
-    for await (const piece of pieces) {
-      hash.update(piece)
-      written += piece.length
-      if (written > size) break
-      await give(piece)
-    }
-    if (written !== size) throw new Error(`${path} has ${written} bytes where ${size} were expected.`)
-    await give(tarPadding(size))
-    entries.push({ path, size, sha256: hash.digest('hex') })
-  }
-
-  return {
-    entries,
-    put,
-    async folder(path: string): Promise<void> {
-      await give(tarHeader({ name: `${path}/`, size: 0, mtime: now, folder: true }))
-    },
-    text: (path: string, text: string): Promise<void> => {
-      const bytes = encoder.encode(text)
-      return put(path, now, bytes.length, once(bytes))
-    },
-    /** One JSON object a line. They are made twice: first for the size, which stands in front. */
-    async lines(path: string, make: () => AsyncIterable<unknown>): Promise<void> {
-      let size = 0
-      for await (const piece of linesOf(make())) size += piece.length
-      if (size > 0) await put(path, now, size, linesOf(make()))
-    },
-  }
-}
-
-type Tar = ReturnType<typeof makeTar>
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes)
-}
-
-/** Lines of JSON in pieces of some size. */
-async function* linesOf(objects: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
-  let text = ''
-  for await (const object of objects) {
-    text += `${JSON.stringify(object)}\n`
-    if (text.length < 64 * 1024) continue
-    yield encoder.encode(text)
-    text = ''
-  }
-  if (text !== '') yield encoder.encode(text)
-}
-
 async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give): Promise<void> {
   const { clock, identity, version } = parts
   // Read before anything is given: only now does the one moment begin of which everything is.
@@ -184,6 +122,7 @@ async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give):
   await tar.lines(names.components, () => componentsOf(at, account.id))
   await tar.lines(names.profiles, () => wholeProfilesOf(at, account.id))
   await tar.lines(names.apps, () => appsOf(at, account.id))
+  await writeAssistant(tar, at, account.id)
   await writeTree(parts, tar, walkOwnTree(at, account.id), fileName)
   await writeRooms(parts, tar, at, account.id)
   const manifest = { format: FORMAT, version: FORMAT_VERSION, entries: tar.entries }

@@ -152,7 +152,14 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
 /** Reads the archive once more, now into the account. Returns what had to be left out. */
 async function fill(parts: ImportParts, user: number, { open, contained, wishes, done }: Work): Promise<string[]> {
   const { files } = parts
-  const receiver: Receiver = { ...parts, user, contained, withoutChats: wishes.withoutChats === true, leftOut: [] }
+  const receiver: Receiver = {
+    ...parts,
+    user,
+    contained,
+    withoutChats: wishes.withoutChats === true,
+    conversations: new Map(),
+    leftOut: [],
+  }
   const entries = importedFiles(open(), receiver)
   for (let isOver = false; !isOver;) {
     const slice = async function* (): AsyncGenerator<FileEntry> {

@@ -4,17 +4,20 @@ import { BadArchive } from './bad-archive.ts'
 
 // What stands in the archive of an account, and under which names: a tar file that anybody can open.
 //
-//     README.txt                  what this is, for people
-//     account.json                whose it is, and when it was made
-//     rows/<table>.jsonl          rows, one a line
-//     components.jsonl            every version of every component
-//     profiles.jsonl              profiles of components
-//     apps.jsonl                  own apps
-//     files/…                     files and folders as they are
-//     rooms/<n>/room.json         a chat room
-//     rooms/<n>/messages.jsonl    what was said in it, oldest first
-//     rooms/<n>/files/…           its files
-//     manifest.json               every entry above with its size and SHA-256
+//     README.txt                      what this is, for people
+//     account.json                    whose it is, and when it was made
+//     rows/<table>.jsonl              rows, one a line
+//     components.jsonl                every version of every component
+//     profiles.jsonl                  profiles of components
+//     apps.jsonl                      own apps
+//     assistant/conversations.jsonl   conversations with the assistant
+//     assistant/messages.jsonl        what was said in them, oldest first
+//     assistant/changes.jsonl         what the assistant changed, for reading
+//     files/…                         files and folders as they are
+//     rooms/<n>/room.json             a chat room
+//     rooms/<n>/messages.jsonl        what was said in it, oldest first
+//     rooms/<n>/files/…               its files
+//     manifest.json                   every entry above with its size and SHA-256
 
 export const FORMAT = 'svc-account'
 export const FORMAT_VERSION = 1
@@ -25,6 +28,9 @@ export const names = {
   components: 'components.jsonl',
   profiles: 'profiles.jsonl',
   apps: 'apps.jsonl',
+  conversations: 'assistant/conversations.jsonl',
+  conversation_messages: 'assistant/messages.jsonl',
+  assistant_changes: 'assistant/changes.jsonl',
   manifest: 'manifest.json',
 } as const
 
@@ -36,7 +42,7 @@ export const roomFileName = (room: number, path: string): string => `rooms/${roo
 
 /** What an entry is. */
 export type Part =
-  | { kind: 'readme' | 'account' | 'components' | 'profiles' | 'apps' | 'manifest' }
+  | { kind: keyof typeof names }
   | { kind: 'rows'; table: TableName }
   | { kind: 'file' | 'folder'; path: string }
   | { kind: 'room' | 'messages'; room: number }

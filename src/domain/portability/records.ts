@@ -1,6 +1,7 @@
 import { Type, type Static, type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { isSound } from '../../base/text.ts'
+import { AssistantAction } from '../../contract/assistant.ts'
 import { categories } from '../../contract/apps.ts'
 import type { TableName } from '../../contract/tables.ts'
 import { readComponent } from '../desktop/desktop.ts'
@@ -73,6 +74,24 @@ const Message = Type.Object({
   reactions: Type.Array(Type.Object({ emoji: Text, users: Type.Array(Text) }), { maxItems: 1_000 }),
 })
 
+const Conversation = Type.Object({ id: Whole, title: Text, created_at: Moment, updated_at: Moment })
+
+const Said = Type.Object({
+  conversation_id: Whole,
+  role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]),
+  content: Type.String(),
+  actions: Type.Array(AssistantAction, { maxItems: 1_000 }),
+  at: Moment,
+})
+
+const Changed = Type.Object({
+  id: Whole,
+  conversation_id: Type.Union([Whole, Type.Null()]),
+  undoes: Type.Union([Whole, Type.Null()]),
+  at: Moment,
+  items: Type.Array(Type.Object({ kind: Text, target: Type.String(), undone: Type.Boolean() })),
+})
+
 const Stamps = Type.Object({
   id: Whole,
   version: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -85,6 +104,8 @@ export type ComponentRecord = Static<typeof Component>
 export type ProfileRecord = Static<typeof Profile>
 export type AppRecord = Static<typeof App>
 export type RoomRecord = Static<typeof Room>
+export type ConversationRecord = Static<typeof Conversation>
+export type SaidRecord = Static<typeof Said>
 export type MessageRecord = Static<typeof Message>
 
 const validators = new Map<TSchema, Validator>()
@@ -138,8 +159,24 @@ export function readProfile(value: unknown, where: string): ProfileRecord {
 export const readApp = (value: unknown, where: string): AppRecord => understood(App, value, where)
 export const readRoom = (value: unknown, where: string): RoomRecord => understood(Room, value, where)
 
+function sound<T>(record: T, text: string, where: string): T {
+  if (!isSound(text)) throw new BadArchive(`${where}: the text holds a character that cannot be stored`)
+  return record
+}
+
 export function readMessage(value: unknown, where: string): MessageRecord {
   const message = understood(Message, value, where)
-  if (!isSound(message.text)) throw new BadArchive(`${where}: the text holds a character that cannot be stored`)
-  return message
+  return sound(message, message.text, where)
 }
+
+export function readConversation(value: unknown, where: string): ConversationRecord {
+  const conversation = understood(Conversation, value, where)
+  return sound(conversation, conversation.title, where)
+}
+
+export function readSaid(value: unknown, where: string): SaidRecord {
+  const said = understood(Said, value, where)
+  return sound(said, said.content, where)
+}
+
+export const readChanged = (value: unknown, where: string): unknown => understood(Changed, value, where)

@@ -1,3 +1,4 @@
+import { insertConversation, insertTurn } from '../../storage/assistant-conversations.ts'
 import { insertApp } from '../../storage/apps.ts'
 import { activate, insertVersion, insertWholeProfile } from '../../storage/components.ts'
 import { assertApp, readComponent } from '../desktop/desktop.ts'
@@ -15,6 +16,8 @@ export interface Receiver extends Pick<ImportParts, 'database' | 'clock' | 'audi
   user: number
   contained: Contained
   withoutChats: boolean
+  /** Numbers of the conversations that were stored, by those they have in the archive. */
+  conversations: Map<number, number>
   /** What could not be taken over, in words. */
   leftOut: string[]
 }
@@ -122,6 +125,10 @@ async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
     return inGroups(entry, records.readVersion, (some) => storeVersions(receiver, some), 20)
   if (part.kind === 'profiles') return inGroups(entry, records.readProfile, (some) => storeProfiles(receiver, some), 1)
   if (part.kind === 'apps') return inGroups(entry, records.readApp, (some) => storeApps(receiver, some))
+  if (part.kind === 'conversations')
+    return inGroups(entry, records.readConversation, (some) => storeConversations(receiver, some))
+  if (part.kind === 'conversation_messages')
+    return inGroups(entry, records.readSaid, (some) => storeSaid(receiver, some), 20)
   await skim(entry)
 }
 
@@ -179,3 +186,25 @@ async function storeApps({ database, clock, audit, user, policy, leftOut }: Rece
     }
   })
 }
+
+/** An archive can put anything into the mouth of the assistant: conversations of it count as tainted. */
+const storeConversations = (
+  { database, user, conversations }: Receiver,
+  some: records.ConversationRecord[],
+): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { id, title, created_at, updated_at } of some) {
+      const stamps = { created_at: Date.parse(created_at), updated_at: Date.parse(updated_at) }
+      conversations.set(id, await insertConversation(tx, { user_id: user, title, tainted: 1, ...stamps }))
+    }
+  })
+
+/** What was said comes along; what waited for the user's word then does not. */
+const storeSaid = ({ database, conversations }: Receiver, some: records.SaidRecord[]): Promise<void> =>
+  database.write(async (tx) => {
+    for (const { conversation_id, role, content, actions, at } of some) {
+      const conversation = conversations.get(conversation_id)!
+      const done = JSON.stringify(actions.filter(({ type }) => type !== 'confirm'))
+      await insertTurn(tx, { conversation, role, content, actions: done, now: Date.parse(at) })
+    }
+  })

@@ -16,6 +16,8 @@ const MESSAGE = {
   reply_to: null,
   reactions: [],
 }
+const CONVERSATION = { id: 7, title: 'Friday', created_at: STAMPS.created_at, updated_at: STAMPS.created_at }
+const SAID = { conversation_id: 7, role: 'user', content: 'Hello', actions: [], at: STAMPS.created_at }
 const VERSION = {
   component_id: 'a',
   component_type: 'css',
@@ -237,6 +239,53 @@ describe('nothing is changed by', () => {
         ),
       ]),
       'profiles.jsonl has more than 50 lines',
+    ],
+    [
+      'a conversation twice',
+      archiveOf([lines('assistant/conversations.jsonl', CONVERSATION, CONVERSATION)]),
+      'assistant/conversations.jsonl line 2: this conversation is there already',
+    ],
+    [
+      'what was said in no conversation',
+      archiveOf([
+        lines('assistant/conversations.jsonl', CONVERSATION),
+        lines('assistant/messages.jsonl', SAID, { ...SAID, conversation_id: 8 }),
+      ]),
+      'assistant/messages.jsonl line 2: there is no such conversation before it',
+    ],
+    [
+      'what was said before its conversation',
+      archiveOf([lines('assistant/messages.jsonl', SAID), lines('assistant/conversations.jsonl', CONVERSATION)]),
+      'assistant/messages.jsonl line 1: there is no such conversation before it',
+    ],
+    [
+      'words of the system in a conversation',
+      archiveOf([
+        lines('assistant/conversations.jsonl', CONVERSATION),
+        lines('assistant/messages.jsonl', { ...SAID, role: 'system' }),
+      ]),
+      'assistant/messages.jsonl line 1, role',
+    ],
+    [
+      'an action that nobody knows',
+      archiveOf([
+        lines('assistant/conversations.jsonl', CONVERSATION),
+        lines('assistant/messages.jsonl', { ...SAID, actions: [{ type: 'format', data: {} }] }),
+      ]),
+      'assistant/messages.jsonl line 1, actions',
+    ],
+    [
+      'a character that cannot be stored in what was said',
+      archiveOf([
+        lines('assistant/conversations.jsonl', CONVERSATION),
+        lines('assistant/messages.jsonl', { ...SAID, content: 'a\u0000' }),
+      ]),
+      'assistant/messages.jsonl line 1: the text holds a character',
+    ],
+    [
+      'changes of another form',
+      archiveOf([lines('assistant/changes.jsonl', { id: 1, items: 'all' })]),
+      'assistant/changes.jsonl line 1',
     ],
     [
       'messages before their room',

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { tarHeader, tarPadding } from '../../base/tar-writer.ts'
+
+export type Give = (piece: Uint8Array) => Promise<void>
+
+const encoder = new TextEncoder()
+
+interface Entry {
+  path: string
+  size: number
+  sha256: string
+}
+
+/** Writes entries and keeps account of them. */
+export function makeTar(give: Give, now: number) {
+  const entries: Entry[] = []
+
+  async function put(path: string, mtime: number, size: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    await give(tarHeader({ name: path, size, mtime }))
+    const hash = createHash('sha256')
+    let written = 0
+    for await (const piece of pieces) {
+      hash.update(piece)
+      written += piece.length
+      if (written > size) break
+      await give(piece)
+    }
+    if (written !== size) throw new Error(`${path} has ${written} bytes where ${size} were expected.`)
+    await give(tarPadding(size))
+    entries.push({ path, size, sha256: hash.digest('hex') })
+  }
+
+  return {
+    entries,
+    put,
+    async folder(path: string): Promise<void> {
+      await give(tarHeader({ name: `${path}/`, size: 0, mtime: now, folder: true }))
+    },
+    text: (path: string, text: string): Promise<void> => {
+      const bytes = encoder.encode(text)
+      return put(path, now, bytes.length, once(bytes))
+    },
+    /** One JSON object a line. They are made twice: first for the size, which stands in front. */
+    async lines(path: string, make: () => AsyncIterable<unknown>): Promise<void> {
+      let size = 0
+      for await (const piece of linesOf(make())) size += piece.length
+      if (size > 0) await put(path, now, size, linesOf(make()))
+    },
+  }
+}
+
+export type Tar = ReturnType<typeof makeTar>
+
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes)
+}
+
+/** Lines of JSON in pieces of some size. */
+async function* linesOf(objects: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  let text = ''
+  for await (const object of objects) {
+    text += `${JSON.stringify(object)}\n`
+    if (text.length < 64 * 1024) continue
+    yield encoder.encode(text)
+    text = ''
+  }
+  if (text !== '') yield encoder.encode(text)
+}
