@@ -15,6 +15,8 @@ interface Parts {
 /** Pauses between attempts while the server is away, in milliseconds; each is shortened by up to a half, so that clients come back one by one. */
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
+/** The same under maintenance: the server is there and refuses in no time, and its end is often earlier than planned. */
+const LONGEST_MAINTENANCE_MS = 5_000
 
 const TEMPORARY = ['maintenance', 'busy', 'rate_limited', 'internal', 'setup_required'] as const
 
@@ -50,7 +52,8 @@ export function makeWeather({ sleep, random, signal, lost, back }: Parts) {
         lost(error)
       }
       const asked = isFault(error) ? (error.extra.retryAfter ?? 0) * 1_000 : 0
-      const ms = Math.min(LONGEST_MS, Math.max(asked, FIRST_MS * 2 ** Math.min(attempts, 5)))
+      const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : LONGEST_MS
+      const ms = Math.min(longest, Math.max(asked, FIRST_MS * 2 ** Math.min(attempts, 5)))
       attempts += 1
       let mine: (() => void) | undefined
       try {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeWeather } from '../../../src/client/sync/weather.ts'
+import { fault } from '../../../src/contract/errors.ts'
 import { Unreachable } from '../../../src/client/trouble.ts'
 
 function atSea(random = 0) {
@@ -29,6 +30,17 @@ test('pauses grow up to half a minute, shortened at random, and are said once', 
   const other = atSea(1)
   await other.weather.sitOut(new Unreachable('gone'))
   expect(other.slept).toEqual([500])
+})
+
+test('under maintenance it is looked often, whatever time the server names', async () => {
+  const { weather, slept } = atSea()
+  for (let attempt = 0; attempt < 3; attempt += 1) await weather.sitOut(fault('maintenance', { retryAfter: 300 }))
+  await weather.sitOut(fault('maintenance', { retryAfter: 2 }))
+  expect(slept).toEqual([5_000, 5_000, 5_000, 5_000])
+  const other = atSea()
+  await other.weather.sitOut(fault('maintenance', { retryAfter: 2 }))
+  await other.weather.sitOut(fault('rate_limited', { retryAfter: 20 }))
+  expect(other.slept).toEqual([2_000, 20_000])
 })
 
 test('an answer to what was asked before the server went away does not bring it back', async () => {
