@@ -93,22 +93,33 @@ async function addNoun(
     .description(noun.summary)
     .aliases([...(noun.aliases ?? [])])
   const verbs = Object.keys(noun.verbs)
-  // Only what was asked for is loaded; the help of a noun shows all its verbs.
+  // Only what was asked for is loaded; the help of a noun shows all its verbs. Behind `--` no word is a verb.
   const wanted = verb !== undefined && Object.hasOwn(noun.verbs, verb) ? [verb] : verbs
   for (const one of wanted) addCommand(made, one, await noun.verbs[one]!(), choose)
   if (!Object.hasOwn(noun.verbs, '')) made.action(() => made.help({ error: true }))
 }
 
-/** Finds the noun and the verb among the words, which may have global flags before them. */
-function wordsOf(argv: readonly string[]): string[] {
-  const words: string[] = []
+/** Where the words of a command line stand, which may have global flags before and between them. */
+function placesOf(argv: readonly string[]): number[] {
+  const places: number[] = []
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index]!
     if (word === '--') break
     if (word === '--data-dir' || word === '--profile') index++
-    else if (!word.startsWith('-')) words.push(word)
+    else if (!word.startsWith('-')) places.push(index)
   }
-  return words
+  return places
+}
+
+/**
+ * The verb a command line names. A noun that is a command itself may have flags with values before its words: only a word
+ * right behind it is known to be the verb, and behind `--` none is. Undefined where it is not known before all is read.
+ */
+function verbOf(argv: readonly string[], { verbs }: Noun, [noun, second]: number[]): string | undefined {
+  if (!Object.hasOwn(verbs, '')) return second === undefined ? undefined : argv[second]
+  const next = argv[noun! + 1]!
+  if (next !== undefined && next !== '' && Object.hasOwn(verbs, next)) return next
+  return argv.includes('--') ? '' : undefined
 }
 
 /**
@@ -116,14 +127,15 @@ function wordsOf(argv: readonly string[]): string[] {
  * a sentence when it is not understood.
  */
 export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<Chosen | undefined> {
-  const [first, second] = wordsOf(argv)
+  const places = placesOf(argv)
+  const first = argv[places[0] ?? argv.length]
   const entry = Object.entries(nouns).find(([name, { aliases }]) => name === first || aliases?.includes(first ?? ''))
   if (!entry) throw usage(unknown(first ?? '', nouns))
   let chosen: Omit<Chosen, 'globals'> | undefined
   const program = addGlobals(new Command('svc')).exitOverride()
   program.configureOutput({ outputError: () => undefined })
   program.configureHelp(HELP)
-  await addNoun(program, ...entry, (one) => (chosen = one), second)
+  await addNoun(program, ...entry, (one) => (chosen = one), verbOf(argv, entry[1], places))
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command
       .exitOverride()
@@ -138,9 +150,29 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
     // The noun alone: its help was shown instead of a sentence.
     if (error.code === 'commander.help')
       throw usage(`Say what to do: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
-    throw usage(`${sentence(error.message)} See svc ${entry[0]} --help.`)
+    const hint = error.code === 'commander.excessArguments' ? await asQuestion(entry, error.message) : undefined
+    throw usage(hint ?? `${sentence(error.message)} See svc ${entry[0]} --help.`)
   }
+  if (chosen) assertNoFlagsBefore(program.commands[0]!, entry[0], chosen.spec)
   return chosen && { ...chosen, globals: globalsOf(program.opts()) }
+}
+
+/** What to do where words that begin with a verb were meant as words of the noun itself, which takes any. */
+async function asQuestion([name, { verbs }]: [string, Noun], message: string): Promise<string | undefined> {
+  const verb = /for '([^']*)'/.exec(message)?.[1] ?? ''
+  if (verb === name || !Object.hasOwn(verbs, '') || !Object.hasOwn(verbs, verb)) return undefined
+  const isFree = Object.values((await verbs['']!()).args).some((arg) => typeof arg !== 'string' && arg.many)
+  return isFree ? `${sentence(message)} ${meant(name, verb)}` : undefined
+}
+
+const meant = (noun: string, verb: string): string =>
+  `Words that only begin with "${verb}" have to be quoted, or to stand behind --: svc ${noun} -- ${verb} …`
+
+/** Flags of a noun that stand before one of its verbs belong to nothing. */
+function assertNoFlagsBefore(made: Command, noun: string, { name }: CommandSpec): void {
+  if (name === noun) return
+  const given = made.options.find((one) => made.getOptionValueSource(one.attributeName()) === 'cli')
+  if (given) throw usage(`svc ${name} has no flag ${given.long}. ${meant(noun, name.slice(noun.length + 1))}`)
 }
 
 const globalsOf = ({ json, debug, dataDir, profile, color }: Record<string, unknown>): Chosen['globals'] => ({

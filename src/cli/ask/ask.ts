@@ -8,7 +8,8 @@ export const ask = command({
   details:
     'The answer goes to standard output, what the assistant does meanwhile to standard error. Standard input is appended to the question. ' +
     'What the assistant may not do by itself is asked on a terminal, and declined without one (exit 8). Without a question a terminal asks ' +
-    'for one after the other. Quote the question, so that its first word is not taken for a command. With --json each line is an object ' +
+    'for one after the other. A question in quotes is never taken for a command; one without that begins with the name of a command is ' +
+    'refused unless -- stands before it. With --json each line is an object ' +
     'with an event: delta, tool, action, done.',
   needs: 'server',
   args: { question: { summary: 'what to ask', optional: true, many: true } },
@@ -24,6 +25,7 @@ export const ask = command({
     'git diff | svc ask "Write a commit message for this"',
     'svc ask -a scan.png "What does the receipt say?"',
     'svc ask -c "And the week after?"',
+    'svc ask -- list the files of /Reports',
     'svc ask --no-stream --json "Sum up /Reports/2026.md"',
   ],
   async run({ io, api, args, flags }) {

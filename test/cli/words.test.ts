@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { nouns } from '../../src/cli/commands.ts'
+import { parse } from '../../src/cli/program.ts'
+
+const chosen = async (...argv: string[]) => {
+  const { spec, args, flags, globals } = (await parse(argv, nouns))!
+  return { name: spec.name, args, flags, globals }
+}
+
+describe('words behind a noun that is a command itself', () => {
+  test.each([
+    [['ask', 'list'], 'ask list', {}],
+    [['--json', 'ask', 'list'], 'ask list', {}],
+    [['ask', '--json', 'list'], 'ask list', {}],
+    [['--profile', 'ask', 'ask', 'list'], 'ask list', {}],
+    [['ask', 'show', '12'], 'ask show', { id: '12' }],
+    [['ask', 'list the files'], 'ask', { question: ['list the files'] }],
+    [['ask', 'what', 'to', 'list'], 'ask', { question: ['what', 'to', 'list'] }],
+    [['ask', '--', 'list'], 'ask', { question: ['list'] }],
+    [['ask', '--', 'undo', 'all', 'of', 'it'], 'ask', { question: ['undo', 'all', 'of', 'it'] }],
+    [['ask', '-c', '--', 'list', '-c'], 'ask', { question: ['list', '-c'] }],
+    [['ask', '-a', 'log', 'what is it'], 'ask', { question: ['what is it'] }],
+    [['ask', '--model', 'list', 'hello'], 'ask', { question: ['hello'] }],
+    [['chat', 'general'], 'chat', { room: 'general' }],
+    [['chat', '--', 'rooms'], 'chat', { room: 'rooms' }],
+    [['chat', 'send', 'general', 'rooms', 'tail'], 'chat send', { room: 'general' }],
+  ])('%j is svc %s', async (argv, name, args) => {
+    expect(await chosen(...argv)).toMatchObject({ name, args })
+  })
+
+  test('flags with values that are names of commands stay what they are', async () => {
+    expect((await chosen('ask', '-a', 'log', 'what is it')).flags).toMatchObject({ attach: ['log'] })
+    expect((await chosen('ask', '--model', 'list', 'hello')).flags).toMatchObject({ model: 'list' })
+  })
+
+  test.each([
+    [['ask', 'list', 'the', 'files'], 'svc ask -- list …'],
+    [['ask', 'undo', 'the', 'last', 'change'], 'svc ask -- undo …'],
+    [['ask', '--model', 'x', 'log', 'me', 'in'], 'svc ask -- log …'],
+    [['ask', 'list', '--', 'the', 'files'], 'svc ask -- list …'],
+    [['ask', '-c', 'list'], 'svc ask list has no flag --continue. Words that only begin with "list"'],
+    [['ask', '--no-stream', 'log'], 'svc ask log has no flag --no-stream'],
+    [['ask', 'list', '-c'], '-c'],
+    [['chat', 'rooms', 'of', 'mine'], "Too many arguments for 'rooms'"],
+  ])('%j is refused', async (argv, text) => {
+    await expect(chosen(...argv)).rejects.toMatchObject({ code: 2, message: expect.stringContaining(text) as string })
+  })
+})
