@@ -83,7 +83,7 @@ export interface LanguageModels {
 /** Why a model gave no answer. The message is for administrators. */
 export class ModelTrouble extends Error {
   override name = 'ModelTrouble'
-  readonly kind: 'unreachable' | 'refused' | 'missing' | 'limited' | 'broken'
+  readonly kind: 'unreachable' | 'refused' | 'missing' | 'limited' | 'busy' | 'broken'
   /** Seconds to wait, where the server named them. */
   readonly retryAfter: number | undefined
 

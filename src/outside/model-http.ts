@@ -24,8 +24,10 @@ export const guardedFetch: typeof fetch = async (input, init) => {
 
 const MAX_RETRY_AFTER = 3_600
 
-function retryAfterOf(headers: Record<string, string> | undefined): number | undefined {
-  const seconds = Number(headers?.['retry-after'])
+/** Seconds to wait as `Retry-After` has them: a number, or the date until which (RFC 9110, 10.2.3). */
+function retryAfterOf(text = ''): number | undefined {
+  const until = text.endsWith(' GMT') ? Date.parse(text) : NaN
+  const seconds = Number.isNaN(until) ? Number(text) : (until - Date.now()) / 1_000
   return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER) : undefined
 }
 
@@ -35,6 +37,8 @@ export function troubleOfStatus(status: number, server: ModelServer, retryAfter?
   if (status === 401 || status === 403) return new ModelTrouble('refused', `${host} does not accept the key`)
   if (status === 404) return new ModelTrouble('missing', `${host} has no such model, or speaks another protocol`)
   if (status === 429) return new ModelTrouble('limited', `${host} takes no more requests for the moment`, retryAfter)
+  // 529 is what Anthropic answers where others say 503.
+  if (status === 503 || status === 529) return new ModelTrouble('busy', `${host} has too much to do`, retryAfter)
   if (status >= 500) return new ModelTrouble('unreachable', `${host} answers ${status}`, retryAfter)
   return new ModelTrouble('broken', `${host} answers ${status}`)
 }
@@ -47,7 +51,7 @@ export function troubleOf(error: unknown, server: ModelServer): ModelTrouble {
   if (APICallError.isInstance(error)) {
     const { statusCode } = error
     if (statusCode !== undefined && statusCode >= 300)
-      return troubleOfStatus(statusCode, server, retryAfterOf(error.responseHeaders))
+      return troubleOfStatus(statusCode, server, retryAfterOf(error.responseHeaders?.['retry-after']))
     if (statusCode === undefined)
       return new ModelTrouble('unreachable', `${host} does not answer`, undefined, { cause: error })
   }

@@ -9,6 +9,7 @@ import {
   ModelTrouble,
 } from '../base/language-model.ts'
 import { makeModelTraits, speaksAnthropic, baseOf } from './model-traits.ts'
+import { patiently, realSleep, type Sleep } from './model-patience.ts'
 import { guardedFetch, troubleOf } from './model-http.ts'
 
 /** Most characters of text, and of arguments, that one reply may have. */
@@ -18,8 +19,14 @@ const MOST = 262_144
 const REPLY_TOKENS = 8_192
 
 /** Asks models by HTTP. `ollamaHost` is where an Ollama of this machine would be, as `OLLAMA_HOST` has it. */
-export function makeModels({ ollamaHost }: { ollamaHost?: string | undefined } = {}): LanguageModels {
-  return { ask, ...makeModelTraits(ollamaHost) }
+export function makeModels({
+  ollamaHost,
+  sleep = realSleep,
+}: { ollamaHost?: string | undefined; sleep?: Sleep } = {}): LanguageModels {
+  return {
+    ask: (request) => patiently(() => ask(request), sleep, request.signal),
+    ...makeModelTraits(ollamaHost),
+  }
 }
 
 async function modelOf(server: ModelServer, id: string): Promise<LanguageModelV3> {

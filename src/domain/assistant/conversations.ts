@@ -14,7 +14,7 @@ import {
   type Conversation,
 } from '../../storage/assistant-conversations.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-import { titleOf } from './text.ts'
+import { titleOf } from './title.ts'
 
 type Listed = Answer<typeof assistant.actions.conversations>['conversations']
 type Shown = Answer<typeof assistant.actions.messages>['messages']

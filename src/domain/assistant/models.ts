@@ -1,4 +1,5 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
+import { formatDuration } from '../../base/durations.ts'
 import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../../base/language-model.ts'
 import { badRequest, fault, type Fault } from '../../contract/errors.ts'
 import type { Settings, Values } from '../instance/instance.ts'
@@ -59,7 +60,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Parts) 
     if (found && found.until > clock.now()) return found.traits
     const traits = await languageModels.traits(server, id).catch((error: unknown) => {
       // A server that tells nothing of its models may answer all the same.
-      if (error instanceof ModelTrouble && error.kind !== 'unreachable') return {}
+      if (error instanceof ModelTrouble && error.kind !== 'unreachable' && error.kind !== 'busy') return {}
       throw error
     })
     known.set(key, { traits, until: clock.now() + TRAITS_LAST })
@@ -149,13 +150,15 @@ const asUnknown =
 
 /** What users are told of a model that gave no answer. */
 export function unanswered(error: ModelTrouble): Fault {
+  const { kind, retryAfter } = error
+  const later = retryAfter === undefined ? 'in a while' : `in ${formatDuration(retryAfter * 1_000)}`
   const texts: Record<ModelTrouble['kind'], string> = {
     unreachable: 'The model does not answer at the moment; try again later.',
     refused: 'The model refuses this server: an administrator has to look at assistant.api_key (svc doctor).',
     missing: 'The model is not there: an administrator has to look at assistant.chat_model (svc doctor).',
-    limited: 'The model is asked too often at the moment; try again in a while.',
+    limited: `The model is asked too often at the moment; try again ${later}.`,
+    busy: `The model has too much to do at the moment; try again ${later}.`,
     broken: 'The answer of the model broke off; try again.',
   }
-  const { kind, retryAfter } = error
   return fault('assistant_unavailable', { text: texts[kind], ...(retryAfter !== undefined && { retryAfter }) })
 }

@@ -14,15 +14,3 @@ export function cutTo(text: string, bytes: number, remark = '\n[cut]'): string {
   const { read } = encoder.encodeInto(text, room)
   return text.slice(0, read).toWellFormed() + remark
 }
-
-const TITLE_LENGTH = 60
-
-/** The title of a conversation: the beginning of its first message, cut between words. */
-export function titleOf(message: string): string {
-  const line = readable(message).trim().replace(/\s+/g, ' ')
-  const characters = [...line]
-  if (characters.length <= TITLE_LENGTH) return line || 'New conversation'
-  const cut = characters.slice(0, TITLE_LENGTH - 1).join('')
-  const space = cut.lastIndexOf(' ')
-  return `${(space > TITLE_LENGTH / 2 ? cut.slice(0, space) : cut).trimEnd()}…`
-}

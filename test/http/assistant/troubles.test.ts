@@ -10,7 +10,8 @@ const { ask, conversations, models } = assistant.actions
 describe('a model that', () => {
   test.each([
     ['is down', { status: 500 }, /does not answer/],
-    ['is asked too often', { status: 429, headers: { 'retry-after': '7' } }, /too often/],
+    ['is asked too often', { status: 429, headers: { 'retry-after': '90' } }, /too often.* in 1 min 30 s\.$/],
+    ['has too much to do', { status: 503, headers: { 'retry-after': '90' } }, /too much to do.* in 1 min 30 s\.$/],
     ['refuses the key', { status: 401 }, /assistant.api_key/],
     ['is not there', { status: 404 }, /assistant.chat_model/],
     ['answers something else', { raw: '<html>Welcome</html>' }, /broke off/],
@@ -28,10 +29,26 @@ describe('a model that', () => {
       'assistant_unavailable',
       expect.stringMatching(text) as unknown,
     ])
-    expect(reply.headers.get('retry-after')).toBe('headers' in scripted && scripted.status === 429 ? '7' : null)
+    expect(reply.headers.get('retry-after')).toBe('headers' in scripted && scripted.status !== 307 ? '90' : null)
     expect((await ada.ask(conversations, {})).conversations).toEqual([])
     expect(before).toBeDefined()
     expect(model.heard).toHaveLength(1)
+  })
+
+  test.each([true, false])('takes no question for a moment is asked again: as a stream %s', async (stream) => {
+    const { model, ada } = await stage()
+    model.will(
+      { status: 429, headers: { 'retry-after': '1' } },
+      { calls: [{ name: 'write_file', arguments: { path: '/a.txt', content: 'a' } }] },
+      { status: 503 },
+      { text: 'Written.' },
+    )
+    const reply = await ada.call(ask, { message: 'Write', stream })
+    expect(reply.status).toBe(200)
+    expect(reply.bytes.toString()).toContain('Written.')
+    expect(model.heard).toHaveLength(4)
+    expect((await ada.ask(conversations, {})).conversations).toMatchObject([{ message_count: 2 }])
+    expect((await ada.manifest()).files).toHaveLength(1)
   })
 
   test('cannot be reached is told of', async () => {

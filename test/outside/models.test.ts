@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { ModelTrouble } from '../../src/base/language-model.ts'
+import { makeModels } from '../../src/outside/models.ts'
+import { modelServerOfTest, type Scripted } from '../support/model-server.ts'
+
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toUTCString()
+const refusal = (status: number, after?: string): Scripted => ({
+  status,
+  ...(after !== undefined && { headers: { 'retry-after': after } }),
+})
+
+/** Asks a model that answers as it is told; what it said, or why not, and how long was waited between. */
+async function asked(...replies: Scripted[]) {
+  const server = await modelServerOfTest()
+  server.will(...replies)
+  const slept: number[] = []
+  const models = makeModels({ sleep: (ms) => Promise.resolve(slept.push(ms)) })
+  const outcomes = []
+  for (const url of [server.url, server.anthropic]) {
+    if (url === server.anthropic) server.will(...replies)
+    const said: string[] = []
+    const request = { server: { url, key: '' }, model: 'talker', messages: [{ role: 'user', text: 'Hello' }] as const }
+    const outcome = await models
+      .ask({
+        ...request,
+        functions: [],
+        mayCall: false,
+        signal: new AbortController().signal,
+        onText: (piece) => void said.push(piece),
+      })
+      .catch((error: unknown) => (error instanceof ModelTrouble ? error : Promise.reject(error as Error)))
+    const isTrouble = outcome instanceof ModelTrouble
+    outcomes.push({
+      said: said.join(''),
+      ...(isTrouble ? { trouble: outcome.kind, retryAfter: outcome.retryAfter } : { text: outcome.text }),
+      slept: slept.splice(0),
+      questions: server.heard.splice(0).length,
+    })
+  }
+  expect(outcomes[1]).toEqual(outcomes[0])
+  return outcomes[0]
+}
+
+test('a model that takes no request for the moment is asked again after the time it names', async () => {
+  expect(await asked(refusal(429, '3'), refusal(503), { text: 'Well.' })).toEqual({
+    said: 'Well.',
+    text: 'Well.',
+    slept: [3_000, 2_000],
+    questions: 3,
+  })
+  expect(await asked(refusal(529, '0'), refusal(429, 'soon'), refusal(429, inSeconds(-60)), { text: 'A' })).toEqual({
+    said: 'A',
+    text: 'A',
+    slept: [500, 2_000, 5_000],
+    questions: 4,
+  })
+})
+
+test('a time may be named as a date', async () => {
+  const server = await modelServerOfTest()
+  server.will(refusal(503, inSeconds(9)), { text: 'Well.' })
+  const slept: number[] = []
+  await makeModels({ sleep: (ms) => Promise.resolve(slept.push(ms)) }).ask({
+    server: { url: server.url, key: '' },
+    model: 'talker',
+    messages: [{ role: 'user', text: 'Hello' }],
+    functions: [],
+    mayCall: false,
+    signal: new AbortController().signal,
+    onText: () => undefined,
+  })
+  expect(slept).toHaveLength(1)
+  expect(slept[0]).toBeLessThanOrEqual(9_000)
+})
+
+test('it is given up after some tries, or at once where it would take too long', async () => {
+  const nothing = { said: '', retryAfter: undefined }
+  expect(await asked(...Array.from({ length: 4 }, () => refusal(429)))).toEqual({
+    ...nothing,
+    trouble: 'limited',
+    slept: [500, 2_000, 5_000],
+    questions: 4,
+  })
+  expect(await asked(refusal(503, '16'), refusal(503, '15'))).toEqual({
+    ...nothing,
+    trouble: 'busy',
+    retryAfter: 15,
+    slept: [16_000],
+    questions: 2,
+  })
+  expect(await asked(refusal(429, '99999999999'))).toEqual({
+    ...nothing,
+    trouble: 'limited',
+    retryAfter: 3_600,
+    slept: [],
+    questions: 1,
+  })
+})
+
+test.each([
+  ['an error', { status: 500 }, 'unreachable', ''],
+  ['a key that is not accepted', { status: 401, headers: { 'retry-after': '1' } }, 'refused', ''],
+  ['an answer that breaks off', { text: 'Well', cut: true }, 'broken', 'Well'],
+])('%s is told at once', async (_, scripted, trouble, said) => {
+  expect(await asked(scripted)).toMatchObject({ trouble, said, slept: [], questions: 1 })
+})
+
+test('whoever goes away ends the wait', async () => {
+  const server = await modelServerOfTest()
+  const leaving = new AbortController()
+  server.will(() => {
+    setImmediate(() => leaving.abort(new Error('gone')))
+    return refusal(429, '25')
+  })
+  const begun = performance.now()
+  const answer = makeModels().ask({
+    server: { url: server.url, key: '' },
+    model: 'talker',
+    messages: [{ role: 'user', text: 'Hello' }],
+    functions: [],
+    mayCall: false,
+    signal: leaving.signal,
+    onText: () => undefined,
+  })
+  await expect(answer).rejects.toThrow('gone')
+  expect(performance.now() - begun).toBeLessThan(20_000)
+  expect(server.heard).toHaveLength(1)
+})
