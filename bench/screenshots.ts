@@ -34,7 +34,7 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
     options: { viewport: { width: 1_280, height: 800 } },
     async arrange(page) {
       await open(page, 'Notes')
-      await page.frameLocator('iframe[src^="/apps/notes/"]').getByRole('option', { name: /Turin/ }).click()
+      await page.frameLocator('iframe[data-app="notes"]').getByRole('option', { name: /Turin/ }).click()
     },
   },
   {
@@ -42,7 +42,7 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
     options: { viewport: { width: 1_280, height: 800 }, colorScheme: 'dark' },
     async arrange(page) {
       await open(page, 'Settings')
-      await page.frameLocator('iframe[src^="/apps/settings/"]').getByRole('button', { name: 'Appearance' }).click()
+      await page.frameLocator('iframe[data-app="settings"]').getByRole('button', { name: 'Appearance' }).click()
     },
   },
   {

@@ -19,6 +19,7 @@ export async function buildDesktop(esbuild, root, folder) {
   const apps = readdirSync(join(source, 'apps')).filter((slug) => existsSync(join(source, 'apps', slug, 'main.tsx')))
   const entries = {
     shell: 'shell/main.tsx',
+    spare: 'spare/main.ts',
     ...Object.fromEntries(apps.map((slug) => [slug, `apps/${slug}/main.tsx`])),
   }
   const actions = await readActions(esbuild, root)
@@ -42,11 +43,14 @@ export async function buildDesktop(esbuild, root, folder) {
     },
   })
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-  writeFileSync(join(folder, 'index.html'), pageOf(manifest, entries.shell, 'svc'))
-  for (const slug of apps) {
-    mkdirSync(join(folder, 'apps', slug), { recursive: true })
-    writeFileSync(join(folder, 'apps', slug, 'index.html'), pageOf(manifest, entries[slug], slug))
+  const writePage = (path, ...parts) => {
+    mkdirSync(join(folder, path), { recursive: true })
+    writeFileSync(join(folder, path, 'index.html'), pageOf(...parts))
   }
+  const needed = (entry) => partsOf(manifest, entries[entry])
+  writePage('', 'svc', needed('shell'))
+  for (const slug of apps) writePage(`apps/${slug}`, slug, needed(slug))
+  writePage('apps/_', 'svc', withShared(needed('spare'), apps.map(needed)))
   rmSync(join(folder, 'manifest.json'))
   for (const file of filesBelow(folder)) compress(file)
   return packages
@@ -90,8 +94,8 @@ const listPackages = (packages) => ({
   },
 })
 
-/** The page of an entry: what it loads is known, so the browser may fetch everything at once. */
-function pageOf(manifest, entry, title) {
+/** What an entry loads: its own script, those that it imports, and the styles of all. */
+function partsOf(manifest, entry) {
   const { file } = manifest[entry]
   const styles = new Set()
   const scripts = new Set()
@@ -104,6 +108,18 @@ function pageOf(manifest, entry, title) {
   }
   visit(entry)
   scripts.delete(file)
+  return { file, styles, scripts }
+}
+
+/** The same with what at least a third of the apps import besides: whichever is opened next, most of it is there. */
+function withShared({ file, styles, scripts }, apps) {
+  const isShared = (script) => apps.filter((app) => app.scripts.has(script)).length * 3 >= apps.length
+  const shared = apps.flatMap((app) => [...app.scripts]).filter(isShared)
+  return { file, styles, scripts: new Set([...scripts, ...shared]) }
+}
+
+/** A page that loads all of it: what that is is known, so the browser may fetch everything at once. */
+function pageOf(title, { file, styles, scripts }) {
   const lines = [
     ...[...styles].map((style) => `<link rel="stylesheet" crossorigin href="/${style}">`),
     `<script type="module" crossorigin src="/${file}"></script>`,

@@ -77,4 +77,4 @@ test('an app that floods its port is stopped and named, and the desktop goes on'
 
 /** The frame of Notes as it is now. */
 const notesOf = async (page: DesktopPage['page']): Promise<Frame> =>
-  (await (await page.locator('iframe[src^="/apps/notes/"]').last().elementHandle())!.contentFrame())!
+  (await (await page.locator('iframe[data-app="notes"]').last().elementHandle())!.contentFrame())!

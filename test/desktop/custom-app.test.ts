@@ -93,16 +93,16 @@ test('an app reaches neither cookie nor storage nor the page around it', async (
 test('an app that floods the desktop is stopped and can be loaded anew', async () => {
   const { page, say } = await withClock()
   await say(`{}`)
-  await (await page.locator('iframe').elementHandle())!
+  await (await page.locator('iframe[data-app="clock"]').elementHandle())!
     .contentFrame()
     .then((frame) =>
       frame!.evaluate(`for (let i = 0; i < 5000; i++) parent.postMessage({ type: 'svc-notify', title: 'x' + i }, '*')`),
     )
   await page.getByText('This app was stopped').waitFor()
-  expect(await page.locator('iframe').count()).toBe(0)
+  expect(await page.locator('iframe[data-app="clock"]').count()).toBe(0)
   expect(await page.locator('.toast').count()).toBeLessThanOrEqual(4)
   await page.getByRole('region', { name: 'Clock' }).getByRole('button', { name: 'Reload' }).click()
-  await page.locator('iframe').waitFor()
+  await page.locator('iframe[data-app="clock"]').waitFor()
 })
 
 test('a page that takes the place of one of the package gets nothing of its rights', async () => {

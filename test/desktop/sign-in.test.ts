@@ -74,7 +74,7 @@ test('a locked desktop shows and takes nothing until the password is given', asy
   expect(await page.getByRole('dialog').count()).toBe(0)
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await page.keyboard.press('Enter')
-  await page.locator('iframe[src^="/apps/notes/"]').waitFor()
+  await page.locator('iframe[data-app="notes"]').waitFor()
 })
 
 test('maintenance is said to who signs in', async () => {

@@ -56,6 +56,11 @@ async function flawsOf(frame: Frame): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }
 
+/** Whether a frame is there for anybody: the one that waits for the next app is not. */
+async function isSeen(frame: Frame): Promise<boolean> {
+  return frame.parentFrame() === null || (await frame.frameElement()).isVisible()
+}
+
 async function open(browser: Browser, url: string, options: BrowserContextOptions): Promise<DesktopPage> {
   const context = await browser.newContext({
     baseURL: url,
@@ -76,7 +81,7 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
   await page.goto('/')
 
   async function app(slug: string): Promise<Frame> {
-    const element = await page.locator(`iframe[src^="/apps/${slug}/"]`).last().elementHandle()
+    const element = await page.locator(`iframe[data-app="${slug}"]`).last().elementHandle()
     return (await element!.contentFrame())!
   }
 
@@ -99,7 +104,7 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
       await page.getByRole('button', { name: 'Sign in' }).click()
     },
     async flaws() {
-      const all = await Promise.all(page.frames().map(flawsOf))
+      const all = await Promise.all(page.frames().map(async (frame) => ((await isSeen(frame)) ? flawsOf(frame) : [])))
       return all.flat()
     },
   }

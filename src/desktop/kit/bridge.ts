@@ -124,8 +124,8 @@ const isForDesktop = (event: KeyboardEvent): boolean =>
   (event.ctrlKey && event.altKey && !event.metaKey && event.key !== 'Control' && event.key !== 'Alt') ||
   event.key === 'F6'
 
-/** Resolves when the desktop has answered; what was asked of it before waits until then. */
-export function connect(): Promise<void> {
+/** Resolves with the name of the app when the desktop has answered; what was asked of it before waits until then. */
+function meet(): Promise<string> {
   const started = new URLSearchParams(location.hash.slice(1))
   fitIn({
     theme: started.get('theme') === 'dark' ? 'dark' : 'light',
@@ -142,7 +142,7 @@ export function connect(): Promise<void> {
       if (event.source !== parent) return
       if (event.data?.type === 'svc-path') shownPath.value = event.data.path
       if (event.data?.type !== 'svc-welcome' || port) return
-      const { user, preferences, path } = event.data
+      const { slug, user, preferences, path } = event.data
       fitIn(event.data)
       person.value = user
       if (preferences) chosen.value = preferences
@@ -150,11 +150,16 @@ export function connect(): Promise<void> {
       port = event.ports[0]
       if (port) port.onmessage = ({ data }: MessageEvent<ToApp>) => hear(data)
       unsaid.splice(0).forEach(say)
-      resolve()
+      resolve(slug)
     })
     toDesktop({ type: 'svc-ready' })
   })
 }
+
+let met: Promise<string> | undefined
+
+/** The same, however often it is asked. */
+export const connect = (): Promise<string> => (met ??= meet())
 
 /** The desktop, as an app of the package sees it. */
 export const bridge = {
@@ -184,6 +189,8 @@ export const bridge = {
   /** Says something that matters also when this window is not looked at. */
   notify: (title: string, text = '') => toDesktop({ type: 'svc-notify', title, text }),
   close: () => toDesktop({ type: 'svc-close' }),
+  /** Says that there is something to look at, or that there never will be. */
+  began: (well: boolean) => say({ type: 'began', well }),
   /** Opens an address of the web or of e-mail in a tab of its own. */
   link: (url: string) => say({ type: 'link', url }),
   /** Whether closing the window would lose something: then it is asked about. */

@@ -23,4 +23,5 @@ export async function start(App: FunctionComponent): Promise<void> {
     </>,
     root,
   )
+  bridge.began(true)
 }

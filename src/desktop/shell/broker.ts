@@ -135,12 +135,19 @@ function keep(slug: string, key: unknown, value: unknown): void {
   store(draftKey(slug, key), isKept ? value : undefined)
 }
 
+/** What the desktop is told of an app while it is served. */
+interface Told {
+  /** Whether it got as far as showing something. */
+  onBegan: (well: boolean) => void
+  /** There is no end of messages. */
+  onFlood: () => void
+}
+
 /**
- * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it;
- * `onFlood` is told when there is no end of messages.
+ * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it.
  * What comes over the port is checked like anything from outside: a text that got into an app must not get further.
  */
-export function serve(port: MessagePort, { id: window, slug }: AppWindow, onFlood: () => void): () => void {
+export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBegan, onFlood }: Told): () => void {
   const grant = grantOf(slug)
   const { actions, tables } = grant
   let watched: string[] = []
@@ -183,6 +190,9 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow, onFloo
         break
       case 'kept':
         send({ type: 'answer', id: data.id, result: readStored<string | null>(draftKey(slug, data.key), null) })
+        break
+      case 'began':
+        onBegan(data.well === true)
         break
       case 'unsaved':
         change(window, { unsaved: data.unsaved === true })

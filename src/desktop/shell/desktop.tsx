@@ -11,7 +11,7 @@ import { helpOpen, launcherOpen } from './keys.ts'
 import { Launcher } from './launcher.tsx'
 import { lock, user } from './session.ts'
 import { SnapPreview, WindowFrame } from './window-frame.tsx'
-import { front, windows } from './windows.ts'
+import { front, spare, windows } from './windows.ts'
 import { words } from './words.ts'
 
 function greeting(name: string): string {
@@ -38,7 +38,7 @@ export function Desktop() {
       </div>
       <main class="windows" aria-label={words('desktop')}>
         <Components />
-        {windows.value.map((one) => (
+        {[...windows.value, ...(spare.value ? [spare.value] : [])].map((one) => (
           <WindowFrame key={`${one.id}`} window={one} />
         ))}
         <SnapPreview />

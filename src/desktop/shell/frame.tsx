@@ -4,19 +4,19 @@ import { Button } from '../kit/button.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appBySlug, isOfPackage } from './apps.ts'
-import { adopt, placeOf, tellPath } from './frames.ts'
+import { adopt, placeOf, sparePlace, tellPath } from './frames.ts'
 import { change, type AppWindow } from './windows.ts'
 import { words } from './words.ts'
 
 /** What frames may do: run scripts without an origin of their own, so that nothing of the desktop is within their reach. */
 const SANDBOX = 'allow-scripts allow-forms allow-downloads'
 
-/** The app of a window in its frame, hidden until it has something to show. */
+/** The app of a window in its frame, hidden until it has something to show; the spare window has no app yet. */
 export function Frame({ window: one, title }: { window: AppWindow; title: string }) {
   const { id, slug, path } = one
   const element = useRef<HTMLIFrameElement>(null)
   const [state, setState] = useState<'loading' | 'ready' | 'stopped'>('loading')
-  const [place] = useState(() => placeOf(slug))
+  const [place] = useState(() => (slug === '' ? sparePlace() : placeOf(slug)))
   const app = appBySlug(slug)
 
   useEffect(() => {
@@ -32,7 +32,7 @@ export function Frame({ window: one, title }: { window: AppWindow; title: string
     isFirst.current = false
   }, [path])
 
-  if (!app || !place) return <p class="frame-note">{words('app_gone')}</p>
+  if ((!app && slug !== '') || !place) return <p class="frame-note">{words('app_gone')}</p>
   if (state === 'stopped') {
     return (
       <div class="frame-note" role="alert">
@@ -52,7 +52,8 @@ export function Frame({ window: one, title }: { window: AppWindow; title: string
       <iframe
         ref={element}
         title={title}
-        sandbox={isOfPackage(app) ? SANDBOX : `${SANDBOX} allow-popups`}
+        data-app={slug}
+        sandbox={app && !isOfPackage(app) ? `${SANDBOX} allow-popups` : SANDBOX}
         allow=""
         referrerpolicy="no-referrer"
         class={state === 'ready' ? '' : 'waiting'}

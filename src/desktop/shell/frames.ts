@@ -1,4 +1,4 @@
-import { effect } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { toast } from '../kit/toast.tsx'
 import { appBySlug, isOfPackage } from './apps.ts'
 import { fullWelcome, serve, surroundings } from './broker.ts'
@@ -6,7 +6,7 @@ import { closeAsking } from './closing.ts'
 import { makeFlood } from './flood.ts'
 import { appName } from './app-name.ts'
 import { notify } from './notices.ts'
-import { change, openApp, raise, windows } from './windows.ts'
+import { change, openApp, prepareSpare, raise, spareIsReady, windows } from './windows.ts'
 import { words } from './words.ts'
 
 /** The frame of an app and what the desktop knows of it. */
@@ -18,6 +18,8 @@ interface Frame {
   isOfPackage: boolean
   /** Pages that were loaded into it. One of the package has exactly one: another would not be the package's. */
   loads: number
+  /** Whether its page is loaded and waits to hear which app it is. */
+  isWaiting: boolean
   end: (() => void) | undefined
   mayTalk: () => boolean
   mayOpen: () => boolean
@@ -33,12 +35,8 @@ export function placeOf(slug: string): { src: string; origin: string } | undefin
   const app = appBySlug(slug)
   const url = app && URL.parse(app.app_path, location.origin)
   if (!url) return undefined
-  if (url.origin === location.origin) {
-    if (!url.pathname.startsWith('/apps/')) return undefined
-    const { theme, language } = surroundings()
-    const hash = new URLSearchParams({ theme, language })
-    return { src: `${url.pathname}${url.search}#${hash}`, origin: 'null' }
-  }
+  if (url.origin === location.origin)
+    return url.pathname.startsWith('/apps/') ? ownPlace(`${url.pathname}${url.search}`) : undefined
   return url.protocol === 'https:' ? { src: url.href, origin: url.origin } : undefined
 }
 
@@ -50,6 +48,15 @@ function silence(frame: Frame): void {
   frame.onFlood()
   toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
 }
+
+function ownPlace(path: string): { src: string; origin: string } {
+  const { theme, language } = surroundings()
+  const hash = new URLSearchParams({ theme, language })
+  return { src: `${path}#${hash}`, origin: 'null' }
+}
+
+/** Where the page of the spare window is; no app can have this name. */
+export const sparePlace = () => ownPlace('/apps/_/index.html')
 
 /** Watches over the frame of a window; answers a function that ends it. */
 export function adopt(
@@ -67,7 +74,8 @@ export function adopt(
     window,
     element,
     origin,
-    isOfPackage: app !== undefined && isOfPackage(app),
+    isOfPackage: slug === '' || (app !== undefined && isOfPackage(app)),
+    isWaiting: false,
     loads: 0,
     end: undefined,
     mayTalk: makeFlood(100, 1_000),
@@ -79,7 +87,7 @@ export function adopt(
   frames.add(frame)
   const loaded = () => {
     frame.loads++
-    frame.onReady()
+    if (!frame.isOfPackage) frame.onReady()
     if (frame.loads > 1) frame.end?.()
   }
   element.addEventListener('load', loaded)
@@ -96,8 +104,8 @@ function welcome(frame: Frame): void {
   const one = windows.value.find(({ id }) => id === frame.window)
   const target = frame.element.contentWindow
   if (!one || !target) return
-  frame.onReady()
   if (!frame.isOfPackage) {
+    frame.onReady()
     target.postMessage({ type: 'svc-welcome', slug: one.slug, path: one.path, ...surroundings() }, '*')
     frame.end ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...surroundings() }, '*'))
     return
@@ -105,12 +113,42 @@ function welcome(frame: Frame): void {
   // Once per frame, to the page that was loaded into it first.
   if (frame.end || frame.loads > 1) return
   const { port1, port2 } = new MessageChannel()
-  frame.end = serve(port1, one, () => silence(frame))
+  frame.end = serve(port1, one, { onBegan: (well) => began(frame, well), onFlood: () => silence(frame) })
   target.postMessage(fullWelcome(one), '*', [port2])
 }
 
+/** Milliseconds after which what was opened has its data and the machine has time for what may come. */
+const REST = 500
+
+/** Has a frame made for the next app, once the desktop has come to rest. */
+export const prepareNext = (): void => void setTimeout(prepareSpare, REST)
+
+/** An app of the package shows something; or it could not be loaded into the page that waited for it, and gets one of its own. */
+function began(frame: Frame, well: boolean): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  if (well) frame.onReady()
+  else if (one) change(one.id, { round: one.round + 1 })
+  prepareNext()
+}
+
+// The spare window has become one with an app.
+effect(() => {
+  const ids = new Set(windows.value.map(({ id }) => id))
+  for (const frame of frames) {
+    if (!frame.isWaiting || !ids.has(frame.window)) continue
+    frame.isWaiting = false
+    untracked(() => welcome(frame))
+  }
+})
+
 function hear(frame: Frame, message: Record<string, unknown>): void {
-  const slug = windows.value.find(({ id }) => id === frame.window)?.slug ?? ''
+  const slug = windows.value.find(({ id }) => id === frame.window)?.slug
+  if (slug === undefined) {
+    if (message['type'] !== 'svc-ready') return
+    frame.isWaiting = true
+    spareIsReady(frame.window)
+    return
+  }
   switch (message['type']) {
     case 'svc-ready':
       welcome(frame)

@@ -8,6 +8,7 @@ import { refreshApps } from './apps.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
 import { follow } from './feed.ts'
+import { prepareNext } from './frames.ts'
 import { press } from './keys.ts'
 import { preferences } from './preferences.ts'
 import { begin, isOpen, lock, stage } from './session.ts'
@@ -40,6 +41,7 @@ effect(() => {
   void refreshApps()
     .then(restore)
     .then(startComponents)
+    .then(prepareNext)
     .finally(() => void follow())
 })
 

@@ -1,5 +1,5 @@
-import { computed, effect, signal } from '@preact/signals'
-import { appBySlug } from './apps.ts'
+import { batch, computed, effect, signal } from '@preact/signals'
+import { appBySlug, isOfPackage } from './apps.ts'
 import type { Box } from './box.ts'
 import { panelWishes } from './components/components.ts'
 import { user } from './session.ts'
@@ -47,6 +47,35 @@ export const front = computed(() =>
 let lastId = 0
 let lastDepth = 0
 
+const blank = { path: '/', title: '', place: 'free', minimised: false, round: 0, unsaved: false } as const
+
+/**
+ * A window that nobody sees, with a frame in which everything is loaded that apps of the package share. The next one to be
+ * opened turns into that app, which so need not be loaded from the beginning.
+ */
+export const spare = signal<AppWindow | undefined>(undefined)
+let isSpareReady = false
+
+/** Makes the spare window, where there is none. */
+export function prepareSpare(): void {
+  if (spare.value) return
+  isSpareReady = false
+  spare.value = { ...blank, id: ++lastId, slug: '', minimised: true, depth: 0, ...firstBox('') }
+}
+
+/** Says that the page of the spare window waits for an app. */
+export function spareIsReady(id: number): void {
+  if (spare.value?.id === id) isSpareReady = true
+}
+
+function takeSpare(): number | undefined {
+  const id = isSpareReady ? spare.value?.id : undefined
+  if (id === undefined) return undefined
+  spare.value = undefined
+  isSpareReady = false
+  return id
+}
+
 export function change(id: number, values: Partial<AppWindow>): void {
   windows.value = windows.value.map((one) => (one.id === id ? { ...one, ...values } : one))
 }
@@ -92,27 +121,20 @@ function firstBox(slug: string): Box {
 
 /** Opens an app, or comes back to its window when it is open; `fresh` opens another one in any case. */
 export function openApp(slug: string, path = '/', { fresh = false } = {}): AppWindow | undefined {
-  if (!appBySlug(slug)) return undefined
+  const app = appBySlug(slug)
+  if (!app) return undefined
   const open = fresh ? undefined : windows.value.findLast((one) => one.slug === slug)
   if (open) {
     raise(open.id)
     if (path !== '/' && path !== open.path) change(open.id, { path })
     return open
   }
-  const made: AppWindow = {
-    id: ++lastId,
-    slug,
-    path,
-    title: '',
-    ...firstBox(slug),
-    place: 'free',
-    minimised: false,
-    depth: ++lastDepth,
-    round: 0,
-    unsaved: false,
-  }
-  windows.value = [...windows.value, made]
-  return made
+  return batch(() => {
+    const id = (isOfPackage(app) ? takeSpare() : undefined) ?? ++lastId
+    const made: AppWindow = { ...blank, id, slug, path, depth: ++lastDepth, ...firstBox(slug) }
+    windows.value = [...windows.value, made]
+    return made
+  })
 }
 
 export function close(id: number): void {

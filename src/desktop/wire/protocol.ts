@@ -80,6 +80,7 @@ export type FromApp =
   | { type: 'keep'; key: string; value: string | null }
   | { type: 'kept'; id: number; key: string }
   | { type: 'unsaved'; unsaved: boolean }
+  | { type: 'began'; well: boolean }
   | { type: 'link'; url: string }
   | { type: 'prefer'; preferences: Partial<Preferences> }
   | { type: 'refresh-apps' }
