@@ -44,6 +44,32 @@ test('what is written is saved by itself, shown without running anything, and th
   expect(await notesOf(person.id)).toHaveLength(1)
 })
 
+test('a new note is typed on while it is saved for the first time', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { keyboard } = visited.page
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('button', { name: 'New note' }).first().click()
+  const title = notes.getByRole('textbox', { name: 'Title' })
+  await expect.poll(() => title.evaluate((field) => field.matches(':focus'))).toBe(true)
+  await keyboard.type('Te')
+  await expect.poll(() => notesOf(person.id)).toMatchObject([{ title: 'Te' }])
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  await keyboard.type('a')
+  await expect.poll(() => notesOf(person.id)).toMatchObject([{ title: 'Tea' }])
+
+  await notes.getByRole('button', { name: 'New note' }).first().click()
+  const text = notes.getByRole('textbox', { name: 'Text of the note' })
+  await text.click()
+  await keyboard.type('Earl  tea')
+  for (let steps = 0; steps < 4; steps++) await keyboard.press('ArrowLeft')
+  await expect.poll(() => notesOf(person.id)).toHaveLength(2)
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  await keyboard.type('Grey')
+  await expect.poll(async () => (await notesOf(person.id)).map(({ content }) => content)).toContain('Earl Grey tea')
+  expectQuiet(visited)
+})
+
 test('what changes elsewhere appears by itself', async () => {
   const person = await world.person()
   const visited = await world.enter(person)

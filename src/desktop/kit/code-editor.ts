@@ -39,6 +39,16 @@ const look = EditorView.theme({
   },
 })
 
+/** The one change that makes a text another: the cursor stays where nothing changed. */
+function difference(before: string, after: string): { from: number; to: number; insert: string } {
+  const shortest = Math.min(before.length, after.length)
+  let from = 0
+  while (from < shortest && before[from] === after[from]) from++
+  let same = 0
+  while (same < shortest - from && before[before.length - 1 - same] === after[after.length - 1 - same]) same++
+  return { from, to: before.length - same, insert: after.slice(from, after.length - same) }
+}
+
 /** Puts an editor into an element. `onType` hears what somebody typed, not what was put in with `replace`. */
 export function openEditor(parent: HTMLElement, props: EditorProps, onType: (value: string) => void) {
   let isReplacing = false
@@ -72,7 +82,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
   return {
     replace(value: string) {
       isReplacing = true
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } })
+      view.dispatch({ changes: difference(view.state.doc.toString(), value.replace(/\r\n?/g, '\n')) })
       isReplacing = false
     },
     destroy: () => view.destroy(),

@@ -5,13 +5,14 @@ import type { EditorProps } from './code-editor.ts'
 /** What CodeMirror is, once it is loaded: with the first editor that is shown. */
 const loaded = () => import('./code-editor.ts')
 
-/** A text editor. Its own value changes only when `value` differs from what was typed last. */
+/** A text editor. What it holds is replaced only when `value` became another one than what was typed. */
 export function Editor(props: EditorProps) {
   const place = useRef<HTMLDivElement>(null)
   const editor = useRef<{ replace(value: string): void; destroy(): void } | undefined>(undefined)
   const latest = useRef(props)
   const typed = useRef(props.value)
   latest.current = props
+  const typedBefore = typed.current
 
   useEffect(() => {
     let isGone = false
@@ -31,7 +32,8 @@ export function Editor(props: EditorProps) {
   }, [props.language, props.readOnly, bridge.theme.value])
 
   useEffect(() => {
-    if (props.value === typed.current) return
+    // An effect runs a while after it was asked for: what was typed since is on its way here, and newer.
+    if (props.value === typedBefore || typed.current !== typedBefore) return
     typed.current = props.value
     editor.current?.replace(props.value)
   }, [props.value])

@@ -107,7 +107,7 @@ export function Notes() {
         }
         main={
           note ? (
-            <NoteEditor key={note.row?.id ?? note.key} note={note} />
+            <NoteEditor key={open.value} note={note} />
           ) : (
             <Empty icon={StickyNote} title={words('none_open')}>
               <p>{words('none_open_text')}</p>
