@@ -24,6 +24,8 @@ const TAP = `{
 async function taken(): Promise<[DesktopPage, Frame]> {
   const visited = await world.enter(await world.person())
   await visited.context.addInitScript(TAP)
+  await visited.page.reload()
+  await visited.page.getByRole('navigation', { name: 'Dock' }).waitFor()
   const frame = await visited.open('notes', 'Notes')
   await frame.waitForFunction('globalThis.port !== undefined')
   return [visited, frame]
