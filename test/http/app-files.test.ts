@@ -1,11 +1,11 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { apps } from '../../src/contract/apps.ts'
 import { INLINE_MAX } from '../../src/storage/contents.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { appPackage } from '../support/app-package.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
-import { serverOfTest, settingsNoticed, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, settingsNoticed, serverOfFile, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const PAGE = '<!doctype html><h1>Clock</h1>'
@@ -24,12 +24,8 @@ const files = {
   'a/b/c/deep.html': '<p>',
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.local.domain.desktop.releases.install(appPackage(files))
-  return () => server.close()
-})
+const server = await serverOfFile()
+await server.local.domain.desktop.releases.install(appPackage(files))
 
 const get = (path: string, headers: Record<string, string> = {}, on = server) => on.send(`/apps/${path}`, { headers })
 

@@ -1,19 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { apps } from '../../src/contract/apps.ts'
 import type { Account } from '../support/account.ts'
 import { departures } from '../support/schemas.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { list, create, create_custom, update, delete: remove } = apps.actions
 const PATH = '/api/apps.php'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.set('apps.allowed_origins', ['https://apps.example', 'https://other.example:8443'])
-  return () => server.close()
-})
+const server = await serverOfFile()
+await server.set('apps.allowed_origins', ['https://apps.example', 'https://other.example:8443'])
 
 let slugs = 0
 const newSlug = () => `app-${++slugs}`

@@ -1,20 +1,16 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf, chunked, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 import { entryBytes, tarOf, unpacked, type Packed } from '../support/tar.ts'
 
 const { upload_batch, download_batch, files_batch } = syncFiles.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 interface Result {
   index: number

@@ -1,15 +1,11 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { clientWith } from '../support/account.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, secondFactor } from '../support/browser.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const LOGIN_2FA = '/login-2fa.php'
 const { login, login_2fa, validate } = syncAuth.actions

@@ -1,19 +1,13 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { newUser, signedIn, type Browser } from '../support/browser.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const PROFILE = '/api/settings.php?action=profile'
 
-let server: TestServer
-let ada: Browser
-let bob: Browser
-beforeAll(async () => {
-  server = await startServer()
-  ada = await signedIn(server, (await newUser(server)).username)
-  bob = await signedIn(server, (await newUser(server)).username)
-  return () => server.close()
-})
+const server = await serverOfFile()
+const ada = await signedIn(server, (await newUser(server)).username)
+const bob = await signedIn(server, (await newUser(server)).username)
 
 const nobody = (browser: Browser, headers: Record<string, string> = {}) => {
   const { cookie } = browser

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { desktopComponents } from '../../src/contract/desktop-components.ts'
 import type { Params } from '../../src/contract/define.ts'
 import type { Account } from '../support/account.ts'
 import { departures } from '../support/schemas.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { actions } = desktopComponents
@@ -12,11 +12,7 @@ const { save_profile, load_profile, profiles, rename_profile, delete_profile } =
 const PATH = '/api/desktop-components.php'
 const NOON = '2026-11-21 12:00:00'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 type Saved = Params<typeof save>
 const css = (component_id: string, code = 'body {}', more: Partial<Saved> = {}): Saved => ({

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { INLINE_MAX } from '../../src/storage/contents.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const kinds = [
   ['kept in a row', bytesOf(1_000)],

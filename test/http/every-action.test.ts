@@ -11,16 +11,12 @@ import { disable } from '../support/chat.ts'
 import { bodyOf, type Caller, callerOf, clientBy, prepare, prepared, waysOf } from '../support/examples.ts'
 import { requestOf, type Reply } from '../support/request.ts'
 import { departures } from '../support/schemas.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile, startServer, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 import { unpacked } from '../support/tar.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
-  return () => server.close()
-})
+const server = await serverOfFile()
+await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
 
 const shared = new Map<string, Promise<Caller>>()
 

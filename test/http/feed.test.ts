@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
@@ -6,15 +6,11 @@ import { syncStatus } from '../../src/contract/sync-status.ts'
 import { feedTables } from '../../src/contract/tables.ts'
 import { advance, recordAll } from '../../src/storage/changes.ts'
 import type { Account } from '../support/account.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 
 const { delta, initial_sync: initialSync } = syncData.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const insert = (title: string, table = 'svc_notes') => ({ table, operation: 'INSERT', data: { title } })
 const update = (id: number, title: string) => ({ table: 'svc_notes', operation: 'UPDATE', data: { id, title } })

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { trash } from '../../src/contract/trash.ts'
@@ -7,16 +7,12 @@ import type { Account } from '../support/account.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { makeRandom, type Random } from '../support/random.ts'
 import { makeRoom } from '../support/rooms.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { tarOf } from '../support/tar.ts'
 
 const fs = filesystem.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const NAMES = ['a', 'b', 'é', 'e\u0301', 'c']
 

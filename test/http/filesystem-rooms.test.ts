@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { trash } from '../../src/contract/trash.ts'
@@ -7,20 +7,16 @@ import { forgetRoom, passOnRoomFolders } from '../../src/storage/room-files.ts'
 import type { Account } from '../support/account.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { leaveRoom, makeRoom } from '../support/rooms.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const fs = filesystem.actions
 
-let server: TestServer
+const server = await serverOfFile()
 let ada: Account
 let bob: Account
 let eve: Account
 let room: number
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
 beforeEach(async () => {
   ada = await server.account()
   bob = await server.account()

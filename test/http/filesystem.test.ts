@@ -1,20 +1,16 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { trash } from '../../src/contract/trash.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const fs = filesystem.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const outcome = async (reply: ReturnType<Account['call']>) => {
   const { status, json } = await reply

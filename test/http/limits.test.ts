@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MINUTE, SECOND } from '../../src/base/clock.ts'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
 import { limits, type LimitName } from '../../src/contract/limits.ts'
@@ -7,13 +7,9 @@ import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import type { Account } from '../support/account.ts'
 import type { Reply } from '../support/request.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer({ limits: true })
-  return () => server.close()
-})
+const server = await serverOfFile({ limits: true })
 
 const limited = actions.flatMap((action) =>
   action.limit === 'none' ? [] : [[`${action.path} ${action.name}`, limits[action.limit], action] as const],

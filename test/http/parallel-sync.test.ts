@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import type { Account, Change } from '../support/account.ts'
 import { makeRandom, type Random } from '../support/random.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const insert = (title: string, table = 'svc_notes') => ({ table, operation: 'INSERT', data: { title } })
 

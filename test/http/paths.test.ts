@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { delete: remove, mkdir, move, upload } = syncFiles.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 /** A path of exactly so many bytes. */
 const pathOfBytes = (bytes: number): string => {

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../src/base/clock.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { readOnlyTables, tables, type Column, type TableName } from '../../src/contract/tables.ts'
 import type { Account } from '../support/account.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { push } = syncData.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const insert = (data: object, table = 'svc_notes') => ({ table, operation: 'INSERT', data })
 const update = (id: number | null, data: object, more: object = {}) => ({

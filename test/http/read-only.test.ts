@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
 import { session, sessionLogin, sessionLogin2fa, sessionLogout } from '../../src/contract/session.ts'
 import { setup } from '../../src/contract/setup.ts'
@@ -9,17 +9,12 @@ import { syncStatus } from '../../src/contract/sync-status.ts'
 import type { Tables } from '../../src/storage/tables.ts'
 import { newUser, openBrowser, PASSWORD, signedIn } from '../support/browser.ts'
 import { prepare, waysOf } from '../support/examples.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 
-let server: TestServer
+const server = await serverOfFile()
+await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
 const until = Date.UTC(2026, 10, 21, 12, 30)
 const readOnly = { message: 'Moving disks.', until, read_only: true }
-
-beforeAll(async () => {
-  server = await startServer()
-  await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
-  return () => server.close()
-})
 
 /** What somebody who may only read may still send with POST: signing in and out, and many downloads at once. */
 const harmless = new Set<AnyAction>([

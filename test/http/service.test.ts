@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { actions } from '../../src/contract/contract.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
@@ -6,13 +6,9 @@ import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import { MINUTE } from '../../src/base/clock.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile, type TestServer } from '../support/server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 describe('health', () => {
   test('says that the process is up, and that it can work', async () => {

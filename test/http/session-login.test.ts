@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, secondFactor, signedIn } from '../support/browser.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 
 const LOGIN = '/api/login.php'
 const LOGIN_2FA = '/login-2fa.php'
 const SESSION = '/api/session.php'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const sessionsIn = async (on = server) => (await on.database.read.q.selectFrom('sessions').selectAll().execute()).length
 

@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/base/clock.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, secondFactor, signedIn, type Browser } from '../support/browser.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile, type TestServer } from '../support/server.ts'
 
 const SESSION = '/api/session.php'
 const SETTINGS = '/api/settings.php?action='
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const statusOf = async (browser: Browser) => (await browser.get(SESSION)).status
 type Listed = { session_id: number; current: boolean; user_agent: string; ip: string }

@@ -1,21 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, secondFactor, signedIn, type Browser } from '../support/browser.ts'
-import { folderOfTest, serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { folderOfTest, serverOfTest, serverOfFile } from '../support/server.ts'
 import { request, requestOf } from '../support/request.ts'
 
 const SETTINGS = '/api/settings.php?action='
 const STEP = 30_000
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const outcome = async (reply: ReturnType<Browser['post']>) => {
   const { status, json } = await reply

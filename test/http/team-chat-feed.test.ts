@@ -1,9 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import type { Account, Change } from '../support/account.ts'
 import { channelOf, pollOf, reactTo, roomOf, say } from '../support/chat.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 
 const {
   edit,
@@ -16,11 +16,7 @@ const {
   create_room,
 } = teamChat.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 let ada: Account
 let bob: Account

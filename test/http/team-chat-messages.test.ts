@@ -1,18 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { recordForMembers } from '../../src/storage/chat-feed.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, heard, reactTo, roomOf, say } from '../support/chat.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { send, edit, delete: remove, react, messages, search, invite, delete_room } = teamChat.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 let ada: Account
 let bob: Account

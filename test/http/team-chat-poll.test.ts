@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, heard, pollOf, reactTo, say, type Polled } from '../support/chat.ts'
 import { makeRandom } from '../support/random.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile, startServer } from '../support/server.ts'
 
 const { poll, edit, delete: remove, react, typing, leave, remove_participant, delete_room } = teamChat.actions
 
 const LONG_AGO = '1970-01-01T00:00:00.000Z'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 let ada: Account
 let bob: Account

@@ -1,9 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, disable, heard, roomOf, say, unreadIn } from '../support/chat.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const {
@@ -22,11 +22,7 @@ const {
   unread,
 } = teamChat.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 let ada: Account
 let bob: Account

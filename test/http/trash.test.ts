@@ -1,21 +1,17 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { trash } from '../../src/contract/trash.ts'
 import type { Account } from '../support/account.ts'
 import { sha256Of } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const fs = filesystem.actions
 const { list, restore, delete: remove, empty } = trash.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const outcome = async (reply: ReturnType<Account['call']>) => {
   const { status, json } = await reply

@@ -1,19 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import type { Account } from '../support/account.ts'
 import type { Reply } from '../support/request.ts'
 import { sha256Of } from '../support/contents.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { delete: remove, mkdir, move } = syncFiles.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 /** An account with files: each has its own path for a content. */
 async function withFiles(...paths: string[]): Promise<Account> {

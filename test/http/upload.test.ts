@@ -1,18 +1,14 @@
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { INLINE_MAX } from '../../src/storage/contents.ts'
 import { blobsOf, bytesOf, chunked, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
-import { serverOfTest, startServer, type TestServer } from '../support/server.ts'
+import { serverOfTest, serverOfFile, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { mkdir, upload } = syncFiles.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const MIB = 1 << 20
 

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { trash } from '../../src/contract/trash.ts'
@@ -8,19 +8,15 @@ import { askFor, stage } from '../support/assistant.ts'
 import { channelOf, say } from '../support/chat.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { leaveRoom, makeRoom } from '../support/rooms.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const fs = filesystem.actions
 
-let server: TestServer
+const server = await serverOfFile()
 let ada: Account
 let bob: Account
 let cyd: Account
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
 beforeEach(async () => {
   ada = await server.account()
   bob = await server.account()

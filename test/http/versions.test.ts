@@ -1,19 +1,15 @@
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { versions } from '../../src/contract/versions.ts'
 import type { Account } from '../support/account.ts'
 import { sha256Of } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { list, download, restore } = versions.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const outcome = async (reply: ReturnType<Account['call']>) => {
   const { status, json } = await reply

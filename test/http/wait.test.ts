@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import type { Account } from '../support/account.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { serverOfFile, startServer, type TestServer } from '../support/server.ts'
 
 const { delta } = syncData.actions
 
-let server: TestServer
-beforeAll(async () => {
-  server = await startServer()
-  return () => server.close()
-})
+const server = await serverOfFile()
 
 const note = { table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea' } }
 

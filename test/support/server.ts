@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { afterAll, onTestFinished } from 'vitest'
 import type { OptionName } from '../../src/domain/instance/instance.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { storeSetting } from '../../src/storage/settings.ts'
@@ -62,7 +62,7 @@ export async function folderOfTest(): Promise<string> {
   return folder
 }
 
-/** A server on a free port with a data directory of its own, for `beforeAll`; whoever starts it closes it. */
+/** A server on a free port with a data directory of its own; whoever starts it closes it. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { clock = makeClock(), limits = false, administered = true, flags = {} } = options
   const dataDir = options.dataDir ?? (await temporaryFolder())
@@ -89,6 +89,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       if (options.dataDir === undefined) await rm(dataDir, { recursive: true })
     },
   }
+}
+
+/** The same for all tests of a file, at its top. */
+export async function serverOfFile(options: ServerOptions = {}): Promise<TestServer> {
+  const server = await startServer(options)
+  afterAll(() => server.close())
+  return server
 }
 
 /** The same for one test, which closes it. */

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { channelOf } from '../../support/chat.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
-import { benchOn, type Bench } from './world.ts'
+import { serverOfFile, type TestServer } from '../../support/server.ts'
+import { benchOn } from './world.ts'
 
-let server: TestServer
-let bench: Bench
-beforeAll(async () => {
-  server = await startServer()
-  bench = benchOn(server)
-})
-afterAll(() => server.close())
+const server = await serverOfFile()
+const bench = benchOn(server)
 
 const pathsOf = async (account: Awaited<ReturnType<TestServer['account']>>) => {
   const { files, directories } = await account.manifest()

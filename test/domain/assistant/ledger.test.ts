@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY } from '../../../src/base/clock.ts'
 import { isFault } from '../../../src/contract/errors.ts'
 import type { Account } from '../../support/account.ts'
 import { channelOf } from '../../support/chat.ts'
 import { makeClock } from '../../support/clock.ts'
-import { serverOfTest, startServer, type TestServer } from '../../support/server.ts'
-import { benchOn, type Bench } from './world.ts'
+import { serverOfFile, serverOfTest } from '../../support/server.ts'
+import { benchOn } from './world.ts'
 
-let server: TestServer
-let bench: Bench
-beforeAll(async () => {
-  server = await startServer()
-  bench = benchOn(server)
-})
-afterAll(() => server.close())
+const server = await serverOfFile()
+const bench = benchOn(server)
 
 /** Paths with what they hold; folders end in a slash. */
 async function treeOf(account: Account): Promise<Record<string, string>> {

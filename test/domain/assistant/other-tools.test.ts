@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { wallpapers } from '../../../src/contract/wallpapers.ts'
 import type { SandboxFile } from '../../../src/domain/assistant/tools/run-command.ts'
 import { channelOf, say } from '../../support/chat.ts'
-import { startServer, type TestServer } from '../../support/server.ts'
-import { benchOn, type Bench } from './world.ts'
+import { serverOfFile, type TestServer } from '../../support/server.ts'
+import { benchOn } from './world.ts'
 
-let server: TestServer
-let bench: Bench
-beforeAll(async () => {
-  server = await startServer()
-  bench = benchOn(server)
-})
-afterAll(() => server.close())
+const server = await serverOfFile()
+const bench = benchOn(server)
 
 describe('rows', () => {
   const tasks = async (account: Awaited<ReturnType<TestServer['account']>>) => {
