@@ -95,6 +95,7 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
       base_version: Type.Optional(
         Type.Integer({
           minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
           description:
             'The newest version that is known, 0 for a new component. Where there is another, nothing is saved: `conflict`, with its number as `current`.',
         }),
