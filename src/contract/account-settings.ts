@@ -9,7 +9,7 @@ const TotpCode = { totp_code: Code }
 const BackupCodes = Type.Array(Type.String({ description: '10 characters; shown this once, each works once.' }))
 const Color = Type.String({ pattern: '^#[0-9a-f]{6}$' })
 const Profile = Type.Object({ ...User.properties, role: Role, avatar_color: Type.String() })
-const DisplayName = Type.String({ minLength: 1, maxLength: 100 })
+export const DisplayName = Type.String({ minLength: 1, maxLength: 100 })
 
 /** What users change about their own account. Only browser sessions: a device token cannot take an account over. */
 export const accountSettings = endpoint('/api/settings.php', {

@@ -1,4 +1,5 @@
 import { accountSettings } from './account-settings.ts'
+import { admin } from './admin.ts'
 import { apps } from './apps.ts'
 import { assistant } from './assistant.ts'
 import type { ActionSpec } from './define.ts'
@@ -35,6 +36,7 @@ export const contract = {
   assistant,
   desktopComponents,
   apps,
+  admin,
 }
 
 export type AnyAction = ActionSpec & { name: string; path: string }

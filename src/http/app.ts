@@ -2,6 +2,7 @@ import Fastify, { LogController, type FastifyInstance, type FastifyServerOptions
 import type { Clock } from '../base/clock.ts'
 import { fault } from '../contract/errors.ts'
 import type { Domain } from '../domain/domain.ts'
+import { adminHandlers } from './admin/admin.ts'
 import { accountSettingsHandlers } from './account-settings/account-settings.ts'
 import { actionConstraint } from './action-constraint.ts'
 import { answerError } from './answers.ts'
@@ -11,11 +12,12 @@ import { desktopComponentsHandlers } from './desktop-components/desktop-componen
 import { failureBody } from './failure-body.ts'
 import { filesystemHandlers } from './filesystem/filesystem.ts'
 import { makeLimiter } from './limiter.ts'
+import type { Machine } from './machine.ts'
 import { mount } from './mount.ts'
 import { securityHeaders } from './security-headers.ts'
 import { appFiles } from './service/app-files.ts'
 import { docs } from './service/docs.ts'
-import { health, type Readiness } from './service/health.ts'
+import { health } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
 import { rowsHandlers } from './rows/rows.ts'
 import { desktopFiles } from './service/desktop-files.ts'
@@ -45,8 +47,8 @@ export interface AppOptions {
   metrics: string
   /** Where the built desktop is; without the folder none is served. */
   desktopFolder: string
-  /** Whether the service can do its work: what /readyz answers. */
-  readiness: () => Promise<Readiness>
+  /** What /readyz answers, and administrators are shown of the machine. */
+  machine: Machine
 }
 
 const handlers = [
@@ -78,7 +80,7 @@ export async function makeApp({
   trustedProxies,
   metrics: readers,
   desktopFolder,
-  readiness,
+  machine,
 }: AppOptions): Promise<FastifyInstance> {
   const headers = securityHeaders((await domain.instance.settings.values()).public_url)
   const app = Fastify({
@@ -127,8 +129,8 @@ export async function makeApp({
     done()
   })
 
-  await mount(app, handlers, { domain, limiter: makeLimiter(clock) })
-  health(app, clock, readiness)
+  await mount(app, [...handlers, ...adminHandlers(machine)], { domain, limiter: makeLimiter(clock) })
+  health(app, clock, machine)
   metrics(app, readers)
   docs(app, domain.instance.version)
   await desktopFiles(app, domain, desktopFolder)

@@ -13,6 +13,8 @@ export interface AuditFilter {
   since?: number
   /** Before this moment, epoch ms. */
   until?: number
+  /** Only what comes after this entry in the order of the list. */
+  after?: { at: number; id: number }
   limit: number
 }
 
@@ -45,7 +47,7 @@ export async function auditEntries(on: Reader, filter: AuditFilter): Promise<Sto
 
 const newest = (
   on: Reader,
-  { user, since, until, limit }: AuditFilter,
+  { user, since, until, after, limit }: AuditFilter,
   kind: string | undefined,
   side: 'actor' | 'target' | undefined,
 ): Promise<StoredAuditEntry[]> =>
@@ -56,6 +58,9 @@ const newest = (
     .$if(side !== undefined, (query) => query.where(side!, '=', user!))
     .$if(since !== undefined, (query) => query.where('at', '>=', since!))
     .$if(until !== undefined, (query) => query.where('at', '<', until!))
+    .$if(after !== undefined, (query) =>
+      query.where('at', '<=', after!.at).where((eb) => eb.or([eb('at', '<', after!.at), eb('id', '<', after!.id)])),
+    )
     .orderBy('at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

@@ -8,7 +8,7 @@ import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { makeLogger } from '../http/logger.ts'
-import { readiness } from './doctor.ts'
+import { machineOf } from './machine.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './environment.ts'
 import { openLocal, version, type Local } from './local.ts'
@@ -147,7 +147,7 @@ async function listen(
     trustedProxies: values.trusted_proxies,
     metrics: values.metrics,
     desktopFolder: desktopFolder(),
-    readiness: () => readiness(local),
+    machine: machineOf(local),
   })
   const endSilent = watchConnections(app.server)
   await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {

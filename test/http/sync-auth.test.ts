@@ -6,6 +6,7 @@ import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { makeApp } from '../../src/http/app.ts'
+import { machineOf } from '../../src/wiring/machine.ts'
 import { openLocal, type Local } from '../../src/wiring/local.ts'
 
 const PASSWORD = 'analytical engine'
@@ -23,7 +24,7 @@ async function makeServer() {
     trustedProxies: [],
     metrics: 'off',
     desktopFolder: '',
-    readiness: () => Promise.resolve({ ready: true, checks: {} }),
+    machine: machineOf(local),
   })
   onTestFinished(async () => {
     await app.close()

@@ -1,4 +1,6 @@
+import { onTestFinished } from 'vitest'
 import { accountSettings } from '../../src/contract/account-settings.ts'
+import { admin } from '../../src/contract/admin.ts'
 import { apps } from '../../src/contract/apps.ts'
 import { assistant } from '../../src/contract/assistant.ts'
 import type { AnyAction } from '../../src/contract/contract.ts'
@@ -211,6 +213,29 @@ const withChanges: Maker = async ({ server, account }) => {
   return { params: { change_set_id } }
 }
 
+/** Somebody whom an administrator looks after, with a second factor where the action is about that. */
+const withSomebody: Maker = async (scene) => {
+  const { server, action } = scene
+  const { id } = await server.account()
+  if ('current_password' in action.params.properties) await withPassword(scene)
+  if (action === admin.actions.bypass_2fa) await quickSecondFactor(server, id)
+  return { params: { user_id: id } }
+}
+
+let newcomers = 0
+const newcomer: Maker = () => Promise.resolve({ params: { username: `newcomer-${++newcomers}` } })
+
+/** For actions about the whole service: afterwards it is as it was. */
+const forAWhile: Maker = async ({ server }) => {
+  const { settings } = server.local.domain.instance
+  const before = await settings.maintenance()
+  onTestFinished(async () => {
+    await server.set('quota.default', undefined)
+    await server.set('#maintenance', before)
+  })
+  return {}
+}
+
 const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
   Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
 
@@ -242,6 +267,11 @@ const makers = new Map<AnyAction, Maker>([
   [apps.actions.create_custom, withSlug],
   [apps.actions.update, withApp],
   [apps.actions.delete, withApp],
+  ...each(admin, withSomebody),
+  [admin.actions.create_user, newcomer],
+  [admin.actions.set_default_quota, forAWhile],
+  [admin.actions.begin_maintenance, forAWhile],
+  [admin.actions.end_maintenance, forAWhile],
 ])
 
 const bodies = new Map<AnyAction, () => More>([

@@ -1,4 +1,4 @@
-import { auditKinds } from '../../domain/instance/audit-kinds.ts'
+import { auditKinds, kindsLike } from '../../domain/instance/audit-kinds.ts'
 import type { Audit, StoredEntry } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
 import { usage, type ExitCode } from '../exit.ts'
@@ -71,9 +71,7 @@ export const audit = command({
 /** The kinds that these patterns mean. Exit 2 for one that means none. */
 function kindsOf(patterns: readonly string[]): string[] {
   const kinds = patterns.flatMap((pattern) => {
-    const found = Object.keys(auditKinds).filter((kind) =>
-      pattern.endsWith('*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern,
-    )
+    const found = kindsLike(pattern)
     if (found.length === 0)
       throw usage(`There are no entries of the kind "${pattern}": svc audit --help shows all kinds.`)
     return found

@@ -1,6 +1,7 @@
 import { formatCsv, type Field } from '../../base/csv.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { AccountUsage, UsageReport } from '../../domain/instance/instance.ts'
+import { usageOrders as orders, type UsageOrder } from '../../domain/instance/usage-order.ts'
 import { command, flag, type FlagSpec } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Column, Io } from '../io.ts'
@@ -15,14 +16,6 @@ const share: FlagSpec<number | undefined> = {
   },
 }
 
-const orders = {
-  used: (a: AccountUsage, b: AccountUsage) => b.used_bytes - a.used_bytes,
-  name: () => 0,
-  percent: (a: AccountUsage, b: AccountUsage) => (b.percent ?? -1) - (a.percent ?? -1),
-  growth: (a: AccountUsage, b: AccountUsage) => (b.growth ?? -Infinity) - (a.growth ?? -Infinity),
-}
-type Order = keyof typeof orders
-
 export const report = command({
   name: 'quota report',
   summary: 'What accounts use, of how much, and when that is full',
@@ -32,7 +25,7 @@ export const report = command({
   needs: 'domain',
   args: {},
   flags: {
-    sort: flag.choice('order (used)', Object.keys(orders).join('|'), Object.keys(orders) as Order[]),
+    sort: flag.choice('order (used)', Object.keys(orders).join('|'), Object.keys(orders) as UsageOrder[]),
     over: share,
     format: flag.choice('form (table)', 'table|json|csv', ['table', 'json', 'csv']),
   },

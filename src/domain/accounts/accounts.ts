@@ -13,7 +13,7 @@ import { makeLogin, type Completion, type Grant } from './login.ts'
 import { makeMinting, type MintToken } from './minting.ts'
 import { makeNewAccounts } from './new-accounts.ts'
 import { makeOwnPassword, type PasswordChange } from './own-password.ts'
-import { hashingQueue, makePasswords } from './passwords.ts'
+import { assertPasswordSize, hashingQueue, makePasswords } from './passwords.ts'
 import { makePendingLogins, type DeviceNames } from './pending.ts'
 import { makeQueue, makeQueuePerKey } from './queue.ts'
 import type { Keys } from './sealing.ts'
@@ -32,7 +32,7 @@ export type { SetupState } from './setup.ts'
 export type { InSession } from './sessions.ts'
 export { issuerOf } from './totp.ts'
 export type { TwoFactorStatus } from './two-factor-administration.ts'
-export type { ListedUser, UserOrder } from './listing.ts'
+export type { ListedUser, UserFilter, UserOrder } from './listing.ts'
 export type { HandedOver, RemovalPlan } from './removal.ts'
 export type { NewUser } from './new-accounts.ts'
 
@@ -64,7 +64,7 @@ export interface Accounts extends Users {
   /** Ends a token of this user. Throws `not_found` when there is none with this id. */
   revokeDevice(user: number, tokenId: number, acting?: Acting): Promise<void>
   /** Ends every token of this user. Returns how many there were. */
-  revokeAllDevices(user: number): Promise<number>
+  revokeAllDevices(user: number, acting?: Acting): Promise<number>
   mintToken: MintToken
   /** Ends the calling token; that it is gone already is just as well. */
   logout(caller: SignedIn, acting?: Acting): Promise<void>
@@ -73,6 +73,11 @@ export interface Accounts extends Users {
    * failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
    */
   changePassword(user: { id: number; username: string }, change: PasswordChange, acting: Acting): Promise<void>
+  /**
+   * Asks somebody who is signed in for their password again. A wrong one counts like a failed login. Throws
+   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
+   */
+  confirmPassword(user: { username: string }, password: string, from: Place): Promise<void>
   browserLogins: BrowserLogins
   sessions: Sessions
   twoFactor: TwoFactor
@@ -161,6 +166,10 @@ export function makeAccounts({ database, clock, keys, audit, policy, maintenance
     mintToken: makeMinting({ database, clock, audit }),
     logout: devices.logout,
     changePassword: makeOwnPassword({ database, clock, login, passwords, audit }),
+    async confirmPassword({ username }, password, { ip, userAgent }) {
+      assertPasswordSize(password, 'current_password')
+      await login.confirm({ username, password, ip, userAgent })
+    },
     browserLogins: makeBrowserLogins({ login, sessions }),
     sessions,
     twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeStep, audit }),

@@ -1,10 +1,18 @@
-import type { Happening, Place } from '../instance/instance.ts'
+import { fault } from '../../contract/errors.ts'
+import type { Doer, Happening, Place } from '../instance/instance.ts'
 
-/** Somebody who changes their own account: from where, and in which session, which goes on when their others end. */
+/** Somebody who changes an account: from where, and in which session, which goes on when others of the account end. */
 export interface Acting extends Place {
   session_id?: number
+  /** Id of the administrator who does it; without one, the user of the account does. */
+  by?: number
 }
 
-/** Who did it, for the audit log: the user themselves, or without `acting` whoever runs this process. */
-export const doer = (user: number, acting: Acting | undefined): Pick<Happening, 'by' | 'from' | 'about'> =>
-  acting ? { by: user, from: acting, about: user } : { about: user }
+/** Who did it, for the audit log: without `acting` whoever runs this process. */
+export const doer = (user: number, acting: Acting | undefined): Doer & Pick<Happening, 'about'> =>
+  acting ? { by: acting.by ?? user, from: acting, about: user } : { about: user }
+
+/** Refuses what administrators cannot do to themselves, so that none locks themselves out: fault `conflict`. */
+export function assertOther(acting: Acting | undefined, user: number, text: string): void {
+  if (acting?.by === user) throw fault('conflict', { text })
+}

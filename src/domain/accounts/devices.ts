@@ -55,7 +55,7 @@ export interface Devices {
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
   revoke(user: number, tokenId: number, acting?: Acting): Promise<void>
   /** Ends every token of this account. Returns how many there were. */
-  revokeAll(user: number): Promise<number>
+  revokeAll(user: number, acting?: Acting): Promise<number>
   /** Ends the calling token; that it is gone already is just as well. */
   logout(caller: SignedIn, acting?: Acting): Promise<void>
 }
@@ -137,12 +137,12 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     async revoke(user, tokenId, acting) {
       if (!(await end(user, tokenId, acting, 'revoked'))) throw fault('not_found')
     },
-    async revokeAll(user) {
+    async revokeAll(user, acting) {
       const bounds = await lifetime()
       return database.write(async (tx) => {
         const devices = await deleteTokensOf(tx, user, bounds)
         const detail = { devices_ended: devices, reason: 'revoked' }
-        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', about: user, detail })
+        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...doer(user, acting), detail })
         return devices
       })
     },

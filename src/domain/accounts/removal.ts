@@ -9,6 +9,7 @@ import { passOnRoomFolders } from '../../storage/room-files.ts'
 import { handOverFiles, handOverFolder, type Handover } from '../files/files.ts'
 import type { Audit } from '../instance/instance.ts'
 import { shapes } from '../sync/sync.ts'
+import { assertOther, doer, type Acting } from './acting.ts'
 import type { Lockout } from './lockout.ts'
 import { assertNotLast } from './user-changes.ts'
 import { present } from './user.ts'
@@ -41,7 +42,7 @@ export interface Removal {
    * elsewhere its messages go, and without an heir the files it stored there. Throws `conflict` for the last administrator,
    * `bad_request` when it is its own heir.
    */
-  remove(id: number, heir?: number): Promise<Removed>
+  remove(id: number, heir?: number, acting?: Acting): Promise<Removed>
 }
 
 interface Deps {
@@ -78,7 +79,8 @@ export function makeRemoval({ database, clock, lockout, audit, policy }: Deps): 
         return { has, hands_over: { folder: name === null ? null : `/${name}`, used_bytes, quota_bytes } }
       })
     },
-    async remove(id, heir) {
+    async remove(id, heir, acting) {
+      assertOther(acting, id, 'Nobody removes their own account: ask another administrator.')
       const { defaultQuotaBytes } = await policy()
       return database.write(async (tx) => {
         const account = await present(accountById(tx, id))
@@ -92,7 +94,7 @@ export function makeRemoval({ database, clock, lockout, audit, policy }: Deps): 
         }
         await lockout.clear(tx, account.username)
         const detail = handed_over && { files_to: to!.username, folder: handed_over.folder }
-        await audit.record(tx, { kind: 'user.removed', about: id, ...(detail && { detail }) })
+        await audit.record(tx, { kind: 'user.removed', ...doer(id, acting), ...(detail && { detail }) })
         await passOnRoomFolders(tx, id)
         await departFromChat(tx, id, now)
         await deleteAccount(tx, id)

@@ -44,8 +44,8 @@ export interface Sessions {
   list(user: number): Promise<StoredSession[]>
   /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
   revoke(user: number, sessionId: number, acting?: Acting): Promise<void>
-  /** Ends every session of the user, and logins that wait for a code. Returns how many sessions there were. */
-  endAll(user: number): Promise<number>
+  /** Ends every session of the user but the acting one, and logins that wait for a code. Returns how many there were. */
+  endAll(user: number, acting?: Acting): Promise<number>
   /** Ends the calling session; that it is gone already is just as well. */
   end(caller: InSession, from: Place): Promise<void>
 }
@@ -117,12 +117,12 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
     async revoke(user, sessionId, acting) {
       if (!(await end(user, sessionId, acting, 'revoked'))) throw fault('not_found')
     },
-    endAll: (user) =>
+    endAll: (user, acting) =>
       database.write(async (tx) => {
         await deletePendingLoginsOf(tx, user)
-        const sessions = await deleteSessionsOf(tx, user)
+        const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
         const detail = { sessions_ended: sessions, reason: 'revoked' }
-        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', about: user, detail })
+        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', ...doer(user, acting), detail })
         return sessions
       }),
     async end({ user, session }, from) {

@@ -72,7 +72,7 @@ export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup 
       return database.write(async (tx) => {
         // Two may have come with the same link; the first one uses it up.
         await assertOpen(tx, token)
-        const user = await newAccounts.store(tx, account, from)
+        const user = await newAccounts.store(tx, account, { from })
         await deleteSetupLinks(tx)
         await audit.record(tx, { kind: 'setup.done', by: user.id, from, about: user.id })
         return user

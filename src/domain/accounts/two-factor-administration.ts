@@ -13,7 +13,7 @@ import {
 } from '../../storage/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import { assertOther, doer, type Acting } from './acting.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
 import { isClosed } from './code-step.ts'
 import type { Queue } from './queue.ts'
@@ -25,6 +25,8 @@ export const SETUP_MS = 10 * MINUTE
 
 /** How long a bypass code may hold. */
 const BYPASS_MS = { min: SECOND, max: DAY } as const
+
+const OWN_FACTOR = 'The own second factor is changed in the settings, with a code of it.'
 
 export interface TwoFactorStatus {
   user_id: number
@@ -54,12 +56,12 @@ export interface TwoFactorAdministration {
    * Takes the second factor away at once: secret, backup and bypass codes, a set-up that was begun, logins that wait for a
    * code, and the sessions. What there was: a factor in force, a set-up, or nothing, and then nothing changes.
    */
-  reset(user: number): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
+  reset(user: number, acting?: Acting): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
   /**
    * Makes a code that stands in for the second factor at one login within `ttl` milliseconds, in place of one made before;
    * the factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of bounds.
    */
-  bypass(user: number, ttl: number): Promise<{ code: string; expires_at: number }>
+  bypass(user: number, ttl: number, acting?: Acting): Promise<{ code: string; expires_at: number }>
   /** Replaces the backup codes of an account whose second factor is on. Throws `conflict` when it is not. */
   renewBackupCodes(user: number, acting?: Acting): Promise<string[]>
 }
@@ -102,8 +104,9 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       return statusAt(clock.now())(state)
     },
     overview: async () => (await factorStates(database.read)).map(statusAt(clock.now())),
-    reset: (user) =>
+    reset: (user, acting) =>
       database.write(async (tx) => {
+        assertOther(acting, user, OWN_FACTOR)
         await present(accountById(tx, user))
         const factor = await secondFactorOf(tx, user)
         if (!factor) return { was: 'off', sessions: 0 }
@@ -111,10 +114,11 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user)
-        await audit.record(tx, { kind: '2fa.reset', about: user, detail: { was, sessions_ended: sessions } })
+        await audit.record(tx, { kind: '2fa.reset', ...doer(user, acting), detail: { was, sessions_ended: sessions } })
         return { was, sessions }
       }),
-    async bypass(user, ttl) {
+    async bypass(user, ttl, acting) {
+      assertOther(acting, user, OWN_FACTOR)
       if (!(ttl >= BYPASS_MS.min && ttl <= BYPASS_MS.max)) {
         throw refuse('ttl', 'A bypass code lasts from one second to 24 hours.')
       }
@@ -129,7 +133,8 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         }
         if (current !== salt) throw fault('conflict')
         await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at }, salt)
-        await audit.record(tx, { kind: '2fa.bypass_made', about: user, detail: { expires_at: iso(expires_at) } })
+        const detail = { expires_at: iso(expires_at) }
+        await audit.record(tx, { kind: '2fa.bypass_made', ...doer(user, acting), detail })
       })
       return { code, expires_at }
     },

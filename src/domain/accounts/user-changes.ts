@@ -8,7 +8,7 @@ import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
 import { deleteBypassCode, secondFactorOf, storeFailures } from '../../storage/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import { assertOther, doer, type Acting } from './acting.ts'
 import { isClosed } from './code-step.ts'
 import type { Lockout } from './lockout.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
@@ -29,17 +29,26 @@ export interface Ended {
   sessions: number
 }
 
+interface SettingPassword {
+  /** Accepts a password that everybody tries first. */
+  allow_weak?: boolean
+  acting?: Acting
+}
+
 export interface UserChanges {
-  /** Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator. */
+  /**
+   * Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator, and for
+   * an administrator who changes the own role.
+   */
   update(id: number, changes: Changes, acting?: Acting): Promise<User & { sessions_ended: number }>
   /** Sets another password and ends the sessions; devices stay signed in. */
-  setPassword(id: number, password: string | { hash: string }, options?: { allow_weak?: boolean }): Promise<Ended>
+  setPassword(id: number, password: string | { hash: string }, options?: SettingPassword): Promise<Ended>
   /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
-  disable(id: number): Promise<Ended & { devices: number }>
+  disable(id: number, acting?: Acting): Promise<Ended & { devices: number }>
   /** Lets the account in again; what ended when it was disabled does not come back. */
-  enable(id: number): Promise<void>
+  enable(id: number, acting?: Acting): Promise<void>
   /** Ends the locks after wrong passwords and wrong codes, and forgets the attempts. Returns whether there was a lock. */
-  unlock(id: number): Promise<boolean>
+  unlock(id: number, acting?: Acting): Promise<boolean>
 }
 
 interface Deps {
@@ -50,6 +59,10 @@ interface Deps {
   audit: Audit
   lifetime: () => Promise<Lifetime>
 }
+
+const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
+const OWN_PASSWORD = 'The own password is changed in the settings, with the current one.'
+const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
 
 /** Changes of one account. Each throws `not_found` when it is gone. */
 export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime }: Deps): UserChanges {
@@ -64,6 +77,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
       return change(id, async (tx, account) => {
         let sessions_ended = 0
         if (role !== undefined && role !== account.role) {
+          assertOther(acting, id, OWN_ROLE)
           if (role !== 'admin') await assertAdminRemains(tx, account, 'demoted')
           await deletePendingLoginsOf(tx, id)
           sessions_ended = await deleteSessionsOf(tx, id, acting?.session_id)
@@ -79,7 +93,8 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         return { ...withoutHash({ ...account, ...values }), sessions_ended }
       })
     },
-    async setPassword(id, password, { allow_weak = false } = {}) {
+    async setPassword(id, password, { allow_weak = false, acting } = {}) {
+      assertOther(acting, id, OWN_PASSWORD)
       const { username } = await present(accountById(database.read, id))
       assertChosenPassword(password, username, { allowWeak: allow_weak })
       const password_hash = await passwords.hashOf(password)
@@ -87,11 +102,12 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         await updateAccount(tx, id, { password_hash }, clock.now())
         await deletePendingLoginsOf(tx, id)
         const sessions = await deleteSessionsOf(tx, id)
-        await audit.record(tx, { kind: 'user.password', about: id, detail: { sessions_ended: sessions } })
+        await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail: { sessions_ended: sessions } })
         return { sessions }
       })
     },
-    async disable(id) {
+    async disable(id, acting) {
+      assertOther(acting, id, OWN_ACCOUNT)
       const bounds = await lifetime()
       return change(id, async (tx, account) => {
         await assertAdminRemains(tx, account, 'disabled')
@@ -101,23 +117,23 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const sessions = await deleteSessionsOf(tx, id)
         const devices = await deleteTokensOf(tx, id, bounds)
         const detail = { sessions_ended: sessions, devices_ended: devices }
-        await audit.record(tx, { kind: 'user.disabled', about: id, detail })
+        await audit.record(tx, { kind: 'user.disabled', ...doer(id, acting), detail })
         return { sessions, devices }
       })
     },
-    enable: (id) =>
+    enable: (id, acting) =>
       change(id, async (tx) => {
         await updateAccount(tx, id, { disabled_at: null }, clock.now())
-        await audit.record(tx, { kind: 'user.enabled', about: id })
+        await audit.record(tx, { kind: 'user.enabled', ...doer(id, acting) })
       }),
-    unlock: (id) =>
+    unlock: (id, acting) =>
       change(id, async (tx, account) => {
         const passwordLocked = (await lockout.lockedUntil(tx, [account.username])).size > 0
         const factor = await secondFactorOf(tx, id)
         const codesLocked = factor && (factor.locked_until > clock.now() || isClosed(factor.failures))
         await lockout.clear(tx, account.username)
         await storeFailures(tx, id, 0, 0)
-        await audit.record(tx, { kind: 'user.unlocked', about: id })
+        await audit.record(tx, { kind: 'user.unlocked', ...doer(id, acting) })
         return passwordLocked || !!codesLocked
       }),
   }

@@ -3,6 +3,7 @@ import { accountByName } from '../../storage/accounts.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import type { Lifetime } from '../../storage/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
+import type { Acting } from './acting.ts'
 import { makeListing, type Listing } from './listing.ts'
 import type { Lockout } from './lockout.ts'
 import type { NewAccounts, NewUser } from './new-accounts.ts'
@@ -17,7 +18,7 @@ export interface Users extends Listing, UserChanges, Removal {
    * Makes an account with an empty file tree; `also` is what goes with it in the same transaction. Throws `exists`, and
    * `bad_request` naming the rule that is broken.
    */
-  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>): Promise<User>
+  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, acting?: Acting): Promise<User>
   /** The account with this name, upper or lower case. Throws `not_found`. */
   byName(username: string): Promise<User>
 }
@@ -39,10 +40,10 @@ export function makeUsers(deps: UsersDeps): Users {
     ...makeListing(deps),
     ...makeUserChanges(deps),
     ...makeRemoval(deps),
-    async create(user, also) {
+    async create(user, also, acting) {
       const account = await newAccounts.prepare(user)
       return database.write(async (tx) => {
-        const made = await newAccounts.store(tx, account)
+        const made = await newAccounts.store(tx, account, acting && { by: acting.by, from: acting })
         await also?.(tx, made)
         return made
       })

@@ -5,7 +5,7 @@ import { fault } from '../../contract/errors.ts'
 import { currentReleases, type StoredRelease } from '../../storage/app-releases.ts'
 import { allApps, appBySlug, deleteApp, insertApp, updateApp, type StoredApp } from '../../storage/apps.ts'
 import type { Database, Reader } from '../../storage/database.ts'
-import type { Audit, Settings } from '../instance/instance.ts'
+import type { Audit, Doer, Settings } from '../instance/instance.ts'
 import { assertAppPath, assertIconUrl } from './app-addresses.ts'
 import type { AppPolicy } from './apps.ts'
 import { assertName, refuse } from './names.ts'
@@ -120,30 +120,29 @@ const without = (slugs: readonly string[], slug: string) => slugs.filter((each) 
 function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
   /** Refuses when something outside the database decides which apps are disabled: storing it would change nothing. */
   async function assertSwitchable(): Promise<void> {
-    const source = (await settings.list()).find(({ name }) => name === 'disabled_apps')!.source
-    if (source === 'database' || source === 'default') return
-    const where = source === 'config.json' ? source : 'the environment variable SVC_DISABLED_APPS'
-    throw fault('conflict', { text: `Which apps are disabled is set in ${where}, and that wins: change it there.` })
+    const where = await settings.decidedIn('disabled_apps')
+    if (where)
+      throw fault('conflict', { text: `Which apps are disabled is set in ${where}, and that wins: change it there.` })
   }
 
-  async function setDisabled(slug: string, disable: boolean): Promise<boolean> {
+  async function setDisabled(slug: string, disable: boolean, by: Doer | undefined): Promise<boolean> {
     await assertSwitchable()
     return settings.revise('disabled_apps', async (tx, before) => {
       const isDisabled = before.includes(slug)
       // What is left of an app that was removed can be enabled, so that it is gone.
       if (disable || !isDisabled) await appNamed(tx, slug)
       if (isDisabled === disable) return { value: before, result: false }
-      await audit.record(tx, { kind: disable ? 'app.disabled' : 'app.enabled', detail: { slug } })
+      await audit.record(tx, { kind: disable ? 'app.disabled' : 'app.enabled', ...by, detail: { slug } })
       return { value: disable ? [...before, slug].sort() : without(before, slug), result: true }
     })
   }
 
   return {
     /** Lets users have an app again; says whether anything changed. Faults: `not_found`, `conflict`. */
-    enable: (slug: string): Promise<boolean> => setDisabled(slug, false),
+    enable: (slug: string, by?: Doer): Promise<boolean> => setDisabled(slug, false, by),
 
     /** Keeps an app from everybody, at once; says whether anything changed. Faults: `not_found`, `conflict`. */
-    disable: (slug: string): Promise<boolean> => setDisabled(slug, true),
+    disable: (slug: string, by?: Doer): Promise<boolean> => setDisabled(slug, true, by),
   }
 }
 

@@ -52,4 +52,10 @@ export const auditKinds = {
   'seed.applied': 'a seed put into effect',
 } as const
 
+/** The kinds that a pattern means: one by its name, or with `login.*` all that begin so. */
+export const kindsLike = (pattern: string): string[] =>
+  Object.keys(auditKinds).filter((kind) =>
+    pattern.endsWith('*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern,
+  )
+
 export type AuditKind = keyof typeof auditKinds

@@ -28,6 +28,9 @@ export interface Happening {
   detail?: Record<string, unknown>
 }
 
+/** Who does something and from where, as a happening says it; nothing for whoever runs this process. */
+export type Doer = Pick<Happening, 'by' | 'from'>
+
 export type StoredEntry = StoredAuditEntry
 
 export interface Audit {

@@ -11,7 +11,7 @@ import { makeStorageCheck } from './storage-check.ts'
 import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
-export { makeAudit, type Audit, type Happening, type Place, type StoredEntry } from './audit.ts'
+export { makeAudit, type Audit, type Doer, type Happening, type Place, type StoredEntry } from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
 export type { Flaw } from './flaws.ts'

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { deleteAllPendingLogins } from '../../storage/pending-logins.ts'
 import { deleteAllSessions } from '../../storage/sessions.ts'
-import type { Audit } from './audit.ts'
+import type { Audit, Doer } from './audit.ts'
 import type { Maintenance, Settings } from './settings.ts'
 
 const MESSAGE_LENGTH = 500
@@ -17,9 +17,9 @@ export interface MaintenanceSwitch {
    * lets them in to read. Where it closes the service, every session and every waiting login ends in the same transaction.
    * Under maintenance already: changes message, end and kind. Throws `bad_request`.
    */
-  begin(maintenance: Omit<Maintenance, 'read_only'> & { read_only?: boolean }): Promise<Begun>
+  begin(maintenance: Omit<Maintenance, 'read_only'> & { read_only?: boolean }, by?: Doer): Promise<Begun>
   /** Lets everybody in again; false, and nothing happens, when it was over already. */
-  end(): Promise<boolean>
+  end(by?: Doer): Promise<boolean>
 }
 
 interface Begun {
@@ -36,7 +36,7 @@ interface Parts {
 }
 
 export const makeMaintenance = ({ clock, settings, audit }: Parts): MaintenanceSwitch => ({
-  async begin({ message, until, read_only = false }) {
+  async begin({ message, until, read_only = false }, by) {
     if (!isSound(message) || printable(message) !== message || [...message].length > MESSAGE_LENGTH)
       throw badRequest('message', `has at most ${MESSAGE_LENGTH} characters, on one line`)
     const isFuture = until === null || (until > clock.now() && until <= LATEST)
@@ -46,13 +46,13 @@ export const makeMaintenance = ({ clock, settings, audit }: Parts): MaintenanceS
       const closes = !read_only && (before === undefined || before.read_only)
       const sessions = closes ? await deleteAllSessions(tx) : 0
       if (closes) await deleteAllPendingLogins(tx)
-      await audit.record(tx, { kind: 'maintenance.on', detail: { message, until, read_only, sessions } })
+      await audit.record(tx, { kind: 'maintenance.on', ...by, detail: { message, until, read_only, sessions } })
       return { sessions, before }
     })
   },
-  async end() {
+  async end(by) {
     if (!(await settings.maintenance())) return false
-    await settings.declare(undefined, (tx) => audit.record(tx, { kind: 'maintenance.off' }))
+    await settings.declare(undefined, (tx) => audit.record(tx, { kind: 'maintenance.off', ...by }))
     return true
   },
 })

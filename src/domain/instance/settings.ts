@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import { settingsVersion, storedSettings, storeSetting } from '../../storage/settings.ts'
-import { isOption, options, type Option, type OptionName, type Values } from './options.ts'
+import { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 
 export type Source = 'flag' | 'environment' | 'config.json' | 'database' | 'default'
 
@@ -88,6 +88,14 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     /** Every value; secrets masked. */
     async values(): Promise<Values> {
       return (await current()).values
+    },
+
+    /** What outside the database says the value of an option, in words, and wins; undefined where the database does. */
+    async decidedIn(name: OptionName): Promise<string | undefined> {
+      const source = (await current()).sources[name]
+      if (source === 'database' || source === 'default') return undefined
+      if (source === 'flag') return 'a flag of svc serve'
+      return source === 'environment' ? `the environment variable ${variableOf(name)}` : source
     },
 
     /** A secret as it is; empty when it is not set. Throws when it was sealed with another key. */

@@ -1,7 +1,9 @@
 import { DAY, type Clock } from '../../base/clock.ts'
 import type { Database } from '../../storage/database.ts'
 import { driftsOf, holdingsOf, setUsedBytes, usageSince, type Drift, type Holdings } from '../../storage/usage.ts'
-import type { Audit } from './audit.ts'
+import { fault } from '../../contract/errors.ts'
+import type { Audit, Doer } from './audit.ts'
+import { options } from './options.ts'
 import type { Settings } from './settings.ts'
 import { daysUntilFull, growthOf, type Point } from './trend.ts'
 
@@ -27,6 +29,8 @@ export interface UsageReport {
 }
 
 export interface Usage {
+  /** Sets the quota of accounts without their own, bytes, -1 for none. Throws `conflict` where something else decides it. */
+  setDefault(bytes: number, by?: Doer): Promise<void>
   /** What every account holds, from one consistent state. */
   report(): Promise<UsageReport>
   /** Puts right every counter that does not say what the rows add up to, each account in a transaction; says which they were. */
@@ -39,6 +43,8 @@ interface Parts {
   settings: Settings
   audit: Audit
 }
+
+const DEFAULT = 'quota.default'
 
 /** Days of history that a forecast looks at. */
 const LOOK_BACK = 30
@@ -64,9 +70,17 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
   }
 
   return {
+    async setDefault(bytes, by) {
+      const where = await settings.decidedIn(DEFAULT)
+      if (where)
+        throw fault('conflict', { text: `The default quota is set in ${where}, and that wins: change it there.` })
+      const detail = { name: DEFAULT, value: options[DEFAULT].kind.show(bytes) }
+      await settings.store(DEFAULT, bytes, (tx) => audit.record(tx, { kind: 'setting.changed', ...by, detail }))
+    },
+
     async report() {
       const today = clock.now() / DAY
-      const defaultQuota = (await settings.values())['quota.default']
+      const defaultQuota = (await settings.values())[DEFAULT]
       const { held, history } = await database.snapshot(async (at) => ({
         held: await holdingsOf(at),
         history: await usageSince(at, Math.floor(today) - LOOK_BACK),

@@ -1,17 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
-
-/** Whether the service can do its work, with the outcome of each check by its id. */
-export interface Readiness {
-  ready: boolean
-  checks: Record<string, 'ok' | 'warning' | 'failure'>
-}
+import type { Machine, Readiness } from '../machine.ts'
 
 /** Anybody may ask: within this time, milliseconds, they get the same answer. */
 const FRESH = 1_000
 
 /** `/healthz`: the process is up. `/readyz`: it can do its work, and is not about to stop. */
-export function health(app: FastifyInstance, clock: Clock, readiness: () => Promise<Readiness>): void {
+export function health(app: FastifyInstance, clock: Clock, { readiness }: Machine): void {
   let closing = false
   let last: { at: number; found: Promise<Readiness> } | undefined
   app.addHook('preClose', (done) => {

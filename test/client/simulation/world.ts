@@ -32,7 +32,7 @@ export async function openWorld(): Promise<World> {
   const clock = { now: () => time.now() }
   const local = await openLocal({ dataDir, env: { SVC_LIMITS: 'off' }, clock })
   const database = openSqlite(local.directory.database)
-  const readiness = () => Promise.reject(new Error('Nobody asks.'))
+  const nobodyAsks = () => Promise.reject(new Error('Nobody asks.'))
   const app = await makeApp({
     domain: local.domain,
     clock,
@@ -40,7 +40,7 @@ export async function openWorld(): Promise<World> {
     trustedProxies: [],
     metrics: 'none',
     desktopFolder: '',
-    readiness,
+    machine: { readiness: nobodyAsks, examine: nobodyAsks, disk: nobodyAsks, storedBackups: nobodyAsks },
   })
   await app.ready()
   const place = { url: '', database, clock: { ...clock, pass: () => undefined } }

@@ -1,0 +1,179 @@
+import { Type, type TSchema } from 'typebox'
+import { Count, Id, Role, Timestamp, User } from './shapes.ts'
+
+// What administrators are shown. `description` reaches the API reference.
+
+export const orNull = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+const When = orNull(Timestamp)
+const Bytes = Count
+
+export const Quota = orNull(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Bytes; null for no limit.')
+const IsDefault = Type.Boolean({
+  description: 'Whether that is the default quota, because the account has none of its own.',
+})
+
+export const ListedUser = Type.Object({
+  ...User.properties,
+  avatar_color: Type.String(),
+  role: Role,
+  state: Type.Union([Type.Literal('active'), Type.Literal('disabled'), Type.Literal('locked')], {
+    description: '`locked` after too many wrong passwords or codes.',
+  }),
+  locked_until: orNull(Timestamp, 'End of the lock after wrong passwords.'),
+  codes_locked_until: orNull(Timestamp, 'End of the lock after wrong codes.'),
+  codes_closed: Type.Boolean({ description: 'Whether only an administrator ends the lock after wrong codes.' }),
+  used_bytes: Bytes,
+  quota_bytes: Quota,
+  quota_is_default: IsDefault,
+  quota_percent: orNull(Count, 'Whole percent in use; null without a limit.'),
+  device_count: Count,
+  session_count: Count,
+  two_factor: Type.Boolean(),
+  last_seen_at: When,
+  last_login_at: When,
+  created_at: Timestamp,
+})
+
+export const UserDetails = Type.Object({
+  ...ListedUser.properties,
+  room_count: Count,
+  two_factor_since: When,
+  backup_codes_left: Count,
+  bypass_until: orNull(Timestamp, 'Until when a code made by an administrator stands in for the second factor.'),
+  sessions: Type.Array(
+    Type.Object({ created_at: Timestamp, last_used_at: Timestamp, ip: Type.String(), user_agent: Type.String() }),
+  ),
+  devices: Type.Array(
+    Type.Object({
+      device_id: Type.String(),
+      device_name: Type.String(),
+      created_at: Timestamp,
+      last_used_at: When,
+      last_ip: orNull(Type.String()),
+    }),
+  ),
+})
+
+/** What belongs to an account and goes with it. */
+export const Possessions = Type.Object({
+  files: Count,
+  folders: Count,
+  bytes: Bytes,
+  trash: Count,
+  rows: Count,
+  messages: Count,
+  room_files: Count,
+  room_bytes: Bytes,
+  rooms: Count,
+  rooms_alone: Count,
+  devices: Count,
+  sessions: Count,
+})
+
+/** What an heir has, or would have, of the files of a removed account. */
+export const HandedOver = Type.Object({
+  username: Type.String(),
+  folder: orNull(Type.String(), 'The folder with the files; null when there were none.'),
+  used_bytes: Bytes,
+  quota_bytes: Quota,
+})
+
+export const AccountUsage = Type.Object({
+  user_id: Id,
+  username: Type.String(),
+  used_bytes: Type.Integer({ description: 'What counts towards the quota.' }),
+  quota_bytes: Quota,
+  quota_is_default: IsDefault,
+  percent: orNull(Count),
+  files: Count,
+  own_bytes: Bytes,
+  room_bytes: Bytes,
+  trash_bytes: Bytes,
+  versions_bytes: Bytes,
+  growth: orNull(Type.Integer(), 'Bytes a day over the last 30 days; null without enough history.'),
+  full_in_days: orNull(Count, 'Null where that is not in sight.'),
+})
+
+export const TotalUsage = Type.Object({
+  accounts: Count,
+  used_bytes: Type.Integer(),
+  own_bytes: Bytes,
+  room_bytes: Bytes,
+  files: Count,
+  trash_bytes: Bytes,
+  versions_bytes: Bytes,
+  growth: orNull(Type.Integer()),
+})
+
+export const MaintenanceState = {
+  maintenance: Type.Boolean(),
+  read_only: Type.Boolean({ description: 'Everybody may read, and only administrators may change anything.' }),
+  message: Type.String(),
+  until: orNull(Timestamp, 'When it is over by itself; null for never.'),
+}
+
+const MadeBackup = Type.Object({ id: Type.String(), at: Timestamp, place: Type.String() })
+
+export const BackupsState = {
+  schedule: orNull(Type.String(), 'Five fields as for cron, in the time zone of the server; null for none.'),
+  place: orNull(Type.String(), 'Folder of the backups.'),
+  next_at: When,
+  overdue: Type.Boolean({ description: 'Whether the schedule asked for one an hour ago or longer.' }),
+  last: orNull(MadeBackup),
+  failed: orNull(
+    Type.Object({ at: Timestamp, place: Type.String(), message: Type.String() }),
+    'The last failure, if no backup was made since.',
+  ),
+  proven: orNull(MadeBackup, 'The last one that was restored as a drill and found complete.'),
+  keep: Type.Object({ last: Count, daily: Count, weekly: Count, monthly: Count }),
+  stored: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      created_at: Timestamp,
+      version: Type.String(),
+      accounts: Count,
+      files: Count,
+      bytes: Bytes,
+      added_bytes: Bytes,
+    }),
+    { description: 'The newest in the folder, at most 50.' },
+  ),
+  stored_count: Count,
+  trouble: orNull(Type.String(), 'Why the folder cannot be read.'),
+}
+
+export const Finding = Type.Object({
+  id: Type.String({ description: 'Stays the same over versions.' }),
+  summary: Type.String({ description: 'What the check makes sure of.' }),
+  health: Type.Union([Type.Literal('ok'), Type.Literal('warning'), Type.Literal('failure')]),
+  found: Type.String(),
+  remedy: orNull(Type.String()),
+})
+
+export const AuditEntry = Type.Object({
+  entry_id: Id,
+  at: Timestamp,
+  kind: Type.String(),
+  actor: Type.String({ description: 'A user name, `system`, `anonymous`, or `cli:` and who ran a command.' }),
+  target: orNull(Type.String(), 'The account it happened to.'),
+  ip: orNull(Type.String()),
+  user_agent: orNull(Type.String()),
+  detail: Type.Array(Type.Object({ name: Type.String(), value: Type.String() })),
+})
+
+export const RegisteredApp = Type.Object({
+  slug: Type.String(),
+  name: Type.String(),
+  source: Type.Union([
+    Type.Literal('system'),
+    Type.Literal('added'),
+    Type.Literal('installed'),
+    Type.Literal('custom'),
+  ]),
+  owner: orNull(Type.String(), 'Who made a custom app.'),
+  version: orNull(Type.String()),
+  admin_only: Type.Boolean(),
+  disabled: Type.Boolean(),
+})

@@ -1,0 +1,24 @@
+import type { Acting, InSession } from '../../domain/accounts/accounts.ts'
+import type { Domain } from '../../domain/domain.ts'
+import type { Doer } from '../../domain/instance/instance.ts'
+import type { Origin } from '../handle.ts'
+
+interface FromAdministrator {
+  caller: InSession
+  origin: Origin
+  domain: Domain
+}
+
+/** The caller as the administrator who does something to an account. */
+export const acting = ({ caller, origin }: FromAdministrator): Acting & { by: number } => ({
+  ...origin,
+  session_id: caller.session.session_id,
+  by: caller.user.id,
+})
+
+/** The caller as the administrator who changes something of the service. */
+export const doing = ({ caller, origin }: FromAdministrator): Doer => ({ by: caller.user.id, from: origin })
+
+/** Goes on only with the caller's own password. Faults: `invalid_credentials`, `account_locked`, `rate_limited`, `busy`. */
+export const confirmed = ({ caller, origin, domain }: FromAdministrator, password: string): Promise<void> =>
+  domain.accounts.confirmPassword(caller.user, password, origin)

@@ -1,0 +1,31 @@
+import { iso } from '../../base/clock.ts'
+import { admin } from '../../contract/admin.ts'
+import { handle } from '../handle.ts'
+import type { Machine } from '../machine.ts'
+import { isoOrNull } from './moment.ts'
+
+/** Newest backups that are named. */
+const MOST = 50
+
+const made = (backup: { id: string; at: number; place: string } | undefined) =>
+  backup ? { id: backup.id, at: iso(backup.at), place: backup.place } : null
+
+export const backups = ({ storedBackups }: Machine) =>
+  handle(admin.actions.backups, async ({ domain: { backups: known, instance } }) => {
+    const { 'backup.schedule': schedule, 'backup.to': place } = await instance.settings.values()
+    const [next, last, failed] = await Promise.all([known.schedule.next(), known.lastBackup(), known.lastFailure()])
+    const [proven, keep, stored] = await Promise.all([known.lastProvenRestore(), known.keep(), storedBackups(MOST)])
+    return {
+      schedule: schedule || null,
+      place: place || null,
+      next_at: isoOrNull(next),
+      overdue: last !== undefined && (await known.schedule.isOverdue(last.at)),
+      last: made(last),
+      failed: failed ? { at: iso(failed.at), place: failed.place, message: failed.message } : null,
+      proven: made(proven),
+      keep,
+      stored: stored.newest,
+      stored_count: stored.count,
+      trouble: stored.trouble ?? null,
+    }
+  })

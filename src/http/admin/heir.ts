@@ -1,0 +1,15 @@
+import type { Domain } from '../../domain/domain.ts'
+import type { HandedOver } from '../../domain/accounts/accounts.ts'
+import { quotaOf } from './page.ts'
+
+/** What an heir has, or would have; null where there is none. */
+export async function heirView(
+  { accounts }: Domain,
+  heir: number | undefined,
+  handed: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined,
+) {
+  if (heir === undefined || handed === undefined) return null
+  const { username } = await accounts.twoFactor.status(heir)
+  const { folder, used_bytes, quota_bytes } = handed
+  return { username, folder, used_bytes, quota_bytes: quotaOf(quota_bytes) }
+}

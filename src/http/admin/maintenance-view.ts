@@ -1,0 +1,10 @@
+import type { Maintenance } from '../../domain/instance/instance.ts'
+import { isoOrNull } from './moment.ts'
+
+/** Maintenance as administrators are shown it. */
+export const maintenanceView = (declared: Maintenance | undefined) => ({
+  maintenance: declared !== undefined,
+  read_only: declared?.read_only ?? false,
+  message: declared?.message ?? '',
+  until: isoOrNull(declared?.until),
+})

@@ -1,0 +1,7 @@
+import { admin } from '../../contract/admin.ts'
+import { handle } from '../handle.ts'
+import { maintenanceView } from './maintenance-view.ts'
+
+export const maintenance = handle(admin.actions.maintenance, async ({ domain }) =>
+  maintenanceView(await domain.instance.settings.maintenance()),
+)
