@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { action, endpoint, none } from './define.ts'
-import { ASSISTANT_BODY, ASSISTANT_HISTORY } from './limits.ts'
+import { ASSISTANT_BODY, ASSISTANT_HISTORY, ASSISTANT_MESSAGE } from './limits.ts'
 import { Count, Id, Limit, Ok, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
@@ -111,7 +111,7 @@ export const assistant = endpoint('/api/assistant.php', {
     limit: 'assistant',
     maxBody: ASSISTANT_BODY,
     params: Type.Object({
-      message: Type.String({ minLength: 1, maxLength: 262_144 }),
+      message: Type.String({ minLength: 1, maxLength: ASSISTANT_MESSAGE }),
       model: orNull(text(200), 'One of the action `models`; the standard one without it.'),
       conversation_id: orNull(Id, 'The conversation to go on with; null begins one.'),
       history: Type.Optional(

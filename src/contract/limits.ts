@@ -58,6 +58,8 @@ export const BATCH_BODY = 8 * 1_048_576
 
 /** What a question to the assistant may bring along, in bytes where nothing else is said. */
 export const ASSISTANT_BODY = 16 * 1_048_576
+/** Characters of a question. */
+export const ASSISTANT_MESSAGE = 262_144
 export const ASSISTANT_HISTORY = { max_items: 50, max_bytes: 262_144 } as const
 export const ASSISTANT_CONTEXT = { max_bytes: 16_384, max_depth: 8 } as const
 export const ASSISTANT_IMAGE = 8 * 1_048_576

@@ -16,8 +16,13 @@ const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
 const parser = new Marked({ async: false, gfm: true, breaks: true })
+/** HTML as it was written; only a line break, which tables have no other sign for, is one. */
+const written = ({ text }: { text: string }): string => (/^<br *\/?>$/i.test(text.trim()) ? '<br>' : escaped(text))
 /** Shows HTML in a text as it was written. */
-const literal = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: ({ text }) => escaped(text) } })
+const literal = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: written } })
+
+/** The blocks a text in Markdown is made of, one after the other: all but the last stay as they are when more is added. */
+export const blocksOf = (text: string): string[] => parser.lexer(text).map(({ raw }) => raw)
 
 /** HTML of a Markdown text that may come from anybody: nothing in it runs, loads or looks like a part of the desktop. */
 const htmlOf = (text: string, isLiteral: boolean): string =>

@@ -10,9 +10,9 @@ import { Desktop } from './desktop.tsx'
 import { follow } from './feed.ts'
 import { prepareNext } from './frames.ts'
 import { press } from './keys.ts'
-import { preferences } from './preferences.ts'
 import { begin, isOpen, lock, stage } from './session.ts'
 import { Gate, LockScreen } from './sign-in.tsx'
+import './wallpaper.ts'
 import { restore } from './windows.ts'
 
 function Page() {
@@ -28,10 +28,6 @@ function Page() {
 
 addEventListener('keydown', (event) => {
   if (isOpen.value && press(keyName(event))) event.preventDefault()
-})
-
-effect(() => {
-  document.documentElement.dataset['wallpaper'] = preferences.value.wallpaper
 })
 
 let isStarted = false

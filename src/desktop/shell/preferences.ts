@@ -9,10 +9,19 @@ const chosenBefore = readStored<Partial<Preferences>>(KEY, {})
 const isOneOf = <T extends string>(value: unknown, values: readonly T[], otherwise: T): T =>
   values.find((one) => one === value) ?? otherwise
 
+/** Longest path of a picture. */
+const LONGEST_PATH = 4_096
+
+/** A wallpaper by its name, or the path of a picture among the user's files. */
+const soundWallpaper = (value: unknown): string =>
+  typeof value === 'string' && value.startsWith('/') && value.length <= LONGEST_PATH
+    ? value
+    : isOneOf(value, wallpapers, 'dawn')
+
 const sound = (wanted: Partial<Preferences>): Preferences => ({
   theme: isOneOf(wanted.theme, ['light', 'dark', 'system'], 'system'),
   language: isOneOf(wanted.language, ['de', 'en', 'system'], 'system'),
-  wallpaper: isOneOf(wanted.wallpaper, wallpapers, 'dawn'),
+  wallpaper: soundWallpaper(wanted.wallpaper),
 })
 
 /** What was chosen for this browser, signed in or not. */

@@ -39,6 +39,7 @@ export { wallpapers } from '../../contract/wallpapers.ts'
 export interface Preferences {
   theme: Theme | 'system'
   language: Language | 'system'
+  /** One of `wallpapers`, or the path of a picture among the user's files. */
   wallpaper: string
 }
 

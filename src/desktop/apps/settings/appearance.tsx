@@ -44,6 +44,13 @@ export function Appearance() {
             <span>{words(name)}</span>
           </label>
         ))}
+        {wallpaper.startsWith('/') && (
+          <label>
+            <input type="radio" name="wallpaper" value={wallpaper} checked readOnly />
+            <span class="swatch" aria-hidden="true" />
+            <span>{wallpaper.split('/').at(-1)}</span>
+          </label>
+        )}
       </fieldset>
     </section>
   )

@@ -1,0 +1,61 @@
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Split } from '../../kit/split.tsx'
+import { OfflineBanner } from '../../kit/states.tsx'
+import { Announcer } from './announcer.tsx'
+import { ChangesDialog } from './changes-dialog.tsx'
+import { Composer } from './composer.tsx'
+import { ConversationList } from './conversation-list.tsx'
+import { current, open, pictureFiles, showsList, startUp } from './store.ts'
+import { ThreadView } from './thread-view.tsx'
+import { words } from './words.ts'
+
+/** The conversation that is shown; files may be dropped anywhere on it. */
+function Main() {
+  const [isOver, setOver] = useState(false)
+  const thread = current.value
+  return (
+    <div
+      class={`thread ${isOver ? 'over' : ''}`}
+      onDragOver={(event) => {
+        if (!event.dataTransfer?.types.includes('Files')) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false)
+        if (!event.dataTransfer?.files.length) return
+        event.preventDefault()
+        pictureFiles.value = [...event.dataTransfer.files]
+      }}
+    >
+      <ThreadView key={thread.key} thread={thread} />
+      <Composer key={`${thread.key}-composer`} thread={thread} />
+    </div>
+  )
+}
+
+/** Questions to the assistant, and what it answers and does. */
+export function Assistant() {
+  useEffect(() => void startUp(), [])
+  const path = bridge.path.value
+  useEffect(() => {
+    const id = Number(path.slice(1))
+    if (Number.isSafeInteger(id) && id > 0) open(id)
+  }, [path])
+  return (
+    <>
+      <h1 class="unseen">{words('assistant')}</h1>
+      <OfflineBanner />
+      <Split
+        label={words('conversations')}
+        shows={showsList.value ? 'side' : 'main'}
+        side={<ConversationList />}
+        main={<Main />}
+      />
+      <ChangesDialog />
+      <Announcer />
+    </>
+  )
+}

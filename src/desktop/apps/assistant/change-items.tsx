@@ -1,0 +1,53 @@
+import { bridge } from '../../kit/bridge.ts'
+import type { ChangeSet, Undone } from './undoing.ts'
+import { words } from './words.ts'
+
+type Item = ChangeSet['items'][number]
+
+/** Lines that are shown of a long list. */
+const SHOWN = 12
+
+/** Kinds of changes whose target is the path of something that is still there. */
+const there = new Set<Item['kind']>(['made', 'written'])
+
+const Target = ({ kind, target, isGone }: { kind: Item['kind']; target: string; isGone: boolean }) =>
+  there.has(kind) && !isGone && target.startsWith('/') ? (
+    <button type="button" class="link" onClick={() => bridge.open('files', target)}>
+      {target}
+    </button>
+  ) : (
+    <span>{target}</span>
+  )
+
+/** What was changed, line by line. */
+export const ChangeItems = ({ items }: { items: readonly Item[] }) => (
+  <ul class="change-items">
+    {items.slice(0, SHOWN).map(({ kind, target, undone }, index) => (
+      <li key={index} class={undone ? 'undone' : ''}>
+        {words(kind)} <Target kind={kind} target={target} isGone={undone} />
+        {undone && <small> {words('is_undone')}</small>}
+      </li>
+    ))}
+    {items.length > SHOWN && <li>{words('more_items', items.length - SHOWN)}</li>}
+  </ul>
+)
+
+/** What came of an undo: what could not be taken back is named with its reason. */
+export function UndoResult({ result: { items } }: { result: Undone }) {
+  const refused = items.filter(({ status }) => status === 'refused')
+  if (refused.length === 0)
+    return <p role="status">{words(items.some(({ status }) => status === 'undone') ? 'undone' : 'nothing_undone')}</p>
+  return (
+    <div role="alert">
+      <p>{words('partly_undone')}</p>
+      <ul class="change-items">
+        {refused.map(({ kind, target, reason }, index) => (
+          <li key={index}>
+            {words(kind)} {target}
+            {reason && <small> {reason}</small>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

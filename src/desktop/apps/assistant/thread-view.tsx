@@ -1,0 +1,185 @@
+import { ArrowDown, ArrowLeft, Bot, Check, History, SquarePen, Trash2 } from 'lucide'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button, IconButton } from '../../kit/button.tsx'
+import { confirm } from '../../kit/dialog.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
+import { common } from '../../kit/words.ts'
+import { changesOpen } from './changes-dialog.tsx'
+import { NoModel } from './no-model.tsx'
+import {
+  begin,
+  chooseModel,
+  chosenModel,
+  focusComposer,
+  load,
+  models,
+  remove,
+  showsList,
+  titleOf,
+  write,
+  type Thread,
+} from './store.ts'
+import { TurnView } from './turn-view.tsx'
+import { words } from './words.ts'
+
+async function removeAsking(thread: Thread): Promise<void> {
+  const isSure = await confirm({
+    title: words('delete_title'),
+    text: words('delete_text', titleOf(thread)),
+    action: common('delete'),
+    danger: true,
+  })
+  if (!isSure) return
+  try {
+    await remove(thread.id.value!)
+    toast(words('deleted'))
+    focusComposer()
+  } catch (error) {
+    toastTrouble(error)
+  }
+}
+
+/** Which model answers, where there are several. */
+function ModelMenu() {
+  const all = models.value ?? []
+  const [first] = all
+  if (!first || all.length < 2) return null
+  const chosen = all.find(({ id }) => id === chosenModel.value) ?? first
+  return (
+    <Menu
+      class="button quiet model"
+      label={words('model', chosen.id)}
+      items={all.map((one) => ({
+        label: one === first ? words('standard_model', one.id) : one.id,
+        icon: Check,
+        checked: one === chosen,
+        onSelect: () => chooseModel(one === first ? undefined : one.id),
+      }))}
+    >
+      <span>{chosen.id}</span>
+    </Menu>
+  )
+}
+
+function Head({ thread, title }: { thread: Thread; title: string }) {
+  return (
+    <Toolbar label={words('conversation')}>
+      <IconButton
+        icon={ArrowLeft}
+        class="only-narrow"
+        label={words('conversations')}
+        onClick={() => void (showsList.value = true)}
+      />
+      <h2 class="thread-title">{title}</h2>
+      <span class="space" />
+      <ModelMenu />
+      <IconButton icon={SquarePen} class="only-narrow" label={words('new_conversation')} onClick={begin} />
+      <IconButton icon={History} label={words('changes')} onClick={() => void (changesOpen.value = true)} />
+      {thread.id.value !== undefined && (
+        <IconButton icon={Trash2} label={words('delete')} onClick={() => void removeAsking(thread)} />
+      )}
+    </Toolbar>
+  )
+}
+
+const ideas = ['idea_files', 'idea_tasks', 'idea_note', 'idea_wallpaper'] as const
+
+function Welcome({ thread }: { thread: Thread }) {
+  if (models.value?.length === 0) return <NoModel />
+  return (
+    <Empty icon={Bot} title={words('greeting', bridge.user.value?.display_name ?? '')}>
+      <p>{words('greeting_text')}</p>
+      <div class="ideas">
+        {ideas.map((idea) => (
+          <Button
+            key={idea}
+            onClick={() => {
+              write(thread, words(idea))
+              focusComposer()
+            }}
+          >
+            {words(idea)}
+          </Button>
+        ))}
+      </div>
+    </Empty>
+  )
+}
+
+/** Pixels from the end within which somebody still looks at it. */
+const NEAR = 48
+
+/** What was said, with its end in sight for as long as nobody looks further up. */
+function Transcript({ thread }: { thread: Thread }) {
+  const place = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  const [isAway, setAway] = useState(false)
+  const turns = thread.turns.value
+  const questions = turns.filter(({ role }) => role === 'user').length
+
+  const toEnd = (): void => {
+    const element = place.current!
+    element.scrollTop = element.scrollHeight
+  }
+  // An own question is looked at wherever one was before.
+  useLayoutEffect(() => {
+    isAtEnd.current = true
+    toEnd()
+  }, [questions])
+  useEffect(() => {
+    const element = place.current!
+    const follow = new ResizeObserver(() => isAtEnd.current && toEnd())
+    follow.observe(element)
+    follow.observe(element.firstElementChild!)
+    return () => follow.disconnect()
+  }, [])
+
+  function onScroll(): void {
+    const { scrollTop, scrollHeight, clientHeight } = place.current!
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR
+    setAway(!isAtEnd.current)
+  }
+
+  return (
+    <div class="transcript-around">
+      <section ref={place} class="transcript" aria-label={words('conversation')} tabIndex={0} onScroll={onScroll}>
+        <div class="turns">
+          {turns.map((turn) => (
+            <TurnView key={turn.key} thread={thread} turn={turn} />
+          ))}
+        </div>
+      </section>
+      {isAway && <IconButton class="to-end" icon={ArrowDown} label={words('to_end')} onClick={toEnd} />}
+    </div>
+  )
+}
+
+function Body({ thread }: { thread: Thread }) {
+  if (thread.turns.value.length > 0) return <Transcript thread={thread} />
+  if (thread.trouble.value !== undefined) {
+    return (
+      <Empty icon={Bot} title={explain(thread.trouble.value)}>
+        <Button onClick={() => void load(thread)}>{common('retry')}</Button>
+      </Empty>
+    )
+  }
+  return thread.isLoaded.value ? <Welcome thread={thread} /> : <Loading />
+}
+
+/** A conversation, above where one writes. */
+export function ThreadView({ thread }: { thread: Thread }) {
+  const title = titleOf(thread) || words('new_conversation')
+  const isNew = thread.turns.value.length === 0 && thread.id.value === undefined
+  useEffect(() => bridge.title(isNew ? '' : `${title} – ${words('assistant')}`), [title, isNew])
+  return (
+    <>
+      <Head thread={thread} title={title} />
+      <Body thread={thread} />
+    </>
+  )
+}

@@ -1,0 +1,95 @@
+import { Bot, Copy } from 'lucide'
+import { IconButton, Button } from '../../kit/button.tsx'
+import { formatDateTime } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { AnswerText } from './answer-text.tsx'
+import { askAgain, mayAskAgain, takeBack } from './asking.ts'
+import { Changed } from './changed.tsx'
+import { changesOpen } from './changes-dialog.tsx'
+import { copy } from './copy.ts'
+import { DoneActions } from './done-actions.tsx'
+import { explainAnswer } from './explaining.ts'
+import { focusComposer, write, type Thread } from './store.ts'
+import { ToolList } from './tool-list.tsx'
+import { wishOf, type Turn } from './turns.ts'
+import { WishCard } from './wish-card.tsx'
+import { words } from './words.ts'
+
+const Question = ({ turn: { text, picture, at } }: { turn: Turn }) => (
+  <article class="question" aria-label={words('you')} title={formatDateTime(at)}>
+    {picture && <img src={picture.url} alt={words('picture', picture.name)} />}
+    <p>{text}</p>
+  </article>
+)
+
+/** Why an answer is not whole, and what can be done about it. */
+function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
+  const { state, trouble, tools } = turn
+  const isQuestion = mayAskAgain(thread, turn)
+  const edit = (): void => {
+    const text = takeBack(thread, turn)
+    if (thread.draft.value === '') write(thread, text)
+    focusComposer()
+  }
+  return (
+    <div class={`unfinished ${state}`} role={state === 'failed' ? 'alert' : undefined}>
+      <p>{state === 'stopped' ? words('stopped') : explainAnswer(trouble, !isQuestion)}</p>
+      {tools.length > 0 && (
+        <p>
+          {words('perhaps_changed')}{' '}
+          <button type="button" class="link" onClick={() => void (changesOpen.value = true)}>
+            {words('changes')}
+          </button>
+        </p>
+      )}
+      {isQuestion && (
+        <p>
+          <Button kind="quiet" onClick={() => askAgain(thread, turn)}>
+            {words('again')}
+          </Button>
+          <Button kind="quiet" onClick={edit}>
+            {words('edit')}
+          </Button>
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
+  const { text, tools, state, changes, at } = turn
+  const wish = wishOf(turn)
+  const isMaking = state === 'making'
+  return (
+    <article class="answer" aria-label={words('assistant')} aria-busy={isMaking} title={formatDateTime(at)}>
+      <span class="face" aria-hidden="true">
+        <Icon of={Bot} size={18} />
+      </span>
+      <div class="answer-body">
+        <ToolList tools={tools} />
+        {text !== '' && <AnswerText text={text} isGrowing={isMaking} />}
+        {isMaking && !tools.some(({ status }) => status === 'running') && (
+          <p class="works">
+            <span class="dots" aria-hidden="true">
+              <i />
+              <i />
+              <i />
+            </span>
+            <span class="unseen">{words('works')}</span>
+          </p>
+        )}
+        {state === 'whole' && text !== '' && (
+          <IconButton icon={Copy} size={15} class="copy" label={words('copy')} onClick={() => copy(text)} />
+        )}
+        <DoneActions turn={turn} />
+        {wish && !isMaking && <WishCard thread={thread} turn={turn} wish={wish} />}
+        {changes !== undefined && <Changed id={changes} />}
+        {(state === 'failed' || state === 'stopped') && <Unfinished thread={thread} turn={turn} />}
+      </div>
+    </article>
+  )
+}
+
+/** Something that was said, or is being said. */
+export const TurnView = ({ thread, turn }: { thread: Thread; turn: Turn }) =>
+  turn.role === 'user' ? <Question turn={turn} /> : <Answer thread={thread} turn={turn} />
