@@ -37,7 +37,7 @@ export async function buildDesktop(esbuild, root, folder) {
       manifest: 'manifest.json',
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
-      chunkSizeWarningLimit: 1_000,
+      chunkSizeWarningLimit: 2_000,
       reportCompressedSize: false,
       rollupOptions: { input: Object.fromEntries(Object.entries(entries).map(([n, p]) => [n, join(source, p)])) },
     },

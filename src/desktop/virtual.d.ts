@@ -12,10 +12,5 @@ declare module 'virtual:wire-actions' {
   >
 }
 
-interface ImportMeta {
-  /** Modules of which each is loaded when its function is called, by path. */
-  glob(pattern: string): Record<string, () => Promise<unknown>>
-}
-
 /** Names of the apps of which the package has a page. */
 declare const __APPS__: readonly string[]

@@ -82,6 +82,8 @@ export const systemAppHeaders: Record<string, string> = {
     'media-src data: blob:',
     "font-src 'self'",
     "connect-src 'none'",
+    // What takes files apart; the policy holds in there too.
+    'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'self'",

@@ -8,11 +8,13 @@ import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
 import type { Kind } from './kinds.ts'
+import { PdfView } from './pdf-view.tsx'
 import { words } from './words.ts'
 
 /** Most bytes that are fetched to be shown; what is larger is better saved. */
 const MOST: Partial<Record<Kind, number>> = {
   image: 64 * 1_048_576,
+  pdf: 128 * 1_048_576,
   audio: 256 * 1_048_576,
   video: 512 * 1_048_576,
 }
@@ -26,9 +28,10 @@ const Unshown = ({ path, item, text }: { path: string; item: Item; text: string 
   </Empty>
 )
 
-/** A picture, a sound or a film. What the browser cannot show is offered to be saved. */
+/** A picture, a sound, a film or a PDF. What the browser cannot show is offered to be saved. */
 export function Preview({ path, item, kind }: { path: string; item: Item; kind: Kind }) {
   const [url, setUrl] = useState<string | undefined>(undefined)
+  const [pdf, setPdf] = useState<Blob | undefined>(undefined)
   const [trouble, setTrouble] = useState<unknown>(undefined)
   const [isBroken, setBroken] = useState(false)
   const [round, setRound] = useState(0)
@@ -42,6 +45,10 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
     setTrouble(undefined)
     bridge.call('filesystem.download', { path }, { signal: stop.signal }).then(
       (bytes) => {
+        if (kind === 'pdf') {
+          setPdf(bytes)
+          return
+        }
         // As what it is by its name: never as a page.
         made = URL.createObjectURL(new Blob([bytes], { type: item.mime ?? '' }))
         setUrl(made)
@@ -55,13 +62,14 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
   }, [path, item.modified, isShown, round])
 
   if (!isShown) return <Unshown path={path} item={item} text={words(most ? 'too_large_to_show' : 'no_preview')} />
-  if (isBroken) return <Unshown path={path} item={item} text={words('cannot_show')} />
+  if (isBroken) return <Unshown path={path} item={item} text={words(kind === 'pdf' ? 'pdf_broken' : 'cannot_show')} />
   if (trouble !== undefined)
     return (
       <Empty icon={FileQuestion} title={explain(trouble)}>
         <Button onClick={() => setRound(round + 1)}>{common('retry')}</Button>
       </Empty>
     )
+  if (pdf) return <PdfView bytes={pdf} name={item.name} onBroken={() => setBroken(true)} />
   if (url === undefined) return <Loading />
   const shared = { src: url, onError: () => setBroken(true) }
   return (

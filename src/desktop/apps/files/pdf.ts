@@ -1,0 +1,125 @@
+import {
+  getDocument,
+  PasswordResponses,
+  PDFWorker,
+  RenderingCancelledException,
+  TextLayer,
+  type PDFDocumentProxy,
+} from 'pdfjs-dist/legacy/build/pdf.mjs'
+// oxlint-disable-next-line import/default -- the bundler makes a worker of it
+import ReadingWorker from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?worker&inline'
+
+/** Most pixels of a picture of a page, however large the file says it is. */
+const MOST_PIXELS = 12_000_000
+/** Milliseconds within which something must come of a file. */
+const PATIENCE = 30_000
+
+export interface Size {
+  width: number
+  height: number
+}
+
+/** Asks for the password of a file; `wasWrong` when one was given that is not it. */
+export type AskPassword = (wasWrong: boolean) => Promise<string>
+
+/** Rejects when nothing has come of it for too long; `start` begins the time anew. */
+function makePatience() {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let give = (_error: Error): void => {}
+  const over = new Promise<never>((_, reject) => void (give = reject))
+  over.catch(() => undefined)
+  return {
+    over,
+    fail: (error: Error) => give(error),
+    start() {
+      clearTimeout(timer)
+      timer = setTimeout(() => give(new Error('Reading the file took too long.')), PATIENCE)
+    },
+    stop: () => clearTimeout(timer),
+  }
+}
+
+/** Opens a PDF. Throws where it cannot be read; `stop` ends it and everything that came of it. */
+export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop: AbortSignal): Promise<Pdf> {
+  // A frame without an origin may start no worker from an address, so its text comes along. The policy of the frame holds in it.
+  const worker = new ReadingWorker()
+  const patience = makePatience()
+  stop.addEventListener('abort', () => {
+    patience.stop()
+    patience.fail(stop.reason as Error)
+    worker.terminate()
+  })
+  worker.addEventListener('error', () => patience.fail(new Error('The reader could not be loaded.')))
+  const task = getDocument({
+    data: bytes,
+    worker: new PDFWorker({ port: worker as never }),
+    // Nothing but this frame and what is in the file: no address, no code, no form that runs.
+    isEvalSupported: false,
+    useWasm: false,
+    useWorkerFetch: false,
+    enableXfa: false,
+    maxImageSize: 4 * MOST_PIXELS,
+    verbosity: 0,
+  })
+  task.onPassword = (answer: (password: string) => void, reason: number) => {
+    patience.stop()
+    askPassword(reason === PasswordResponses.INCORRECT_PASSWORD).then((password) => {
+      patience.start()
+      answer(password)
+    }, patience.fail)
+  }
+  patience.start()
+  try {
+    const document = await Promise.race([task.promise, patience.over])
+    const first = await Promise.race([sizeOf(document, 1), patience.over])
+    return makePdf(document, first)
+  } catch (error) {
+    worker.terminate()
+    throw error
+  } finally {
+    patience.stop()
+  }
+}
+
+async function sizeOf(document: PDFDocumentProxy, number: number): Promise<Size> {
+  const { width, height } = (await document.getPage(number)).getViewport({ scale: 1 })
+  return { width, height }
+}
+
+function makePdf(document: PDFDocumentProxy, first: Size) {
+  return {
+    pages: document.numPages,
+    /** Of the first page; most others are alike. */
+    first,
+    sizeOf: (number: number) => sizeOf(document, number),
+    /** Draws a page as wide as asked into a canvas, and its text, to be marked and read aloud, over it. */
+    async draw(number: number, width: number, { canvas, text }: Places, stop: AbortSignal): Promise<void> {
+      const page = await document.getPage(number)
+      const scale = width / page.getViewport({ scale: 1 }).width
+      const viewport = page.getViewport({ scale })
+      const fine = Math.min(devicePixelRatio, Math.sqrt(MOST_PIXELS / (viewport.width * viewport.height)))
+      if (stop.aborted) return
+      canvas.width = Math.max(1, Math.floor(viewport.width * fine))
+      canvas.height = Math.max(1, Math.floor(viewport.height * fine))
+      const drawing = page.render({ canvas, viewport: page.getViewport({ scale: scale * fine }) })
+      stop.addEventListener('abort', () => drawing.cancel())
+      try {
+        await drawing.promise
+      } catch (error) {
+        if (error instanceof RenderingCancelledException) return
+        throw error
+      }
+      if (stop.aborted) return
+      text.replaceChildren()
+      text.style.setProperty('--total-scale-factor', `${scale}`)
+      await new TextLayer({ textContentSource: page.streamTextContent(), container: text, viewport }).render()
+    },
+  }
+}
+
+interface Places {
+  canvas: HTMLCanvasElement
+  text: HTMLElement
+}
+
+export type Pdf = ReturnType<typeof makePdf>
