@@ -42,7 +42,23 @@ function folderMoves(base: BaseTree, side: Side, pairs: readonly Pair[]): Candid
     if (base.get(from)?.kind !== 'dir' || staying.has(from) || count * 2 < totals.get(from)!) continue
     if (count > (claims.get(to)?.count ?? 0)) claims.set(to, { from, count })
   }
-  return [...claims].map(([to, { from }]): Candidate => ({ from, to, kind: 'dir', sure: false })).sort(byFrom)
+  const moves = [...claims].map(([to, { from }]): Candidate => ({ from, to, kind: 'dir', sure: false }))
+  const knotted = knots(new Map(moves.map((each) => [each.from, each.to])), pairs)
+  return moves.filter(({ from }) => !knotted.has(from)).sort(byFrom)
+}
+
+/** Folders with a file that, once it went along, would have to go above or below itself: what they held goes one by one. */
+function knots(folders: ReadonlyMap<string, string>, pairs: readonly Pair[]): Set<string> {
+  const knotted = new Set<string>()
+  for (const { from, to } of pairs) {
+    for (let at = parentOf(from); at !== ROOT; at = parentOf(at)) {
+      const target = folders.get(at)
+      if (target === undefined) continue
+      const landing = target + from.slice(at.length)
+      if (landing !== to && (isWithin(landing, to) || isWithin(to, landing))) knotted.add(at)
+    }
+  }
+  return knotted
 }
 
 const isBetter = ([to, count]: [string, number], [bestTo, best]: [string, number]): boolean =>

@@ -46,21 +46,45 @@ test('what one side only renamed is never transferred, whatever took whose place
   )
 })
 
-test.each(['here', 'there'])('folders that seem to have gone into each other are moved file by file: %s', (side) => {
-  const base = withFolders({ '/c/a': 'upper', '/c/b/a': 'lower', '/a': 'other' })
-  const changed = perturb(
-    base,
-    [
+const knots: { name: string; base: Side; changes: Change[] }[] = [
+  {
+    name: 'two folders that seem to have gone into each other',
+    base: { '/c/a': 'upper', '/c/b/a': 'lower', '/a': 'other' },
+    changes: [
       { kind: 'swap', path: '/c/a', to: '/c/b/a' },
       { kind: 'rename', path: '/c', to: '/b/a' },
     ],
-    '',
-  )
-  const end = settle({ base, local: side === 'here' ? changed : base, remote: side === 'here' ? base : changed })
-  expect(transfers(end)).toEqual([])
-  expect(end.local).toEqual(changed)
-  expect(end.remote).toEqual(changed)
-})
+  },
+  {
+    name: 'a file that would come to stand where the folder is that it went into',
+    base: { '/c/a': 'one', '/c/b': 'two', '/a': 'other' },
+    changes: [
+      { kind: 'rename', path: '/c/a', to: '/b/a/a' },
+      { kind: 'rename', path: '/c', to: '/b/a/b' },
+    ],
+  },
+  {
+    name: 'a file that would come to stand in a folder whose place it took',
+    base: { '/c/a': 'one', '/c/b/b': 'two', '/a': 'other' },
+    changes: [
+      { kind: 'rename', path: '/c/a', to: '/d/a' },
+      { kind: 'rename', path: '/c/b/b', to: '/d/b' },
+      { kind: 'remove', path: '/c' },
+    ],
+  },
+]
+
+test.each(knots.flatMap((each) => [true, false].map((isHere) => ({ ...each, isHere }))))(
+  'what was renamed is moved file by file where folders are in a knot: $name, here: $isHere',
+  ({ base, changes, isHere }) => {
+    const before = withFolders(base)
+    const after = perturb(before, changes, '')
+    const end = settle({ base: before, local: isHere ? after : before, remote: isHere ? before : after })
+    expect(transfers(end)).toEqual([])
+    expect(end.local).toEqual(after)
+    expect(end.remote).toEqual(after)
+  },
+)
 
 test('where both sides only renamed, both end with the same names, and with every content there was', () => {
   fc.assert(
