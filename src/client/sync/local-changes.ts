@@ -73,10 +73,16 @@ export const announced = (ops: readonly OpOf<'remove-local'>[]): Effect => ({
 })
 
 /** Takes away what was deleted on the server: files go to the trash, folders only when empty. */
-export function removeHere(work: Work, op: OpOf<'remove-local'>): Effect {
+export async function removeHere(work: Work, op: OpOf<'remove-local'>): Promise<Effect> {
   assertFolders(work.root, op.here)
   const place = placeOf(work.root, op.here)
-  if (op.id) discardFile(place, op.id, trashPlace(work.root, work.run, op.here))
-  else discardFolder(place)
+  try {
+    if (op.id) discardFile(place, op.id, trashPlace(work.root, work.run, op.here))
+    else discardFolder(place)
+  } catch (error) {
+    // What was put back is named durably before anything is said of it.
+    if (error instanceof Changed) await work.settle.now({ folders: [dirname(place)], changes: [] })
+    throw error
+  }
   return { folders: [dirname(place)], changes: [{ drop: op.key }, { end: op.key }] }
 }

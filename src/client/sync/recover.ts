@@ -1,12 +1,13 @@
 import { existsSync, rmSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
 import { keepEdit } from './download.ts'
 import { placeOf } from './paths.ts'
 import { see } from './placing.ts'
 import { unpark } from './ring.ts'
 import { ownFile } from './root.ts'
+import type { Effect } from './settle.ts'
 import type { Change, Intent } from './state.ts'
 import type { Work } from './work.ts'
 
@@ -16,10 +17,11 @@ const TRASH_DAYS = 30
 const PART_DAYS = 7
 
 /** Brings to an end what a run that was cut off left half done, before anything is looked at. Returns how much that was. */
-export async function recover(work: Recovering & Pick<Work, 'state' | 'parts' | 'clock'>): Promise<number> {
+export async function recover(work: Recovering & Pick<Work, 'state' | 'settle' | 'parts' | 'clock'>): Promise<number> {
+  work.assertRoot()
   await clearTemporary(work)
   const intents = work.state.intents()
-  for (const intent of intents) work.state.commit(await finish(work, intent))
+  for (const intent of intents) await work.settle.now(await finish(work, intent))
   return intents.length
 }
 
@@ -40,24 +42,27 @@ async function clearTemporary({ root, state, parts, clock }: Pick<Work, 'root' |
   if (gone.length > 0) state.commit(gone)
 }
 
-type Recovering = Pick<Work, 'root' | 'api' | 'pace' | 'signal' | 'device' | 'date' | 'onDone' | 'clock'>
+type Recovering = Pick<Work, 'root' | 'assertRoot' | 'api' | 'pace' | 'signal' | 'device' | 'date' | 'onDone' | 'clock'>
 
-async function finish(work: Recovering, intent: Intent): Promise<Change[]> {
+async function finish(work: Recovering, intent: Intent): Promise<Effect> {
   if (intent.kind === 'park') return unpark(work, intent)
   const { key, path } = intent
+  // On a disk that is away nothing is to be seen, and what was begun would pass for done.
+  work.assertRoot()
   if (intent.kind === 'remove') {
     // Gone by our hand, not the user's.
-    return see(placeOf(work.root, path)) ? [{ end: key }] : [{ drop: key }, { end: key }]
+    return { changes: see(placeOf(work.root, path)) ? [{ end: key }] : [{ drop: key }, { end: key }] }
   }
   const kept = see(intent.trash)
-  if (kept?.kind !== 'file') return [{ end: key }]
+  if (kept?.kind !== 'file') return { changes: [{ end: key }] }
   const live = see(placeOf(work.root, path))
   // Not replaced yet: the trash must not go on sharing the live file.
   if (live?.kind === 'file' && live.id.ino === kept.id.ino) rmSync(intent.trash)
   else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) {
-    return [keepEdit(work, path, intent.trash), { end: key }]
+    const changes = [keepEdit(work, path, intent.trash), { end: key }]
+    return { folders: [dirname(placeOf(work.root, path))], changes }
   }
-  return [{ end: key }]
+  return { changes: [{ end: key }] }
 }
 
 /** The name of a run's folder in the trash: when it was, and something that no other run has. */

@@ -85,21 +85,22 @@ async function rotate(work: Work, parked: readonly Parked[], { park, place }: St
     await work.settle.now({ changes: written.map((begin) => ({ begin })) })
     for (const each of parked) await place(each)
   } catch (error) {
-    for (const each of written) await work.settle.now({ changes: await unpark(work, each) })
+    for (const each of written) await work.settle.now(await unpark(work, each))
     throw error
   }
 }
 
 const ended = (parked: readonly Parked[]): Change[] => parked.map(({ key }) => ({ end: key }))
 
-type Finishing = Pick<Work, 'root' | 'api' | 'pace' | 'signal' | 'device' | 'date'>
+type Finishing = Pick<Work, 'root' | 'assertRoot' | 'api' | 'pace' | 'signal' | 'device' | 'date'>
 
 /** Brings what stands apart to where it belongs: back, or on to its new place. Where that is taken, it stands beside it as a conflict copy. */
-export async function unpark(work: Finishing, parked: Parked): Promise<Change[]> {
+export async function unpark(work: Finishing, parked: Parked): Promise<Effect> {
   const goal = parked.placing ? parked.to : parked.from
-  if (parked.side === 'here') unparkHere(work, parked.at, goal)
-  else await unparkThere(work, parked.at, goal)
-  return [{ end: parked.key }]
+  const changes: Change[] = [{ end: parked.key }]
+  if (parked.side === 'here') return { folders: unparkHere(work, parked.at, goal), changes }
+  await unparkThere(work, parked.at, goal)
+  return { changes }
 }
 
 /** Names to try, one after another: the goal itself, then copies of it. */
@@ -110,17 +111,23 @@ function* namesFor({ device, date }: Finishing, goal: string): Generator<string>
   }
 }
 
-function unparkHere(work: Finishing, at: string, goal: string): void {
-  if (!see(at)) return
+/** Returns the folders in which names changed. */
+function unparkHere(work: Finishing, at: string, goal: string): string[] {
+  // On a disk that is away nothing is to be seen either.
+  work.assertRoot()
+  if (!see(at)) return []
   for (const path of namesFor(work, goal)) {
     try {
-      makeFoldersOver(work.root, path)
-      bringBack(at, placeOf(work.root, path))
-      return tidyTrash(work.root, dirname(at))
+      const folders = makeFoldersOver(work.root, path)
+      const place = placeOf(work.root, path)
+      bringBack(at, place)
+      tidyTrash(work.root, dirname(at))
+      return [...folders, dirname(place)]
     } catch (error) {
       if (!(error instanceof Changed)) throw error
     }
   }
+  return []
 }
 
 async function unparkThere(work: Finishing, at: string, goal: string): Promise<void> {

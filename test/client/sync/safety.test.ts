@@ -16,7 +16,9 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openState } from '../../../src/client/sync/state.ts'
+import { recover } from '../../../src/client/sync/recover.ts'
+import { makeSettle } from '../../../src/client/sync/settle.ts'
+import { openState, type Intent } from '../../../src/client/sync/state.ts'
 import { findRoot, initRoot, listRoots, type InitOptions } from '../../../src/client/sync/root.ts'
 import { FakeServer } from './fake-server.ts'
 import { makeBench, readTree, temporaryFolder, write, type Bench } from './bench.ts'
@@ -365,6 +367,35 @@ test('a replacement that was announced but not done leaves the file alone and ou
   expect(await sync()).toMatchObject({ conflicts: [], uploaded: { files: 1 } })
   expect(existsSync(trash)).toBe(false)
 })
+
+const begun: Intent[] = [
+  { kind: 'remove', key: '/d/1.txt', path: '/d/1.txt' },
+  { kind: 'replace', key: '/d/1.txt', path: '/d/1.txt', trash: '/nowhere', size: 1, mtimeNs: 1n },
+  { kind: 'park', key: '/d/1.txt', side: 'here', from: '/d/1.txt', to: '/2', at: '/nowhere', placing: false },
+]
+
+for (const intent of begun) {
+  test(`what was begun is not taken for done while the disk is away: ${intent.kind}`, async () => {
+    const bench = await settled()
+    intend(bench, [{ begin: intent }])
+    const { root_id, server_id, user_id } = JSON.parse(readFileSync(marker(bench.root), 'utf8')) as never
+    const { state } = openState(join(bench.root, '.svc', 'state.db'), { root_id, server_id, user_id })
+    onTestFinished(() => state.close())
+    const looks = ['there', 'away']
+    const work = {
+      root: bench.root,
+      state,
+      settle: makeSettle(state),
+      parts: new Map(),
+      clock: { now: () => 0 },
+      assertRoot() {
+        if (looks.shift() !== 'there') throw new Error('The disk is away.')
+      },
+    }
+    await expect(recover(work as unknown as Parameters<typeof recover>[0])).rejects.toThrow('The disk is away.')
+    expect(state.intents()).toEqual([intent])
+  })
+}
 
 test('what a killed run left in its temporary folder is cleared away', async () => {
   const { root, sync } = await settled()

@@ -173,7 +173,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   name: fc.constantFrom('a', 'b', 'd/a'),
 })
 
-test('nothing that somebody wrote is lost to somebody who did not know of it', async () => {
+test('nothing that somebody wrote is lost to somebody who did not know of it', { timeout: 300_000 }, async () => {
   const server = await serverOfTest()
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 4, maxLength: 14 }), async (turns) => {
