@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { SqliteHandle } from '../../../src/host/sqlite-engine.ts'
+import type { Planned } from '../../../src/client/sync/events.ts'
 import type { Disk, Inode } from './disk/disk.ts'
 import { HOME } from './machine.ts'
-import { OUTSIDE, treeOf, type Ledger } from './users.ts'
+import { latelyOn, OUTSIDE, treeOf, type Ledger } from './users.ts'
+import type { ServerFiles } from './world.ts'
 
 // What must hold at every moment, whatever happens, and once everything has come to rest.
 
@@ -28,6 +30,12 @@ export function onName(path: string, now: Inode | undefined, before: Inode | und
   if (before?.kind === 'link' && before.links === 0) throw new Broken(`I7: the link ${path} was destroyed.`)
 }
 
+/** Nothing outside is looked at, unless somebody puts a link there at that very moment. */
+export function onLook(disk: Disk, path: string, ledger: Ledger): void {
+  if ((path === OUTSIDE.folder || path.startsWith(`${OUTSIDE.folder}/`)) && !latelyOn(ledger, disk).linked)
+    throw new Broken(`I7: ${path} was looked at.`)
+}
+
 /** A file that has a name that users see is never written to. */
 export function onWrite(disk: Disk, inode: Inode): void {
   for (const each of disk.walk('/')) {
@@ -38,10 +46,56 @@ export function onWrite(disk: Disk, inode: Inode): void {
 
 const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+const TEMPORARY = '/.svc-tmp-'
+const isRelated = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`)
+
+/** Whether a file is where it was when the run began that is at work on a disk. */
+function stillHas(disk: Disk, path: string, sha256: string | undefined, ledger: Ledger): boolean {
+  if (latelyOn(ledger, disk).paths.some((touched) => isRelated(touched, path))) return false
+  const content = disk.whole(() => treeOf(disk))[path]
+  return typeof content === 'string' && (sha256 === undefined || sha256Of(content) === sha256)
+}
+
+/** What one request of a machine did to the server's files. */
+export function onServed(before: ServerFiles, after: ServerFiles, disk: Disk, ledger: Ledger): void {
+  const base = new Map(agreedOn(disk).map((row) => [row.path, row.sha256]))
+  const parted = new Set([...(ledger.parted[disk.mount] ?? [])].map(sha256Of))
+  for (const [id, { path, sha256, parent, name }] of before) {
+    const now = after.get(id)
+    if (now && now.parent === parent && now.name === name) continue
+    if (path.startsWith(TEMPORARY)) continue
+    if (!now && !parted.has(sha256)) throw new Broken(`I8: ${path} was deleted there, and nobody here had done so.`)
+    if (base.has(path) && base.get(path) !== sha256)
+      throw new Broken(`I6: ${path} was ${now ? 'moved' : 'deleted'} there with a content that was never here.`)
+    // What was not there for a moment passes for moved, if there is another one of the same content.
+    if (now && latelyOn(ledger, disk).away) continue
+    if (stillHas(disk, path, now && sha256, ledger))
+      throw new Broken(`I8: ${path} was ${now ? 'moved' : 'deleted'} there, and is here.`)
+  }
+  for (const [id, { path, sha256 }] of after) {
+    if (before.get(id)?.sha256 !== sha256 && sha256 === sha256Of(OUTSIDE.content))
+      throw new Broken(`I7: what lies outside was sent as ${path}.`)
+  }
+}
+
+/** A plan that is only looked at: what it would delete there is gone here. */
+export function onPlanned(disk: Disk, { op, path }: Planned, ledger: Ledger): void {
+  if (op === 'remove-remote' && !latelyOn(ledger, disk).away && stillHas(disk, path, undefined, ledger))
+    throw new Broken(`I8: ${path} was to be deleted there, and is here.`)
+}
+
 interface Agreed {
   path: string
   kind: string
   sha256: string | null
+}
+
+/** What a machine knows that both sides held. */
+function agreedOn(disk: Disk): Agreed[] {
+  const { inode } = disk.whole(() => disk.find('lstat', `${OWN}/state.db`, false))
+  const kept = inode?.kept as { handle: SqliteHandle } | undefined
+  return kept ? (kept.handle.prepare('select path, kind, sha256 from base').all() as Agreed[]) : []
 }
 
 /** What base says is here was here for certain: a power cut does not change it. A folder that is made again may be gone again. */
@@ -53,9 +107,7 @@ export function afterCut(before: Disk, after: Disk, { written, taken }: Ledger):
         `I5: after the power cut ${path} holds ${JSON.stringify(content.slice(0, 60))}, which nobody wrote.`,
       )
   }
-  const kept = after.find('lstat', `${OWN}/state.db`, false).inode?.kept as { handle: SqliteHandle } | undefined
-  if (!kept) return
-  for (const row of kept.handle.prepare('select path, kind, sha256 from base').all() as Agreed[]) {
+  for (const row of agreedOn(after)) {
     const [was, is] = [seen[row.path], left[row.path]]
     const isMadeAgain = [...taken].some((place) => `${after.mount}${row.path}/`.startsWith(`${place}/`))
     const agreed =

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { makeApi } from '../../../src/client/api.ts'
 import type { MaxDelete } from '../../../src/client/sync/brake.ts'
-import type { Summary } from '../../../src/client/sync/events.ts'
+import type { Summary, SyncEvent } from '../../../src/client/sync/events.ts'
 import type { Sleep } from '../../../src/client/sync/pace.ts'
 import { initRoot, type Owner } from '../../../src/client/sync/root.ts'
 import { runSync } from '../../../src/client/sync/run.ts'
@@ -38,6 +38,8 @@ interface Parts {
   skew: number
   /** The server offers nothing beyond the bare interface. */
   plain: boolean
+  /** The server did what a machine asked for; which one, if it still waits for that. */
+  onServed: (machine: Machine | undefined) => void
 }
 
 /** A computer with a synchronised folder, which can lose its power. */
@@ -82,7 +84,10 @@ export class Machine {
   }
 
   /** Begins a run; what it came to is in `run` afterwards. */
-  sync({ maxDelete, dryRun = false }: { maxDelete?: MaxDelete; dryRun?: boolean } = {}): void {
+  sync(
+    emit: (event: SyncEvent) => void,
+    { maxDelete, dryRun = false }: { maxDelete?: MaxDelete; dryRun?: boolean },
+  ): void {
     const { scheduler, token } = this.#parts
     beginProcess()
     const controller = new AbortController()
@@ -98,7 +103,7 @@ export class Machine {
       clock: { now: this.now },
       sleep: this.#sleep(scheduler),
       signal: controller.signal,
-      emit: () => undefined,
+      emit,
     }).then(
       (summary) => void (run.ended = { summary }),
       (error: unknown) => {
@@ -109,12 +114,15 @@ export class Machine {
 
   #transport() {
     const { app, scheduler, random, plain } = this.#parts
+    const { disk, run } = this
+    const isStill = (): boolean => this.disk === disk && this.run === run
+    const onServed = (isLate: boolean) => this.#parts.onServed(!isLate && isStill() ? this : undefined)
     const nextFault = (): Fault | undefined => {
       for (const each of this.faults) each.after -= 1
       const at = this.faults.findIndex(({ after }) => after < 0)
       return at < 0 ? undefined : this.faults.splice(at, 1)[0]!.fault
     }
-    return makeNetwork({ app, disk: this.disk, scheduler, random, plain, nextFault })
+    return makeNetwork({ app, disk, scheduler, random, plain, onServed, nextFault })
   }
 
   #sleep(scheduler: Scheduler): Sleep {

@@ -67,9 +67,13 @@ interface Parts {
   random: Random
   /** The server offers nothing beyond the bare interface. */
   plain: boolean
+  /** The server has done what a request asked for; `isLate` when whoever sent it does not wait for that any more. */
+  onServed: (isLate: boolean) => void
   /** What happens to the next request, if anything. */
   nextFault: () => Fault | undefined
 }
+
+const CHANGING = /[?&]action=(upload|upload_batch|files_batch|delete|move|mkdir)(&|$)/
 
 /** Where the server is; nobody ever connects to it. */
 export const ADDRESS = 'http://svc.example'
@@ -77,14 +81,19 @@ export const ADDRESS = 'http://svc.example'
 const lost = (): Unreachable => new Unreachable('The connection broke off.', { undecided: true })
 
 /** Carries requests to a server in the same process, in the order that the scheduler decides, through whatever befalls them. */
-export function makeNetwork({ app, disk, scheduler, random, plain, nextFault }: Parts): Transport {
-  async function deliver({ method, url, headers }: WireRequest, sent: Buffer | undefined): Promise<Raw> {
+export function makeNetwork({ app, disk, scheduler, random, plain, onServed, nextFault }: Parts): Transport {
+  async function deliver(
+    { method, url, headers }: WireRequest,
+    sent: Buffer | undefined,
+    isLate = false,
+  ): Promise<Raw> {
     const answer = await app.inject({
       method,
       url: url.slice(ADDRESS.length),
       headers: sent ? { ...headers, 'content-length': String(sent.length) } : headers,
       ...(sent ? { payload: sent } : {}),
     })
+    if (CHANGING.test(url)) onServed(isLate)
     const flat = Object.entries(answer.headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : String(value)]],
     )
@@ -103,11 +112,11 @@ export function makeNetwork({ app, disk, scheduler, random, plain, nextFault }: 
       return asAnswer(made(random), random)
     }
     if (fault === 'late') {
-      void scheduler.enter(disk, name, () => deliver(request, body), 'outlives')
+      void scheduler.enter(disk, name, () => deliver(request, body, true), 'outlives')
       await scheduler.enter(disk, `${label} given up`, () => undefined)
       throw lost()
     }
-    if (fault === 'twice') await scheduler.enter(disk, `${name} first`, () => deliver(request, body), 'outlives')
+    if (fault === 'twice') await scheduler.enter(disk, `${name} first`, () => deliver(request, body, true), 'outlives')
     const answer = await scheduler.enter(disk, name, () => deliver(request, body), random.of(['yes', 'outlives']))
     await scheduler.enter(disk, `${label} answered ${answer.status}`, () => undefined)
     if (fault === 'unheard') throw lost()

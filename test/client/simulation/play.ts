@@ -1,4 +1,5 @@
 import { isFault } from '../../../src/contract/errors.ts'
+import type { SyncEvent } from '../../../src/client/sync/events.ts'
 import { Held, Refused } from '../../../src/client/sync/refusals.ts'
 import { Unreachable } from '../../../src/client/trouble.ts'
 import { makeRandom } from '../../support/random.ts'
@@ -12,8 +13,8 @@ import * as invariants from './invariants.ts'
 import { HOME, Machine, type Ending } from './machine.ts'
 import { makeScheduler } from './scheduler.ts'
 import type { Event, Name, Story } from './story.ts'
-import { doDeed, OUTSIDE, removeLinks, treeOf, type Deed, type Ledger } from './users.ts'
-import type { World } from './world.ts'
+import { doDeed, latelyOn, OUTSIDE, removeLinks, treeOf, type Deed, type Ledger } from './users.ts'
+import type { ServerFiles, World } from './world.ts'
 
 /** What a story came to. */
 export interface Played {
@@ -37,7 +38,10 @@ const ROUNDS = 8
 /** What lies in wait for the calls of a program. */
 type Armed = { after: number } & (
   | { what: 'power_cut'; seed: number }
-  | { what: 'deed'; call: string; deed: Deed }
+  | { what: 'kill' }
+  | { what: 'cut_at'; call: string; more: number; seed: number }
+  | { what: 'deed'; call: string; deed: Deed; kill?: number | undefined }
+  | { what: 'away'; call: string }
   | { what: 'trouble'; code: string; calls: number; only: string }
 )
 
@@ -46,6 +50,16 @@ const CAN_FAIL = /^(mkdir|open|write|append|link|rename|fsync|sync|copy|read|rm)
 
 /** What users see, by the path of a call that has to do with it: the thing itself, or its place in the trash. */
 const SPOT = /^\/home(?:\/\.svc\/trash\/[^/]+)?((?:\/(?!\.svc)[^/]+)+)$/
+
+/** Stands in a deed for the place that a call has to do with, or for the folder over it. */
+const PLACEHOLDER = /^(=|=\/\.\.)$/
+
+/** The place that a deed is about, where it depends on a call. */
+function placeOf(given: string, path: string): string {
+  if (!PLACEHOLDER.test(given)) return given
+  const spot = SPOT.exec(path)![1]!
+  return given === '=' ? spot : spot.slice(0, spot.lastIndexOf('/')) || spot
+}
 
 const SEEN = /^\/home\/(?!\.svc\/)/
 
@@ -81,7 +95,10 @@ class Play {
   readonly #random: ReturnType<typeof makeRandom>
   readonly #machines = new Map<Name, Machine>()
   readonly #armed: Record<Name, Armed[]> = { A: [], B: [] }
-  readonly #ledger: Ledger = { written: new Set(), released: new Set(), taken: new Set() }
+  readonly #ledger: Ledger = { written: new Set(), released: new Set(), taken: new Set(), parted: {}, lately: {} }
+  #files: () => ServerFiles = () => new Map()
+  /** The server's files after the last request that may have changed them. */
+  #served: ServerFiles = new Map()
   #broken: unknown
 
   constructor(
@@ -97,7 +114,8 @@ class Play {
   }
 
   async whole(): Promise<void> {
-    const { tokens, owner, tree } = await this.#world.account()
+    const { tokens, owner, tree, files } = await this.#world.account()
+    this.#files = files
     for (const name of NAMES) await this.#setUp(name, tokens[name], owner)
     for (const { pause, ...event } of this.#story.turns) {
       await this.#turns(pause)
@@ -118,7 +136,8 @@ class Play {
     const { app } = this.#world
     const { skew, plain } = this.#story
     const means = { app, scheduler: this.#scheduler, random: this.#random }
-    const machine = new Machine({ ...means, name, token, owner, skew: skew[name], plain })
+    const onServed = (by: Machine | undefined): void => this.#onServed(by)
+    const machine = new Machine({ ...means, name, token, owner, skew: skew[name], plain, onServed })
     this.#machines.set(name, machine)
     machine.disk.asUser(() => {
       files.mkdir(machine.disk, HOME)
@@ -136,49 +155,86 @@ class Play {
   /** Looks at everything that programs do on a machine, and lets come true what lies in wait. */
   #watch(name: Name): void {
     const { disk } = this.#machines.get(name)!
-    const guard = (check: () => void): void => {
-      try {
-        check()
-      } catch (error) {
-        this.#broken ??= error
-        throw error
-      }
-    }
+    const guard = (check: () => void): void => this.#guard(check)
     disk.witness = {
       onCall: (call, path) => this.#onCall(name, call, path),
       onName: (path, now, before) => guard(() => invariants.onName(path, now, before, this.#ledger)),
       onWrite: (inode) => guard(() => invariants.onWrite(disk, inode)),
+      onLook: (path) => guard(() => invariants.onLook(disk, path, this.#ledger)),
     }
   }
 
+  #guard(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      this.#broken ??= error
+      throw error
+    }
+  }
+
+  #onServed(by: Machine | undefined): void {
+    const before = this.#served
+    this.#served = this.#files()
+    if (by) this.#guard(() => invariants.onServed(before, this.#served, by.disk, this.#ledger))
+  }
+
   #onCall(name: Name, call: string, path: string): void {
-    const { disk } = this.#machines.get(name)!
     const armed = this.#armed[name]
     for (const each of armed) each.after -= 1
-    const at = armed.findIndex(({ after }) => after < 0)
-    if (at < 0) return
-    const each = armed[at]!
-    if (each.what === 'trouble') {
-      if (!call.startsWith(each.only) || !CAN_FAIL.test(call)) return
-      each.calls -= 1
-      if (each.calls <= 0) armed.splice(at, 1)
-      this.#scheduler.note(`${name} ${each.code} ${call} ${path}`)
-      throw trouble(each.code, call, path)
+    const due = armed.find((each) => each.after < 0 && this.#isMet(name, each, call, path))
+    if (!due) return
+    const isDone = due.what !== 'trouble' || (due.calls -= 1) <= 0
+    if (isDone) armed.splice(armed.indexOf(due), 1)
+    this.#strike(name, due, call, path)
+  }
+
+  /** Whether a call is one that something lies in wait for. */
+  #isMet(name: Name, each: Armed, call: string, path: string): boolean {
+    const { disk } = this.#machines.get(name)!
+    if (each.what === 'power_cut' || each.what === 'kill') return true
+    if (each.what === 'trouble') return call.startsWith(each.only) && CAN_FAIL.test(call)
+    if (!call.startsWith(each.call)) return false
+    if (each.what === 'cut_at') return SPOT.test(path)
+    if (each.what === 'away') return SEEN.test(path)
+    // Between the last look at a name and a rename to it no program can keep another one from giving it to something else.
+    if (call === 'renameSync' && SEEN.test(path) && !mayPrecedeRename(disk, each.deed, path)) return false
+    return !PLACEHOLDER.test(each.deed.path) || SPOT.test(path)
+  }
+
+  #strike(name: Name, each: Armed, call: string, path: string): void {
+    const { disk } = this.#machines.get(name)!
+    const note = (text: string): void => this.#scheduler.note(`${name} ${text} ${call} ${path}`)
+    switch (each.what) {
+      case 'trouble':
+        note(each.code)
+        throw trouble(each.code, call, path)
+      case 'deed': {
+        const deed = { ...each.deed, path: placeOf(each.deed.path, path) }
+        note(`meanwhile ${JSON.stringify(deed)} before`)
+        doDeed(disk, deed, this.#ledger)
+        if (each.kill !== undefined) this.#armed[name].push({ what: 'kill', after: each.kill })
+        return
+      }
+      case 'away':
+        note('its disk is away before')
+        return this.#mount(disk, HOME)
+      case 'cut_at':
+        return void this.#armed[name].push({ what: 'power_cut', after: each.more, seed: each.seed })
+      case 'kill':
+        note('killed at')
+        // What a system has in its cache outlasts its programs.
+        disk.settle()
+        return this.#cut(name, 0)
+      case 'power_cut':
+        note('power cut at')
+        return this.#cut(name, each.seed)
     }
-    if (each.what === 'deed') {
-      // Between the last look at a name and a rename to it no program can keep another one from giving it to something else.
-      if (call === 'renameSync' && SEEN.test(path) && !mayPrecedeRename(disk, each.deed, path)) return
-      const spot = SPOT.exec(path)?.[1]
-      if (!call.startsWith(each.call)) return
-      if (each.deed.path === '=' && spot === undefined) return
-      armed.splice(at, 1)
-      const deed = each.deed.path === '=' ? { ...each.deed, path: spot! } : each.deed
-      this.#scheduler.note(`${name} meanwhile, before ${call} ${path}: ${JSON.stringify(deed)}`)
-      return doDeed(disk, deed, this.#ledger)
-    }
-    armed.splice(at, 1)
-    this.#scheduler.note(`${name} power cut at ${call} ${path}`)
-    this.#cut(name, each.seed)
+  }
+
+  #mount(disk: Disk, absent: string | undefined): void {
+    disk.absent = absent
+    latelyOn(this.#ledger, disk).away = true
   }
 
   #cut(name: Name, seed: number): void {
@@ -236,23 +292,31 @@ class Play {
         armed.push({ what: 'power_cut', ...event })
         await this.#ensureRunning(machine)
         break
+      case 'cut_at':
+        armed.push({ what: 'cut_at', after: -1, ...event })
+        await this.#ensureRunning(machine)
+        break
+      case 'away':
+        armed.push({ what: 'away', ...event })
+        await this.#ensureRunning(machine)
+        break
       case 'meanwhile':
         armed.push({ what: 'deed', ...event })
         await this.#ensureRunning(machine)
         break
       case 'disk':
         armed.push({ what: 'trouble', ...event })
-        await this.#ensureRunning(machine)
+        await this.#ensureRunning(machine, event.look)
         break
       case 'network':
         machine.faults.push({ after: event.after, fault: event.fault })
         await this.#ensureRunning(machine)
         break
       case 'unmount':
-        disk.absent = HOME
+        this.#mount(disk, HOME)
         break
       case 'mount':
-        disk.absent = undefined
+        this.#mount(disk, undefined)
         break
       case 'amnesia':
         // Nobody takes a file away from under a program that has it open.
@@ -273,8 +337,12 @@ class Play {
   }
 
   async #begin(machine: Machine, dryRun: boolean, maxDelete?: 'any'): Promise<void> {
-    const { changes } = machine.disk
-    await this.#scheduler.begin(() => machine.sync({ dryRun, ...(maxDelete ? { maxDelete } : {}) }))
+    const { changes, mount, absent } = machine.disk
+    this.#ledger.lately[mount] = { paths: [], linked: false, away: absent !== undefined }
+    const told = (event: SyncEvent): void => {
+      if (event.event === 'plan') this.#guard(() => invariants.onPlanned(machine.disk, event, this.#ledger))
+    }
+    await this.#scheduler.begin(() => machine.sync(told, { dryRun, ...(maxDelete ? { maxDelete } : {}) }))
     const { run, disk } = machine
     if (run && dryRun) run.mustNotChange = () => disk.changes === changes
     this.#settleMachines()

@@ -9,16 +9,20 @@ export type Event =
   | ({ on: Name } & Deed)
   /**
    * Just before a call that a program makes to the disk, after so many others; only one whose name begins so. Where a path is `=`, the
-   * next such call is awaited that has to do with one that users see.
+   * next such call is awaited that has to do with one that users see; `=/..` is the folder over it. `kill` so many calls later the program is killed.
    */
-  | { on: Name; do: 'meanwhile'; after: number; call: string; deed: Deed }
+  | { on: Name; do: 'meanwhile'; after: number; call: string; deed: Deed; kill?: number }
   | { on: Name; do: 'sync' }
   | { on: Name; do: 'look' }
   | { on: Name; do: 'interrupt' }
   | { on: Name; do: 'power_cut'; after: number; seed: number }
+  /** So many calls after one whose name begins so and that has to do with what users see, or with the trash. */
+  | { on: Name; do: 'cut_at'; call: string; more: number; seed: number }
   | { on: Name; do: 'network'; after: number; fault: Fault }
   /** So many calls fail, after so many others; of all that can fail, or those whose name begins so. */
-  | { on: Name; do: 'disk'; after: number; code: string; calls: number; only: string }
+  | { on: Name; do: 'disk'; after: number; code: string; calls: number; only: string; look?: boolean }
+  /** The disk of the folder goes away in the middle: before a call whose name begins so, after so many others. */
+  | { on: Name; do: 'away'; after: number; call: string }
   | { on: Name; do: 'unmount' }
   | { on: Name; do: 'mount' }
   /** What the client knew is gone. */
@@ -98,6 +102,149 @@ function eventOf(random: Random, number: number): Event {
   return { on, do: random.below(2) === 0 ? 'amnesia' : 'sync' }
 }
 
+/** Both synchronise, one after the other. */
+const agree = (on: Name, other: Name): Turn[] => [
+  { pause: 1_500, on, do: 'sync' },
+  { pause: 1_500, on: other, do: 'sync' },
+  { pause: 1_500, on, do: 'sync' },
+]
+
+/** What a story comes to now and then: a few things that have to do with each other. `on` and `other` are the machines. */
+const scenes: ((random: Random, number: number, on: Name, other: Name) => Turn[])[] = [
+  /** Things take each other's places, and the power fails while the other side, or the server, follows. */
+  function exchange(random, number, on, other) {
+    const cut = (name: Name, call: string): Turn => ({
+      pause: 0,
+      on: name,
+      do: 'cut_at',
+      call,
+      more: random.below(12),
+      seed: random.below(1e9),
+    })
+    return [
+      { pause: 0, on, do: 'write', path: '/a', content: `${number} one`, inPlace: false },
+      { pause: 0, on, do: 'write', path: '/b', content: `${number} two`, inPlace: false },
+      ...agree(on, other),
+      { pause: 1_500, on, do: 'swap', path: '/a', to: '/b' },
+      random.below(2) === 0 ? cut(on, 'lstatSync') : { pause: 0, on, do: 'sync' },
+      { pause: 1_500, on, do: 'sync' },
+      { ...cut(other, 'renameSync'), pause: 1_500 },
+      { pause: 1_500, on: other, do: 'sync' },
+    ]
+  },
+  /** One side renames what the other one edits at the same moment. */
+  function rivals(random, number, on, other) {
+    const path = `/${random.of(NAMES)}`
+    return [
+      { pause: 0, on, do: 'write', path, content: `${number} first`, inPlace: false },
+      ...agree(on, other),
+      { pause: 1_500, on: other, do: 'write', path, content: `${number} second`, inPlace: true },
+      { pause: 0, on, do: 'rename', path, to: `/new ${number}` },
+      { pause: 0, on, do: 'sync' },
+      { pause: random.below(20), on: other, do: 'sync' },
+      { pause: random.below(300), on, do: 'sync' },
+    ]
+  },
+  /** A file is deleted and comes back just as it was, while the power fails where its deletion is being followed. */
+  function comeback(random, number, on, other) {
+    const file: Deed = { do: 'write', path: `/back ${number}`, content: `${number} again`, inPlace: false }
+    return [
+      { pause: 0, on, ...file },
+      ...agree(on, other),
+      { pause: 1_500, on, do: 'remove', path: file.path },
+      { pause: 0, on, do: 'sync' },
+      { pause: 1_500, on: other, do: 'cut_at', call: 'renameSync', more: random.below(4), seed: random.below(1e9) },
+      { pause: 1_500, on, ...file },
+      { pause: 0, on, do: 'sync' },
+      { pause: 1_500, on: other, do: 'sync' },
+    ]
+  },
+  /** Somebody writes into a file at the moment in which it is replaced, and the program is killed right after. */
+  function lastWord(random, number, on, other) {
+    const path = `/${random.of(NAMES)}`
+    const write = (what: string): Deed => ({ do: 'write', path, content: `${number} ${what}`, inPlace: true })
+    return [
+      { pause: 0, on, ...write('before') },
+      ...agree(on, other),
+      { pause: 1_500, on, ...write('other') },
+      { pause: 0, on, do: 'sync' },
+      {
+        pause: 1_500,
+        on: other,
+        do: 'meanwhile',
+        after: -1,
+        call: 'renameSync',
+        deed: { ...write('last'), path: '=' },
+        kill: random.below(6),
+      },
+      { pause: 1_500, on: other, do: 'sync' },
+    ]
+  },
+  /** The disk goes away while a run is at work, and comes back. */
+  function away(random, number, on, other) {
+    const after = random.below(60)
+    return [
+      { pause: 0, on, do: 'write', path: `/c/away ${number}`, content: `${number} away`, inPlace: false },
+      { pause: 0, on, do: 'write', path: `/away ${number}`, content: `${number} near`, inPlace: false },
+      ...agree(on, other),
+      { pause: 1_500, on, do: 'away', after, call: random.of(['readdirSync', 'lstatSync', '']) },
+      { pause: 1_500, on, do: 'mount' },
+      { pause: 0, on, do: 'sync' },
+    ]
+  },
+  /** A folder cannot be read for a while. */
+  function blind(random, number, on, other) {
+    const calls = 1 + random.below(4)
+    return [
+      { pause: 0, on, do: 'write', path: `/c/blind ${number}`, content: `${number} blind`, inPlace: false },
+      ...agree(on, other),
+      {
+        pause: 1_500,
+        on,
+        do: 'disk',
+        after: random.below(30),
+        code: random.of(['EACCES', 'EIO']),
+        calls,
+        only: 'readdirSync',
+        look: random.below(3) > 0,
+      },
+      { pause: 1_500, on, do: 'sync' },
+    ]
+  },
+  /** Links to a place outside, where a folder was a moment ago or is about to be filled. */
+  function links(random, number, on, other) {
+    const deed: Deed = { do: 'link', path: '/c' }
+    const call = random.of(['append', 'utimes', 'readdirSync'])
+    const after = call === 'readdirSync' ? random.below(40) : -1
+    return [
+      { pause: 0, on, do: 'write', path: `/c/${number}`, content: `${number} linked`, inPlace: false },
+      ...agree(on, other),
+      { pause: 1_500, on: other, do: 'write', path: `/c/${number}`, content: `${number} later`, inPlace: false },
+      { pause: 0, on: other, do: 'write', path: `/c/new ${number}`, content: `${number} new`, inPlace: false },
+      { pause: 0, on: other, do: 'sync' },
+      random.below(4) === 0
+        ? { pause: 1_500, on, ...deed }
+        : {
+            pause: 1_500,
+            on,
+            do: 'meanwhile',
+            after,
+            call,
+            deed: call === 'readdirSync' ? { ...deed, path: '=' } : deed,
+          },
+      { pause: 0, on, do: 'sync' },
+    ]
+  },
+]
+
+function scene(random: Random, number: number): Turn[] {
+  const [on, other] = random.of<[Name, Name]>([
+    ['A', 'B'],
+    ['B', 'A'],
+  ])
+  return random.of(scenes)(random, number, on, other)
+}
+
 const MEETINGS = ['', 'lstatSync', 'link', 'rename', 'rm', 'open', 'mkdir']
 
 /** One side changes something and says so; while the other takes it in, somebody there is at the same thing. */
@@ -133,8 +280,9 @@ export function tell(seed: number, random: Random): Story {
     add({ on: random.of(['A', 'A', 'B']), do: 'write', path: pathOf(random), content, inPlace: false })
   }
   if (random.below(4) > 0) for (const on of ['A', 'B', 'A'] as const) add({ on, do: 'sync' }, 4_000)
-  const wild = 3 + random.below(25)
+  const wild = 3 + random.below(20)
   for (let at = 0; at < wild; at += 1) {
+    if (random.below(14) === 0) turns.push(...scene(random, first + at))
     if (random.below(12) === 0) turns.push(...meeting(random, first + at))
     add(eventOf(random, first + at), random.of([0, 0, random.below(5), random.below(40), random.below(300)]))
   }

@@ -20,6 +20,17 @@ export type Deed =
 /** A folder that no synchronising program may touch, and what it holds. */
 export const OUTSIDE = { folder: '/outside', file: '/outside/a', content: 'nobody else is to touch this' }
 
+/** What users did to a disk: paths, whether there was a link among it, and whether the disk was away. */
+interface Lately {
+  paths: string[]
+  linked: boolean
+  away: boolean
+}
+
+/** What happened to a disk since the last run on it began. */
+export const latelyOn = ({ lately }: Ledger, { mount }: Disk): Lately =>
+  (lately[mount] ??= { paths: [], linked: false, away: false })
+
 export interface Ledger {
   /** Contents that users wrote. */
   written: Set<string>
@@ -27,6 +38,10 @@ export interface Ledger {
   released: Set<string>
   /** Places on each disk at which a user took something away, by its mount. */
   taken: Set<string>
+  /** Contents that a user took away, moved or overwrote, by the disk on which he did. */
+  parted: Record<string, Set<string>>
+  /** What happened to each disk since the last run on it began. */
+  lately: Record<string, Lately>
 }
 
 /** Does a deed on a disk; it is durable at once. */
@@ -46,12 +61,26 @@ const isWithin = (path: string, folder: string): boolean => path === folder || p
 
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
 
+/** Contents at and below a place. */
+function contentsAt(disk: Disk, place: string): string[] {
+  const { inode } = disk.find('lstat', place, false)
+  if (inode?.kind === 'file') return [inode.data.toString()]
+  if (inode?.kind !== 'dir') return []
+  return [...disk.walk(place)].flatMap((each) => (each.inode.kind === 'file' ? [each.inode.data.toString()] : []))
+}
+
 /** Gives up whatever stands at a place. */
 function release(disk: Disk, place: string, { released }: Ledger): void {
-  const { inode } = disk.find('lstat', place, false)
-  if (inode?.kind === 'file') released.add(inode.data.toString())
-  if (inode?.kind !== 'dir') return
-  for (const each of disk.walk(place)) if (each.inode.kind === 'file') released.add(each.inode.data.toString())
+  for (const content of contentsAt(disk, place)) released.add(content)
+}
+
+/** Notes what a deed is about to take from where it is. */
+function part(disk: Disk, paths: string[], isLink: boolean, ledger: Ledger): void {
+  const lately = latelyOn(ledger, disk)
+  lately.paths.push(...paths)
+  lately.linked ||= isLink
+  const parted = (ledger.parted[disk.mount] ??= new Set())
+  for (const path of paths) for (const content of contentsAt(disk, HOME + path)) parted.add(content)
 }
 
 /** Whether a place can be had without walking through a link. */
@@ -79,6 +108,7 @@ function perform(disk: Disk, given: Deed, ledger: Ledger): void {
   const place = HOME + deed.path
   if (!isOpen(disk, place)) return
   if (deed.do !== 'write') ledger.taken.add(`${disk.mount}${deed.path}`)
+  part(disk, 'to' in deed ? [deed.path, deed.to] : [deed.path], deed.do === 'link', ledger)
   if (deed.do === 'write') return write(disk, place, deed, ledger)
   if (deed.do === 'folder') return files.mkdir(disk, place, 0o755, true)
   if (deed.do === 'remove') {
@@ -97,7 +127,7 @@ function perform(disk: Disk, given: Deed, ledger: Ledger): void {
     if (inode.kind === 'file') write(disk, to, { content: inode.data.toString(), inPlace: false }, ledger)
   } else if (deed.do === 'rename') rename(disk, place, to, ledger)
   else {
-    disk.get('lstat', to, false)
+    for (const each of [place, to]) disk.get('lstat', each, false)
     const aside = `${HOME}/.aside`
     files.rename(disk, to, aside)
     files.rename(disk, place, to)

@@ -5,9 +5,22 @@ import { makeApp } from '../../../src/http/app.ts'
 import { openLocal } from '../../../src/wiring/local.ts'
 import { makeAccount } from '../../support/account.ts'
 import { temporaryFolder } from '../../support/server.ts'
+import { openEngine } from '../../../src/host/sqlite-engine.ts'
 import { openSqlite } from '../../../src/storage/sqlite.ts'
 
 const { manifest, download } = contract.syncFiles.actions
+
+/** A file as the server has it, by its number. */
+export type ServerFiles = ReadonlyMap<number, { path: string; parent: number; name: string; sha256: string }>
+
+const FILES = `
+  with recursive tree (id, parent, name, path, sha256) as (
+    select id, 0, '', '', null from nodes where user_id = ? and parent_id is null and room_id is null
+    union all
+    select nodes.id, tree.id, nodes.name, tree.path || '/' || nodes.name, nodes.sha256
+    from nodes join tree on nodes.parent_id = tree.id where nodes.trash_id is null
+  )
+  select id, path, parent, name, sha256 from tree where sha256 is not null`
 
 /** An account with two devices, and what it holds as the server says it. */
 export interface SimulatedAccount {
@@ -15,6 +28,8 @@ export interface SimulatedAccount {
   owner: { server_id: string; user_id: number }
   /** Contents of files, null for folders. */
   tree(): Promise<Record<string, string | null>>
+  /** What it holds at this moment. */
+  files(): ServerFiles
 }
 
 /** A server in this process, without a network. */
@@ -32,6 +47,8 @@ export async function openWorld(): Promise<World> {
   const clock = { now: () => time.now() }
   const local = await openLocal({ dataDir, env: { SVC_LIMITS: 'off' }, clock })
   const database = openSqlite(local.directory.database)
+  const direct = openEngine(local.directory.database, 1_000)
+  const filesOf = direct.prepare(FILES)
   const nobodyAsks = () => Promise.reject(new Error('Nobody asks.'))
   const app = await makeApp({
     domain: local.domain,
@@ -69,6 +86,16 @@ export async function openWorld(): Promise<World> {
       return {
         tokens: { A: token, B: (await account.another()).token },
         owner: { server_id, user_id: account.id },
+        files() {
+          const rows = filesOf.all(account.id) as {
+            id: number
+            path: string
+            parent: number
+            name: string
+            sha256: string
+          }[]
+          return new Map(rows.map(({ id, ...file }) => [id, file]))
+        },
         async tree() {
           const { files, directories } = await listing()
           const tree: Record<string, string | null> = {}
@@ -84,6 +111,7 @@ export async function openWorld(): Promise<World> {
       await app.close()
       await local.close()
       await database.close()
+      direct.close()
       await rm(dataDir, { recursive: true })
     },
   }

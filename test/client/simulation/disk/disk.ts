@@ -34,6 +34,8 @@ export interface Witness {
   /** A name changed: what stands there now, and what stood there before. */
   onName(path: string, now: Inode | undefined, before: Inode | undefined): void
   onWrite(inode: Inode): void
+  /** A folder is listed or a file opened: where it really is. */
+  onLook(path: string): void
 }
 
 const ROOT = 1
@@ -78,6 +80,22 @@ export class Disk {
     if (this.#byUser === 0) this.witness?.onCall(name, path)
     // Throws for the power that was cut by the witness.
     if (this.dead) throw new PowerCut()
+  }
+
+  /** Tells where a program looks; `path` is without links. */
+  looked(path: string): void {
+    if (this.#byUser === 0) this.witness?.onLook(path)
+  }
+
+  /** Does something as if every disk were where it belongs. */
+  whole<T>(deed: () => T): T {
+    const { absent } = this
+    this.absent = undefined
+    try {
+      return this.asUser(deed)
+    } finally {
+      this.absent = absent
+    }
   }
 
   time(): bigint {

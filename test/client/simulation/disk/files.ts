@@ -145,6 +145,7 @@ export function open(disk: Disk, path: string, flags: string | number = 'r', mod
   const spot = disk.find('open', path, follow && !exclusive)
   if (spot.inode && exclusive) throw trouble('EEXIST', 'open', path)
   if (spot.inode?.kind === 'link') throw trouble('ELOOP', 'open', path)
+  disk.looked(spot.path)
   if (spot.inode?.kind === 'dir' && write) throw trouble('EISDIR', 'open', path)
   let { inode } = spot
   if (!inode) {
@@ -193,9 +194,16 @@ export function utimes({ disk, inode }: Handle, mtime: number | Date): void {
   inode.ctimeNs = disk.time()
 }
 
+export function readdir(disk: Disk, path: string): string[] {
+  disk.looked(disk.find('readdir', path, true).path)
+  return disk.names('readdir', path)
+}
+
 /** A whole file. */
 export function content(disk: Disk, path: string): Buffer {
-  const inode = disk.get('open', path)
+  const { inode, path: place } = disk.find('open', path, true)
+  if (!inode) throw trouble('ENOENT', 'open', path)
+  disk.looked(place)
   if (inode.kind === 'dir') throw trouble('EISDIR', 'read', path)
   return inode.data
 }

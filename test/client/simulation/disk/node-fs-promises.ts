@@ -37,7 +37,7 @@ const byPath: Record<string, Deed> = {
   open: (disk, path, flags?: string | number, mode?: number) => handleFace(files.open(disk, path, flags, mode)),
   mkdir: (disk, path, options?: { mode?: number; recursive?: boolean }) =>
     files.mkdir(disk, path, options?.mode, options?.recursive),
-  readdir: (disk, path) => disk.names('readdir', path),
+  readdir: files.readdir,
   readFile: (disk, path, encoding?: BufferEncoding) => {
     const content = files.content(disk, path)
     return encoding ? content.toString(encoding) : Buffer.from(content)

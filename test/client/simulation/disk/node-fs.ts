@@ -53,7 +53,7 @@ const byPath = {
   existsSync: exists,
   realpathSync: (disk: Disk, path: string) => disk.mount + disk.find('realpath', path, true).path,
   readdirSync: (disk: Disk, path: string, options?: { encoding?: string }) => {
-    const names = disk.names('readdir', path)
+    const names = files.readdir(disk, path)
     return options?.encoding === 'buffer' ? names.map((name) => Buffer.from(name)) : names
   },
   readFileSync(disk: Disk, path: string, options?: Encoded) {
