@@ -6,6 +6,8 @@ type Value = string | number | bigint | null
 /** A small database of one program in one file: plain SQL, synchronous, every commit durable. */
 export interface SqliteFile {
   all<R>(sql: string, ...values: Value[]): R[]
+  /** As `all`, one row after another; until the last was asked for, nothing else can be asked. */
+  each<R>(sql: string, ...values: Value[]): Iterable<R>
   get<R>(sql: string, ...values: Value[]): R | undefined
   run(sql: string, ...values: Value[]): void
   /** Runs several statements without values, for example a schema. */
@@ -46,6 +48,7 @@ export function openSqliteFile(file: string): SqliteFile {
   }
   return {
     all: <R>(sql: string, ...values: Value[]) => statement(sql).all(values) as R[],
+    each: <R>(sql: string, ...values: Value[]) => statement(sql).iterate(values) as Iterable<R>,
     get: <R>(sql: string, ...values: Value[]) => statement(sql).get(values) as R | undefined,
     run: (sql, ...values) => void told(() => statement(sql).run(values)),
     script: (sql) => void handle.exec(sql),

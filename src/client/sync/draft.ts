@@ -144,10 +144,12 @@ export function speller(own: Paths, other: Paths, base: Paths): (key: string) =>
   const spell = (key: string): string => {
     const path = own.get(key)?.path ?? known.get(key)
     if (path !== undefined) return path
-    const name = nameOf(other.get(key)?.path ?? base.get(key)?.path ?? key)
-    const spelled = childOf(spell(parentOf(key)), name)
-    known.set(key, spelled)
-    return spelled
+    const model = other.get(key)?.path ?? base.get(key)?.path ?? key
+    const folder = parentOf(key)
+    const over = known.get(folder) ?? spell(folder)
+    known.set(folder, over)
+    // The text that is there already does, where it says the same.
+    return parentOf(model) === over ? model : childOf(over, nameOf(model))
   }
   return spell
 }

@@ -1,5 +1,5 @@
 import { isSafePath, nameTrouble } from './paths.ts'
-import type { Listing } from './remote.ts'
+import type { Listed } from './remote.ts'
 import type { FeedNode, FeedPage } from './state-remote.ts'
 import { childOf, ROOT } from './tree.ts'
 
@@ -60,14 +60,16 @@ export function readPage(
  * The nodes with their paths, parents first. Throws `Unsound` unless every node hangs on the root through folders alone, with a
  * path of its own that may be joined to the root of a folder.
  */
-export function toListing(nodes: readonly FeedNode[]): Listing['nodes'] {
+export function toListing(nodes: Iterable<FeedNode>): Listed[] {
   const children = new Map<number | null, FeedNode[]>()
+  let count = 0
   for (const node of nodes) {
+    count += 1
     const siblings = children.get(node.parent)
     if (siblings) siblings.push(node)
     else children.set(node.parent, [node])
   }
-  const listed: Listing['nodes'] = []
+  const listed: Listed[] = []
   const waiting: { id: number | null; path: string }[] = [{ id: null, path: ROOT }]
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     const names = new Set<string>()
@@ -82,6 +84,6 @@ export function toListing(nodes: readonly FeedNode[]): Listing['nodes'] {
     }
   }
   // The rest is without a parent, in a file, or in a circle.
-  if (listed.length !== nodes.length) throw new Unsound('parent')
+  if (listed.length !== count) throw new Unsound('parent')
   return listed
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import pLimit from 'p-limit'
 import type { Clock } from '../../base/clock.ts'
 import { Changed } from './changed.ts'
+import type { Inodes } from './pairs.ts'
 import { isCopyName, placeOf } from './paths.ts'
 import { identityOf } from './scan.ts'
 import type { Hashed, State } from './state.ts'
@@ -82,42 +82,42 @@ interface Parts {
   base: BaseTree
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>
-  /** What was read before: `hashes` of the state. */
-  remembered: ReadonlyMap<string, Hashed>
-  state: Pick<State, 'commit'>
+  state: Pick<State, 'commit' | 'hashes'>
   /** Keys whose content matters, although neither side knows of it. */
   also?: ReadonlySet<string>
   clock: Clock
   signal?: AbortSignal | undefined
 }
 
+/** Learnt hashes that are written down together. */
+const GROUP = 10_000
+
 /**
  * Finds out the contents of local files where a decision depends on them, from memory where the file looks as it did, else
  * by reading it. A file that neither base nor remote knows is sent whatever it holds, so it is read once, when it is sent;
- * except where its size says that it may be one that has moved, or its name that it is a conflict copy. Returns how many files were read.
+ * except where its size says that it may be one that has moved, or its name that it is a conflict copy. Returns how many files were
+ * read, and the numbers that files had when their contents were read before.
  */
-export async function fillHashes(parts: Parts): Promise<number> {
-  const { root, base, local, remote, remembered, state, also, clock, signal } = parts
-  const limit = pLimit(AT_ONCE)
-  const learnt: { key: string; hashed: Hashed }[] = []
-  const fresh: [string, LocalFile][] = []
-  const work: Promise<void>[] = []
-  for (const [key, node] of local.nodes) {
-    if (node.kind !== 'file') continue
-    const hashed = remembered.get(key)
-    if (holds(hashed, node.id)) Object.assign(node, { sha256: hashed.sha256, blank: hashed.blank })
-    else if (base.has(key) || remote.nodes.has(key) || also?.has(key) || isCopyName(node.path))
-      work.push(limit(() => fill(key, node)))
-    else fresh.push([key, node])
+export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: Inodes }> {
+  const { root, base, local, remote, state, also, clock, signal } = parts
+  const { known, former } = recall(parts)
+  let learnt: { hash: string; hashed: Hashed }[] = []
+  const learn = (hash: string, hashed: Hashed): void => {
+    learnt.push({ hash, hashed })
+    if (learnt.length < GROUP) return
+    state.commit(learnt)
+    learnt = []
   }
 
-  async function fill(key: string, node: LocalFile): Promise<void> {
+  async function fill(key: string): Promise<void> {
     signal?.throwIfAborted()
+    const node = local.nodes.get(key) as LocalFile
     const at = clock.now()
     try {
       const content = await hashFile(placeOf(root, node.path), node.id)
-      Object.assign(node, content)
-      learnt.push({ key, hashed: { id: node.id, ...content, at } })
+      node.sha256 = shared(base, remote, key, content.sha256)
+      node.blank = content.blank
+      learn(key, { id: node.id, sha256: node.sha256, blank: node.blank, at })
     } catch (error) {
       // It is there, but what it holds is not known: nothing is decided about it.
       const reason = String((error as NodeJS.ErrnoException).code ?? error)
@@ -129,31 +129,93 @@ export async function fillHashes(parts: Parts): Promise<number> {
     }
   }
 
-  await Promise.all(work)
-  const { sizes, byInode } = goneFiles(base, local, remembered)
-  for (const [key, node] of fresh) {
+  const unread: string[] = []
+  const fresh: string[] = []
+  for (const [key, node] of local.nodes) {
+    if (node.kind !== 'file' || known.has(key)) continue
+    const matters = base.has(key) || remote.nodes.has(key) || also?.has(key) || isCopyName(node.path)
+    if (matters) unread.push(key)
+    else fresh.push(key)
+  }
+  await eachOf(unread, fill)
+
+  const { sizes, byInode } = goneFiles(base, local, former)
+  const suspect: string[] = []
+  for (const key of fresh) {
+    const node = local.nodes.get(key) as LocalFile
     const before = byInode.get(node.id.ino)
     // In a folder that was renamed the files are what they were, to the time of their last change.
     if (before && holds(before, node.id)) {
-      Object.assign(node, { sha256: before.sha256, blank: before.blank })
-      learnt.push({ key, hashed: before })
-    } else if (sizes.has(node.id.size)) work.push(limit(() => fill(key, node)))
+      node.sha256 = before.sha256
+      node.blank = before.blank
+      learn(key, before)
+    } else if (sizes.has(node.id.size)) suspect.push(key)
   }
-  await Promise.all(work)
-  const known = new Set([...base.keys(), ...local.nodes.keys()])
-  const stale = [...remembered.keys()].filter((key) => !known.has(key))
-  state.commit([
-    ...learnt.map(({ key, hashed }) => ({ hash: key, hashed })),
-    ...stale.map((forgetHash) => ({ forgetHash })),
-  ])
-  return work.length
+  await eachOf(suspect, fill)
+  const stale = [...former.keys()].filter((key) => !base.has(key) && !local.nodes.has(key))
+  state.commit([...learnt, ...stale.map((forgetHash) => ({ forgetHash }))])
+  return { read: unread.length + suspect.length, inodes: inodesOf(local, known, former) }
+}
+
+/**
+ * Takes over what is remembered of files that look as they did: their keys are `known`. The rest of what is remembered, of files that
+ * changed or are gone, is `former`.
+ */
+function recall({ base, local, remote, state }: Parts): { known: Set<string>; former: Map<string, Hashed> } {
+  const known = new Set<string>()
+  const former = new Map<string, Hashed>()
+  for (const { key, hashed } of state.hashes()) {
+    const node = local.nodes.get(key)
+    if (node?.kind !== 'file' || !holds(hashed, node.id)) {
+      former.set(key, hashed)
+      continue
+    }
+    node.sha256 = shared(base, remote, key, hashed.sha256)
+    node.blank = hashed.blank
+    known.add(node.path === key ? node.path : key)
+  }
+  return { known, former }
+}
+
+/** A checksum as the text that one of the other trees has already, if it is the same. */
+function shared(base: BaseTree, remote: Tree<RemoteNode>, key: string, sha256: string): string {
+  for (const node of [base.get(key), remote.nodes.get(key)]) {
+    if (node?.kind === 'file' && node.sha256 === sha256) return node.sha256
+  }
+  return sha256
+}
+
+/** The numbers of files as they were when their contents were read, without a table of their own. */
+const inodesOf = (local: Tree<LocalNode>, known: ReadonlySet<string>, former: ReadonlyMap<string, Hashed>): Inodes => ({
+  get(key) {
+    if (!known.has(key)) return former.get(key)?.id.ino
+    const node = local.nodes.get(key)
+    return node?.kind === 'file' ? node.id.ino : undefined
+  },
+})
+
+/** Does something with each, a few at a time, and throws the first error once all that were begun have ended. */
+async function eachOf(keys: readonly string[], work: (key: string) => Promise<void>): Promise<void> {
+  let at = 0
+  let failed: { error: unknown } | undefined
+  async function worker(): Promise<void> {
+    while (at < keys.length && !failed) {
+      try {
+        await work(keys[(at += 1) - 1]!)
+      } catch (error) {
+        failed ??= { error }
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  if (failed) throw failed.error
 }
 
 /** What base knows and what is not where it was any more: sizes to look for, and what was remembered of each file by its number. */
 function goneFiles(
   base: BaseTree,
   local: Tree<LocalNode>,
-  remembered: ReadonlyMap<string, Hashed>,
+  former: ReadonlyMap<string, Hashed>,
 ): { sizes: Set<number>; byInode: Map<bigint, Hashed> } {
   const sizes = new Set<number>()
   const byInode = new Map<bigint, Hashed>()
@@ -161,7 +223,7 @@ function goneFiles(
     const now = local.nodes.get(key)
     if (node.kind !== 'file' || (now?.kind === 'file' && now.sha256 === node.sha256)) continue
     sizes.add(node.size)
-    const hashed = remembered.get(key)
+    const hashed = former.get(key)
     if (hashed) byInode.set(hashed.id.ino, hashed)
   }
   return { sizes, byInode }

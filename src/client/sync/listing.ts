@@ -46,7 +46,7 @@ const PAGES = 10_000
  */
 export async function currentListing(parts: ListingParts): Promise<Current> {
   const { state, clock } = parts
-  const known = state.nodes()?.cursor ?? state.remembered()?.cursor
+  const known = state.known()?.cursor
   const distrusted = state.get<number>('feed_distrusted')
   const follows = knownOffers(state).feed && (distrusted === undefined || clock.now() - distrusted >= DAY)
   let rewound = false
@@ -60,7 +60,7 @@ export async function currentListing(parts: ListingParts): Promise<Current> {
       if (!rewound && !unsound && !isFault(error, 'cursor_expired')) throw error
       if (unsound) state.set('feed_distrusted', clock.now())
       // A listing and its ETag are worth keeping when only the feed is not to be trusted.
-      if (!unsound || state.nodes()) state.forgetRemote()
+      if (!unsound || state.known()?.as === 'nodes') state.forgetRemote()
     }
   }
   return fromManifest(parts, known, rewound)
@@ -72,8 +72,8 @@ async function follow(parts: ListingParts): Promise<Current | undefined> {
   const epoch = state.get<string>('epoch') ?? ''
   const own = (answer: { epoch?: unknown; server_id?: unknown }): boolean =>
     answer.epoch === epoch && answer.server_id === root.registered.server_id
-  const hasNodes = state.nodes() !== undefined
-  const known = state.nodes()?.cursor ?? state.remembered()!.cursor
+  const { as, cursor: known } = state.known()!
+  const hasNodes = as === 'nodes'
   // One request for both: whoever knows less is told more.
   let cursor = Math.min(known, rows?.cursor(epoch) ?? known)
 
@@ -94,7 +94,7 @@ async function follow(parts: ListingParts): Promise<Current | undefined> {
     if (pages === PAGES) throw new Unsound('endless')
   }
   if (!hasNodes) state.stillSo(Math.max(cursor, known))
-  const nodes = hasNodes ? toListing(state.nodes()!.nodes) : (state.remembered()!.nodes as Listing['nodes'])
+  const nodes = hasNodes ? toListing(state.nodes()!) : (state.remembered()!.nodes as Listing['nodes'])
   return { nodes, rejected: [], anew: false, cursor, epoch }
 }
 

@@ -15,11 +15,6 @@ const DEEPEST = 64
 /** Numbers of files by key. */
 export type Inodes = Pick<ReadonlyMap<string, bigint>, 'get'>
 
-/** The numbers of files as they were when their contents were read, without a table of their own. */
-export const inodesIn = (remembered: ReadonlyMap<string, { id: { ino: bigint } }>): Inodes => ({
-  get: (key) => remembered.get(key)?.id.ino,
-})
-
 /**
  * Finds which new file of a side is which one that is gone: the same file by its number, else the only one with that content,
  * else the only one with that content and the same name. What is ambiguous is left out.

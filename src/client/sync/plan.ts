@@ -25,9 +25,11 @@ export function plan(input: PlanInput): Plan {
   const moves = planMoves(input)
   const { base, local, remote } = moves.after
   const draft = makeDraft(moves.after)
-  const keys = new Set([...base.keys(), ...local.nodes.keys(), ...remote.nodes.keys()])
+  const keys = [...base.keys()]
+  for (const key of local.nodes.keys()) if (!base.has(key)) keys.push(key)
+  for (const key of remote.nodes.keys()) if (!base.has(key) && !local.nodes.has(key)) keys.push(key)
   // Backwards: what a folder holds is decided before the folder, which then knows whether it is still needed.
-  for (const key of [...keys].sort().reverse()) decide(draft, key)
+  for (const key of keys.sort().reverse()) decide(draft, key)
   const { ops, skipped } = draft.result()
   return { ops: [...moves.ops, ...ops], skipped }
 }

@@ -4,13 +4,14 @@ import type { Api } from '../api.ts'
 import { Unreachable } from '../trouble.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import type { Pace } from './pace.ts'
-import { foldersOver, isOwn, isSafePath, resemblesOwn, unrepresentable } from './paths.ts'
+import { isOwn, isSafePath, resemblesOwn, unrepresentable } from './paths.ts'
 import type { Remembered } from './state-remote.ts'
 import {
   emptyTree,
   keyOf,
   parentOf,
   ROOT,
+  type BaseNode,
   type BaseTree,
   type RemoteFile,
   type RemoteNode,
@@ -21,9 +22,11 @@ import {
 
 const { manifest } = contract.syncFiles.actions
 
+export type Listed = Exclude<RemoteNode, { kind: 'other' }>
+
 /** The account's files as the server listed them, every entry checked. */
 export interface Listing {
-  nodes: Exclude<RemoteNode, { kind: 'other' }>[]
+  nodes: Iterable<Listed>
   /** Entries that no sound server sends; with any of them the listing counts as incomplete. */
   rejected: Skipped[]
   cursor: number
@@ -62,7 +65,7 @@ function readListing(document: Record<string, unknown>, from: string): Listing {
     throw new Unreachable(`${from} answered with a listing that is none: check the address.`)
   }
   const rejected: Skipped[] = []
-  const seen = new Map<string, Listing['nodes'][number]>()
+  const seen = new Map<string, Listed>()
   for (const entry of files) {
     const file = toFile(entry)
     if (!file || seen.has(file.path)) rejected.push({ path: pathIn(entry), code: 'bad_path' })
@@ -73,13 +76,16 @@ function readListing(document: Record<string, unknown>, from: string): Listing {
     rejected.push({ path: pathIn({ path }), code: 'bad_path' })
     return []
   })
-  const implied = [...seen.keys(), ...folders].flatMap(foldersOver)
-  for (const path of [...folders, ...implied]) {
+  const implied = new Set(folders)
+  for (const path of [...seen.keys(), ...folders]) {
+    for (let at = parentOf(path); at !== ROOT && !implied.has(at); at = parentOf(at)) implied.add(at)
+  }
+  for (const path of implied) {
     if (seen.get(path)?.kind === 'file') rejected.push({ path, code: 'bad_path' })
     else seen.set(path, { kind: 'dir', path })
   }
   return {
-    nodes: [...seen.values()],
+    nodes: { [Symbol.iterator]: () => seen.values() },
     rejected: uniqueByPath(rejected),
     cursor: typeof cursor === 'number' ? cursor : 0,
     epoch,
@@ -120,24 +126,15 @@ export function buildRemote(
     tree.occupied.add(keyOf(parentOf(path), fold))
     tree.skipped.push({ path, code })
   }
-  const inOrder = nodes
-    .map((node) => ({
-      node,
-      depth: node.path.split('/').length,
-      isAgreed: base.get(keyOf(node.path, fold))?.path === node.path,
-    }))
-    // A folder always before what it holds, whatever was agreed on.
-    .sort(
-      (a, b) => a.depth - b.depth || Number(b.isAgreed) - Number(a.isAgreed) || (a.node.path < b.node.path ? -1 : 1),
-    )
-
-  for (const { node } of inOrder) {
+  for (const node of inOrder(nodes, { fold, base })) {
     const { path } = node
     if (isOwn(path)) continue
     const over = tree.nodes.get(keyOf(parentOf(path), fold))
     // Below something left out, which was reported itself.
     if (parentOf(path) !== ROOT && (over?.kind !== 'dir' || over.path !== parentOf(path))) continue
-    const key = keyOf(path, fold)
+    const known = base.get(keyOf(path, fold))
+    // One text for both, where they are the same.
+    const key = known?.path === path && !fold ? known.path : keyOf(path, fold)
     const rule = rules?.find(path, node.kind === 'dir')
     if (rule) {
       tree.ignored.set(key, { ...rule, path })
@@ -154,3 +151,27 @@ export function buildRemote(
   }
   return tree
 }
+
+/** A folder always before what it holds, whatever was agreed on; then what was agreed on before what was not. What is as base has it is base's own node. */
+function inOrder(nodes: Iterable<Listed>, { fold, base }: Pick<BuildOptions, 'fold' | 'base'>): Listed[] {
+  const levels: Record<'agreed' | 'other', Listed[]>[] = []
+  for (const node of nodes) {
+    const known = base.get(keyOf(node.path, fold))
+    const level = (levels[depthOf(node.path)] ??= { agreed: [], other: [] })
+    if (known?.path === node.path) level.agreed.push(isSame(known, node) ? known : node)
+    else level.other.push(node)
+  }
+  const byPath = (a: Listed, b: Listed): number => (a.path < b.path ? -1 : 1)
+  return levels.flatMap(({ agreed, other }) => [...agreed.sort(byPath), ...other.sort(byPath)])
+}
+
+function depthOf(path: string): number {
+  let depth = 0
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) depth += 1
+  return depth
+}
+
+const isSame = (a: BaseNode, b: Listed): boolean =>
+  a.kind === 'file' && b.kind === 'file'
+    ? a.sha256 === b.sha256 && a.size === b.size && a.mtime === b.mtime
+    : a.kind === b.kind

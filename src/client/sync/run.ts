@@ -13,7 +13,6 @@ import { currentListing, type Heard } from './listing.ts'
 import { assertOwner, knownLimits, knownOffers } from './owner.ts'
 import { makePace, type Pace, type Sleep } from './pace.ts'
 import type { Calls, Limits } from './turns.ts'
-import { inodesIn } from './pairs.ts'
 import { deviceLabel } from './paths.ts'
 import { plan } from './plan.ts'
 import { makeProgress } from './progress.ts'
@@ -267,14 +266,14 @@ async function learn(
   { root, state, report, clock, signal }: Parts,
   trees: { base: BaseTree; local: Tree<LocalNode>; remote: Tree<RemoteNode> },
 ) {
-  const remembered = state.hashes()
   const holds = state.holds()
   const also = new Set(holds.map(({ key }) => key))
-  report.hashed(await fillHashes({ root: root.path, ...trees, remembered, state, also, clock, signal }))
+  const { read, inodes } = await fillHashes({ root: root.path, ...trees, state, also, clock, signal })
+  report.hashed(read)
   const { keys: back, over, skipped } = heldBack(holds, trees)
   if (over.length > 0) state.commit(over.map((release) => ({ release })))
   trees.local.skipped.push(...skipped)
-  return { back, inodes: inodesIn(remembered) }
+  return { back, inodes }
 }
 
 /** What came to be ignored is no part of any tree any more: it stays where it is, on both sides. */

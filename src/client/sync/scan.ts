@@ -49,7 +49,9 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
     const { path: at, key: folderKey } = folder
     readRules(rules, root, at)
     for (const [key, name] of namesIn(tree, { root, fold, base }, at, folderKey)) {
-      const path = childOf(at, name)
+      const own = childOf(at, name)
+      // One text for both where the key is the path, which it nearly always is.
+      const path = own === key ? key : own
       if (path === `/${OWN_FOLDER}`) continue
       const node = look(placeOf(root, path), path, device)
       if (!node) continue
@@ -121,9 +123,15 @@ function namesIn(
     const known = rival === undefined ? undefined : base.get(childKey)
     const wins = rival === undefined || (known !== undefined && nameOf(known.path) === name)
     if (rival !== undefined) leaveOut(tree, key, childOf(path, wins ? rival : name), 'collision')
-    if (wins) byKey.set(childKey, name)
+    if (wins) byKey.set(sharedKey(base, childKey), name)
   }
   return byKey
+}
+
+/** The key as base has it, if it has it: a text that is there already. */
+function sharedKey(base: BaseTree, key: string): string {
+  const path = base.get(key)?.path
+  return path === key ? path : key
 }
 
 function decode(bytes: Buffer): string | undefined {

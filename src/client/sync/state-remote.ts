@@ -1,11 +1,11 @@
 import type { SqliteFile } from '../../host/sqlite-file.ts'
-import type { FileState, RemoteNode } from './tree.ts'
+import type { BaseNode, FileState, RemoteNode } from './tree.ts'
 
 /** The listing of the server that an ETag stands for. */
 export interface Remembered {
   etag: string
   cursor: number
-  nodes: RemoteNode[]
+  nodes: Iterable<RemoteNode>
 }
 
 /** A file or, without `sha256`, a folder as the change feed tells of it; those at the top have no parent. */
@@ -27,12 +27,15 @@ export interface FeedPage {
 
 /** What is remembered of the account's files: a listing by paths, or the nodes of the change feed, never both. */
 export interface RemoteMemory {
+  /** Which of both it is, and the cursor it stands for; undefined while nothing is known. */
+  known(): { as: 'nodes' | 'listing'; cursor: number } | undefined
+  /** Its nodes are read when they are asked for, and while they are nothing else can be asked. */
   remembered(): Remembered | undefined
   remember(listing: Remembered): void
   /** Nothing that the listing holds changed up to this cursor. */
   stillSo(cursor: number): void
   /** All nodes and the cursor they stand for, undefined while none are known. */
-  nodes(): { cursor: number; nodes: FeedNode[] } | undefined
+  nodes(): Iterable<FeedNode> | undefined
   /** Begins anew with these. */
   begin(nodes: readonly FeedNode[], cursor: number): void
   /** Takes in a page together with its cursor. */
@@ -55,8 +58,8 @@ interface FileRow {
   mtime: number
 }
 
-export const nodeOf = ({ sha256, size, mtime }: FileRow): FileState | { kind: 'dir' } =>
-  sha256 === null ? { kind: 'dir' } : { kind: 'file', sha256, size, mtime }
+export const toNode = (path: string, { sha256, size, mtime }: FileRow): BaseNode =>
+  sha256 === null ? { kind: 'dir', path } : { kind: 'file', path, sha256, size, mtime }
 
 export const valuesOf = (node: FileState | { kind: string }): [string | null, number | null, number | null] =>
   'sha256' in node ? [node.sha256, node.size, node.mtime] : [null, null, null]
@@ -73,15 +76,23 @@ export function makeRemoteMemory(db: SqliteFile, facts: Facts): RemoteMemory {
     db.run(`delete from facts where name in ('manifest', 'feed')`)
   }
 
+  function* listed(): Generator<RemoteNode> {
+    for (const row of db.each<FileRow & { path: string }>('select * from remote')) yield toNode(row.path, row)
+  }
+
   const put = ({ id, parent, name, sha256, size, mtime }: FeedNode): void =>
     db.run('insert or replace into nodes values (?, ?, ?, ?, ?, ?)', id, parent, name, sha256, size, mtime)
 
   return {
+    known() {
+      const feed = facts.get<{ cursor: number }>('feed')
+      if (feed) return { as: 'nodes', cursor: feed.cursor }
+      const tag = facts.get<{ cursor: number }>('manifest')
+      return tag && { as: 'listing', cursor: tag.cursor }
+    },
     remembered() {
       const tag = facts.get<{ etag: string; cursor: number }>('manifest')
-      if (!tag) return undefined
-      const rows = db.all<FileRow & { path: string }>('select * from remote')
-      return { ...tag, nodes: rows.map((row) => ({ path: row.path, ...nodeOf(row) })) }
+      return tag && { ...tag, nodes: { [Symbol.iterator]: listed } }
     },
     remember({ etag, cursor, nodes }) {
       db.transaction(() => {
@@ -94,10 +105,7 @@ export function makeRemoteMemory(db: SqliteFile, facts: Facts): RemoteMemory {
       const tag = facts.get<{ etag: string }>('manifest')
       if (tag) facts.set('manifest', { etag: tag.etag, cursor })
     },
-    nodes() {
-      const feed = facts.get<{ cursor: number }>('feed')
-      return feed && { cursor: feed.cursor, nodes: db.all<FeedNode>('select * from nodes') }
-    },
+    nodes: () => (facts.get('feed') ? db.each<FeedNode>('select * from nodes') : undefined),
     begin(nodes, cursor) {
       db.transaction(() => {
         forget()

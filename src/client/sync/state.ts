@@ -1,7 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
 import { DEEDS_SCHEMA, makeDeedMemory, type DeedChange, type DeedMemory } from './state-deeds.ts'
-import { makeRemoteMemory, nodeOf, REMOTE_SCHEMA, valuesOf, type RemoteMemory } from './state-remote.ts'
+import { makeRemoteMemory, REMOTE_SCHEMA, toNode, valuesOf, type RemoteMemory } from './state-remote.ts'
 import { shiftRows, type Shift } from './state-shift.ts'
 import type { BaseNode, BaseTree, Identity } from './tree.ts'
 
@@ -74,7 +74,8 @@ export interface Belonging {
 /** What a folder's state knows between runs. Its loss costs time, never data: without it both sides are compared anew. */
 export interface State extends RemoteMemory, DeedMemory {
   base(): BaseTree
-  hashes(): Map<string, Hashed>
+  /** All of it, one after another: nothing else can be asked meanwhile. */
+  hashes(): Iterable<{ key: string; hashed: Hashed }>
   intents(): Intent[]
   parts(): Map<string, Part>
   conflicts(): Copied[]
@@ -167,7 +168,7 @@ interface FileRow {
   size: number
   mtime: number
 }
-type BaseRow = FileRow & { key: string; path: string }
+type BaseRow = FileRow & { key: string; path: string | null }
 interface HashRow {
   key: string
   size: number
@@ -202,9 +203,16 @@ function makeState(db: SqliteFile): State {
   return {
     ...makeRemoteMemory(db, { get, set }),
     ...deeds.memory,
-    base: () =>
-      new Map(db.all<BaseRow>('select * from base').map((row) => [row.key, { path: row.path, ...nodeOf(row) }])),
-    hashes: () => new Map(db.all<HashRow>('select * from hashes').map((row) => [row.key, hashedOf(row)])),
+    base() {
+      const base: BaseTree = new Map()
+      // One text for both where the key is the path, which it nearly always is.
+      const rows = db.each<BaseRow>('select key, nullif(path, key) as path, sha256, size, mtime from base')
+      for (const row of rows) base.set(row.key, toNode(row.path ?? row.key, row))
+      return base
+    },
+    *hashes() {
+      for (const row of db.each<HashRow>('select * from hashes')) yield { key: row.key, hashed: hashedOf(row) }
+    },
     intents: () => db.all<{ intent: string }>('select intent from intents').map(({ intent }) => toIntent(intent)),
     parts: () => new Map(db.all<Part & { key: string }>('select * from parts').map(({ key, ...part }) => [key, part])),
     conflicts: () => db.all<Copied>('select copy, path, at from conflicts order by at, copy'),

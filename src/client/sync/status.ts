@@ -10,7 +10,7 @@ import { heldBack } from './holds.ts'
 import { makeIgnoreRules } from './ignore-rules.ts'
 import { leaveOutIgnored } from './ignored.ts'
 import { isLocked } from './lock.ts'
-import { inodesIn, type Inodes } from './pairs.ts'
+import type { Inodes } from './pairs.ts'
 import { placeOf } from './paths.ts'
 import { see } from './placing.ts'
 import { openRoot, ownFile, type Owner } from './root.ts'
@@ -90,18 +90,24 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
     const fold = foldsCase(root.path)
     const local = await scan({ root: root.path, fold, base, rules: makeIgnoreRules(fold) })
     for (const key of leaveOutIgnored(base, local, emptyTree())) base.delete(key)
-    const looking = { commit: () => undefined }
-    const remembered = state.hashes()
+    const looking = { commit: () => undefined, hashes: () => state.hashes() }
     const holds = state.holds()
     const also = new Set(holds.map(({ key }) => key))
-    await fillHashes({ root: root.path, base, local, remote: emptyTree(), remembered, state: looking, also, clock })
+    const { inodes } = await fillHashes({
+      root: root.path,
+      base,
+      local,
+      remote: emptyTree(),
+      state: looking,
+      also,
+      clock,
+    })
     // What stays on the server only was found so by the last run.
     const back = heldBack(
       holds.filter(({ side }) => side === 'here'),
       { base, local, remote: emptyTree() },
     )
     local.skipped.push(...back.skipped)
-    const inodes = inodesIn(remembered)
     const last_run = state.get<Summary & { at: number }>('last_run') ?? null
     const kinds = [...base.values()].map(({ kind }) => kind)
     const skipped = [

@@ -244,7 +244,7 @@ test('the tree that the feed makes is the one of the listing, whatever happens o
           })
           const fetched = await fetchListing(api, pace, undefined)
           const sorted = (listed: typeof nodes): unknown =>
-            listed.toSorted((one, two) => (one.path < two.path ? -1 : 1))
+            [...listed].toSorted((one, two) => (one.path < two.path ? -1 : 1))
           expect(sorted(nodes)).toEqual(sorted(fetched.unchanged ? [] : fetched.listing.nodes))
           expect({ anew, rejected }).toEqual({ anew: false, rejected: [] })
         }

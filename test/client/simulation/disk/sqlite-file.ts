@@ -23,6 +23,7 @@ function openOn(disk: Disk, path: string): SqliteFile {
   }
   return {
     all: <R>(sql: string, ...values: unknown[]) => statement(sql).all(values) as R[],
+    each: <R>(sql: string, ...values: unknown[]) => statement(sql).iterate(values) as Iterable<R>,
     get: <R>(sql: string, ...values: unknown[]) => statement(sql).get(values) as R | undefined,
     run: (sql, ...values) => void statement(sql).run(values),
     script: (sql) => void handle.exec(sql),
