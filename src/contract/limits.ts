@@ -56,6 +56,15 @@ export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
 export const BATCH_BODY = 8 * 1_048_576
 
+/**
+ * A component: bytes of its code, and what code of hooks may not say. A hint to its author, not a fence: the fence is the frame
+ * the code runs in.
+ */
+export const COMPONENT_CODE = {
+  max_bytes: 102_400,
+  blocked: ['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage'],
+} as const
+
 /** What a question to the assistant may bring along, in bytes where nothing else is said. */
 export const ASSISTANT_BODY = 16 * 1_048_576
 /** Characters of a question. */

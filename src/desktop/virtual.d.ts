@@ -14,3 +14,9 @@ declare module 'virtual:wire-actions' {
 
 /** Names of the apps of which the package has a page. */
 declare const __APPS__: readonly string[]
+
+/** A file as text. */
+declare module '*?raw' {
+  const text: string
+  export default text
+}

@@ -107,9 +107,9 @@ describe('the sample app', () => {
 
 test('the sample components can be saved', async () => {
   const ada = await (await serverOfTest()).account()
-  const types = { 'accent.css': 'css', 'clock.widget.html': 'widget' }
+  const types = { css: 'css', js: 'js', html: 'widget' } as const
   for (const [file, code] of Object.entries(await written('sample-components'))) {
-    const component_type = types[file as keyof typeof types]
+    const component_type = types[file.split('.').at(-1) as keyof typeof types]
     const params = { component_id: file.split('.', 1)[0]!, component_type, code }
     expect((await ada.call(desktopComponents.actions.save, params)).status).toBe(200)
   }

@@ -136,12 +136,15 @@ export const catalogue: Readonly<Record<string, Template>> = {
     next: ['svc app check focus', 'svc app install focus'],
   },
   'sample-components': {
-    summary: 'a style and a widget for the desktop',
+    summary: 'styles, hooks and widgets for the desktop',
     files: {
       'accent.css': 'sample-components/accent.css',
+      'dock.js': 'sample-components/dock.js',
       'clock.widget.html': 'sample-components/clock.widget.html',
+      'weather.widget.html': 'sample-components/weather.widget.html',
+      'notes.widget.html': 'sample-components/notes.widget.html',
     },
-    next: ['save them with the action save of /api/desktop-components.php, as component_type css and widget'],
+    next: ['begin with them in the app Components of the desktop, or save them with /api/desktop-components.php'],
   },
   'sample-seed': {
     summary: 'a small team to try svc with',

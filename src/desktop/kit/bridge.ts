@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import type {
   Change,
+  ComponentsState,
   Failure,
   FromApp,
   Person,
@@ -9,6 +10,7 @@ import type {
   Surroundings,
   Theme,
   ToApp,
+  Trial,
   TriedComponent,
   Welcome,
 } from '../wire/protocol.ts'
@@ -30,6 +32,12 @@ export interface CallOptions {
 /** News of the feed; `reset` says that some are missing and everything has to be asked for again. */
 export type Watcher = (changes: readonly Change[], reset: boolean) => void
 
+/** What became of a component that is tried out, and the answers of its hooks as JSON. */
+export interface TrialState {
+  state: 'running' | Failure
+  answers: Readonly<Record<string, string>>
+}
+
 interface Waiting extends Pick<CallOptions, 'onProgress' | 'onEvent'> {
   resolve: (value: never) => void
   reject: (error: unknown) => void
@@ -43,7 +51,9 @@ const shownPath = signal('/')
 const isOnline = signal(true)
 const shownTheme = signal<Theme>('light')
 const person = signal<Person | undefined>(undefined)
-const triedFailure = signal<Failure | 'running' | undefined>(undefined)
+const trial = signal<TrialState | undefined>(undefined)
+let trials = 0
+const componentsState = signal<ComponentsState>({ safe: false, active: [], off: [] })
 const chosen = signal<Preferences>({ theme: 'system', language: 'system', wallpaper: '' })
 
 const toDesktop = (message: object): void => parent.postMessage(message, '*')
@@ -96,7 +106,10 @@ function hear(message: ToApp): void {
       }
       break
     case 'tried':
-      triedFailure.value = message.failure ?? 'running'
+      if (message.id === trials) trial.value = afterTrial(trial.value, message.trial)
+      break
+    case 'components':
+      componentsState.value = message
       break
     case 'surroundings':
       fitIn(message)
@@ -108,6 +121,13 @@ function hear(message: ToApp): void {
       // A newer desktop may say more.
       break
   }
+}
+
+function afterTrial(before: TrialState | undefined, said: Trial): TrialState {
+  const { state = 'running', answers = {} } = before ?? {}
+  if (said.kind === 'running') return { state, answers }
+  if (said.kind === 'answered') return { state, answers: { ...answers, [said.hook]: said.json } }
+  return { state: said, answers }
 }
 
 function fitIn(surroundings: Surroundings): void {
@@ -204,11 +224,15 @@ export const bridge = {
   refreshApps: () => say({ type: 'refresh-apps' }),
   /** Runs a component on the desktop without saving it, until null is tried or the window closes. */
   tryOut(component: TriedComponent | null): void {
-    triedFailure.value = undefined
-    say({ type: 'try', component })
+    trial.value = undefined
+    say({ type: 'try', id: ++trials, component })
   },
-  /** What became of it: it runs, or why it was stopped; undefined before anything is known. */
-  tried: triedFailure,
+  /** What became of it; undefined before anything is known. */
+  trial,
+  /** Lets a component begin again that the desktop switched off. */
+  switchOn: (component_id: string) => say({ type: 'switch-on', component_id }),
+  /** How components fare on the desktop; only for apps that may look after them. */
+  components: componentsState,
   reloadApp: (slug: string) => say({ type: 'reload-app', slug }),
   signOut: () => say({ type: 'sign-out' }),
   /** Has the desktop ask again who is signed in. */

@@ -1,8 +1,11 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { css } from '@codemirror/lang-css'
+import { html } from '@codemirror/lang-html'
+import { javascript } from '@codemirror/lang-javascript'
 import { markdown } from '@codemirror/lang-markdown'
-import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
-import { EditorState } from '@codemirror/state'
-import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view'
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
+import { EditorState, type Extension } from '@codemirror/state'
+import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 
 export interface EditorProps {
@@ -10,8 +13,8 @@ export interface EditorProps {
   /** Says what is edited. */
   label: string
   placeholder?: string
-  /** Highlights Markdown, unless something else is edited. */
-  language?: 'markdown' | 'text'
+  /** Highlights Markdown, unless something else is edited; code has numbered lines. */
+  language?: 'markdown' | 'text' | 'css' | 'js' | 'html'
   readOnly?: boolean
   onInput: (value: string) => void
 }
@@ -26,6 +29,32 @@ const colors = HighlightStyle.define([
   { tag: [tags.processingInstruction, tags.meta, tags.comment], color: 'var(--soft)' },
   { tag: [tags.keyword, tags.tagName, tags.propertyName], color: 'var(--accent-text)' },
 ])
+
+/** What code has and prose has not. */
+const asCode: Extension = [
+  lineNumbers(),
+  bracketMatching(),
+  indentOnInput(),
+  EditorView.contentAttributes.of({ spellcheck: 'false', autocapitalize: 'off', autocorrect: 'off', translate: 'no' }),
+  EditorView.theme({
+    '&': { fontSize: '0.9rem' },
+    '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
+    '.cm-content': { padding: '0.6rem 0.6rem 0.6rem 0' },
+    '.cm-gutters': { backgroundColor: 'transparent', border: '0', color: 'var(--soft)' },
+    '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--wash)' },
+  }),
+]
+
+const asProse: Extension = EditorView.contentAttributes.of({ spellcheck: 'true', autocapitalize: 'sentences' })
+
+/** What each language brings. All of it comes with Markdown, in whose blocks of code they stand. */
+const languages: Record<NonNullable<EditorProps['language']>, () => Extension> = {
+  markdown: () => [markdown(), asProse],
+  text: () => asProse,
+  css: () => [css(), asCode],
+  js: () => [javascript(), asCode],
+  html: () => [html(), asCode],
+}
 
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', backgroundColor: 'transparent', fontSize: '1rem' },
@@ -61,14 +90,12 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
         drawSelection(),
         // Tab leaves the editor, as people who use no mouse need it to.
         keymap.of([...defaultKeymap, ...historyKeymap]),
-        props.language === 'text' ? [] : markdown(),
+        languages[props.language ?? 'markdown'](),
         syntaxHighlighting(colors),
         look,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           'aria-label': props.label,
-          spellcheck: 'true',
-          autocapitalize: 'sentences',
           tabindex: '0',
         }),
         placeholder(props.placeholder ?? ''),

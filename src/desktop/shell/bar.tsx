@@ -30,13 +30,13 @@ function Notifications({ onClose }: { onClose: () => void }) {
     <Dialog title={words('notifications')} onClose={onClose}>
       {notices.value.length === 0 && <p class="soft">{words('no_notifications')}</p>}
       <ul class="notices">
-        {notices.value.map(({ id, slug, title, text, at }) => (
+        {notices.value.map(({ id, slug, title, text, path, at }) => (
           <li key={id}>
             <button
               type="button"
               onClick={() => {
                 onClose()
-                openApp(slug)
+                openApp(slug, path)
               }}
             >
               <AppIcon slug={slug} size={32} />

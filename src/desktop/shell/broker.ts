@@ -5,7 +5,7 @@ import { toast } from '../kit/toast.tsx'
 import type { ActionName } from '../wire/actions.ts'
 import type { FromApp, SentFault, Surroundings, ToApp, TriedComponent, Welcome } from '../wire/protocol.ts'
 import { refreshApps } from './apps.ts'
-import { componentsChanged, tryOut } from './components/components.ts'
+import { componentsChanged, componentsState, switchOn, tryOut } from './components/components.ts'
 import { readStored, store } from './stored.ts'
 import { online, onChanges } from './feed.ts'
 import { makeFlood } from './flood.ts'
@@ -163,6 +163,7 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBe
     }),
     effect(() => send({ type: 'surroundings', ...surroundings() })),
     effect(() => send({ type: 'preferences', preferences: preferences.value })),
+    effect(() => void (grant.components && send({ type: 'components', ...componentsState.value }))),
   ]
 
   port.onmessage = ({ data }: MessageEvent<FromApp>) => {
@@ -203,7 +204,10 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBe
       case 'try':
         endTrial()
         if (grant.components && isTriable(data.component))
-          endTrial = tryOut(data.component, (failure) => send({ type: 'tried', failure: failure ?? null }))
+          endTrial = tryOut(data.component, (trial) => send({ type: 'tried', id: Number(data.id), trial }))
+        break
+      case 'switch-on':
+        if (grant.components) switchOn(String(data.component_id))
         break
       case 'key':
         press(String(data.key))

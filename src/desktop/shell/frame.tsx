@@ -13,7 +13,7 @@ const SANDBOX = 'allow-scripts allow-forms allow-downloads'
 
 /** The app of a window in its frame, hidden until it has something to show; the spare window has no app yet. */
 export function Frame({ window: one, title }: { window: AppWindow; title: string }) {
-  const { id, slug, path } = one
+  const { id, slug, path, asked } = one
   const element = useRef<HTMLIFrameElement>(null)
   const [state, setState] = useState<'loading' | 'ready' | 'stopped'>('loading')
   const [place] = useState(() => (slug === '' ? sparePlace() : placeOf(slug)))
@@ -30,7 +30,7 @@ export function Frame({ window: one, title }: { window: AppWindow; title: string
   useEffect(() => {
     if (!isFirst.current) tellPath(id, path)
     isFirst.current = false
-  }, [path])
+  }, [path, asked])
 
   if ((!app && slug !== '') || !place) return <p class="frame-note">{words('app_gone')}</p>
   if (state === 'stopped') {

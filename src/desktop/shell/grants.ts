@@ -110,4 +110,21 @@ export const grants: Readonly<Record<string, Grant>> = {
   calendar: { actions: rows, tables: ['svc_events'] },
   finance: { actions: rows, tables: ['svc_finance'] },
   places: { actions: rows, tables: ['svc_places'] },
+  components: {
+    actions: [
+      'desktopComponents.overview',
+      'desktopComponents.get',
+      'desktopComponents.save',
+      'desktopComponents.history',
+      'desktopComponents.activate',
+      'desktopComponents.reset',
+      'desktopComponents.reset_all',
+      'desktopComponents.save_profile',
+      'desktopComponents.load_profile',
+      'desktopComponents.profiles',
+      'desktopComponents.rename_profile',
+      'desktopComponents.delete_profile',
+    ],
+    components: true,
+  },
 }

@@ -7,6 +7,8 @@ export interface Notice {
   slug: string
   title: string
   text: string
+  /** What that app is asked to show where somebody follows the notice. */
+  path: string
   at: number
   seen: boolean
 }
@@ -19,12 +21,13 @@ export const unseen = computed(() => notices.value.filter(({ seen }) => !seen).l
 
 let lastId = 0
 
-export function notify(slug: string, title: string, text: string): void {
+export function notify(slug: string, title: string, text: string, path = '/'): void {
   const notice = {
     id: ++lastId,
     slug,
     title: title.slice(0, 200),
     text: text.slice(0, 1_000),
+    path,
     at: Date.now(),
     seen: false,
   }

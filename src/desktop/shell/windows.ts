@@ -15,6 +15,8 @@ export interface AppWindow extends Box {
   slug: string
   /** What the app was asked to show. */
   path: string
+  /** Raised when it is asked for the same again. */
+  asked: number
   title: string
   place: Place
   minimised: boolean
@@ -47,7 +49,7 @@ export const front = computed(() =>
 let lastId = 0
 let lastDepth = 0
 
-const blank = { path: '/', title: '', place: 'free', minimised: false, round: 0, unsaved: false } as const
+const blank = { path: '/', asked: 0, title: '', place: 'free', minimised: false, round: 0, unsaved: false } as const
 
 /**
  * A window that nobody sees, with a frame in which everything is loaded that apps of the package share. The next one to be
@@ -126,7 +128,7 @@ export function openApp(slug: string, path = '/', { fresh = false } = {}): AppWi
   const open = fresh ? undefined : windows.value.findLast((one) => one.slug === slug)
   if (open) {
     raise(open.id)
-    if (path !== '/' && path !== open.path) change(open.id, { path })
+    if (path !== '/') change(open.id, { path, asked: open.asked + 1 })
     return open
   }
   return batch(() => {

@@ -69,6 +69,24 @@ export interface TriedComponent {
   metadata: Record<string, unknown>
 }
 
+/** What becomes of a component that is tried out: it runs, a hook of it answered (as JSON), or it was stopped. */
+export type Trial = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
+
+/** A version that was switched off until the desktop is loaded anew. */
+export interface SwitchedOff {
+  component_id: string
+  version: number
+  failure: Failure
+}
+
+/** How components fare on the desktop. */
+export interface ComponentsState {
+  /** Whether the desktop started without any. */
+  safe: boolean
+  active: { component_id: string; version: number }[]
+  off: SwitchedOff[]
+}
+
 /** Why a component was stopped: an error of its own, too many messages, no answer, a wrong one, or another page in its frame. */
 export type Failure = { kind: 'threw'; message: string } | { kind: 'flooded' | 'silent' | 'wrong' | 'left' }
 
@@ -85,7 +103,8 @@ export type FromApp =
   | { type: 'link'; url: string }
   | { type: 'prefer'; preferences: Partial<Preferences> }
   | { type: 'refresh-apps' }
-  | { type: 'try'; component: TriedComponent | null }
+  | { type: 'try'; id: number; component: TriedComponent | null }
+  | { type: 'switch-on'; component_id: string }
   | { type: 'reload-app'; slug: string }
   | { type: 'sign-out' }
   | { type: 'refresh-user' }
@@ -99,6 +118,7 @@ export type ToApp =
   /** What a stream tells before its answer. */
   | { type: 'event'; id: number; event: string; data: unknown }
   | { type: 'changes'; changes: Change[]; reset: boolean }
-  | { type: 'tried'; failure: Failure | null }
+  | { type: 'tried'; id: number; trial: Trial }
+  | ({ type: 'components' } & ComponentsState)
   | ({ type: 'surroundings' } & Surroundings)
   | { type: 'preferences'; preferences: Preferences }

@@ -3,6 +3,7 @@ import { fitsBytes } from '../../base/text.ts'
 import type { desktopComponents } from '../../contract/desktop-components.ts'
 import type { Params } from '../../contract/define.ts'
 import { fault } from '../../contract/errors.ts'
+import { COMPONENT_CODE } from '../../contract/limits.ts'
 import {
   activate,
   activeComponent,
@@ -23,14 +24,10 @@ import type { Audit } from '../instance/instance.ts'
 import { assertName, refuse } from './names.ts'
 import { stamp } from './stamp.ts'
 
-const MAX_CODE_BYTES = 102_400
 const MAX_METADATA_BYTES = 16 * 1_024
 const MAX_METADATA_DEPTH = 16
 const MAX_COMPONENTS = 200
 const KEPT_VERSIONS = 100
-
-/** What code of hooks may not say. A hint to its author, not a fence: the fence is the frame the code runs in. */
-const BLOCKED = ['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage']
 
 export type NewComponent = Params<typeof desktopComponents.actions.save>
 
@@ -41,8 +38,8 @@ interface Parts {
 }
 
 function assertCode(type: NewComponent['component_type'], code: string): void {
-  if (!fitsBytes(code, MAX_CODE_BYTES)) throw fault('bad_request', { text: 'Code zu gross' })
-  if (type === 'js' && BLOCKED.some((pattern) => code.includes(pattern)))
+  if (!fitsBytes(code, COMPONENT_CODE.max_bytes)) throw fault('bad_request', { text: 'Code zu gross' })
+  if (type === 'js' && COMPONENT_CODE.blocked.some((pattern) => code.includes(pattern)))
     throw fault('bad_request', { text: 'Blockierter Code' })
 }
 

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AnswerOf } from '../../wire/actions.ts'
-import type { Failure } from '../../wire/protocol.ts'
+import type { ComponentsState, Failure, SwitchedOff, Trial } from '../../wire/protocol.ts'
 import { words } from '../words.ts'
 import { notify } from '../notices.ts'
 import { call } from '../session.ts'
@@ -20,9 +20,9 @@ const isSafe = new URLSearchParams(location.search).has('safe') || starts >= 2
 
 const active = signal<readonly Listed[]>([])
 /** What is tried out instead of, or beside, what is active. */
-const tried = signal<{ component: Component; tell: (failure: Failure | undefined) => void } | undefined>(undefined)
+const tried = signal<{ component: Component; tell: (trial: Trial) => void } | undefined>(undefined)
 /** Versions that were switched off until the desktop is loaded anew, by `keyOf`. */
-const off = signal<ReadonlySet<string>>(new Set())
+const off = signal<ReadonlyMap<string, SwitchedOff>>(new Map())
 let trials = 0
 
 /** Names a version of a component; names may be anything, versions are numbers. */
@@ -55,23 +55,41 @@ function reason(failure: Failure): string {
   return failure.kind === 'threw' ? words('component_threw', failure.message) : words(`component_${failure.kind}`)
 }
 
+/** Where the app for components shows one. */
+const pathTo = ({ component_id }: Component): string => `/component/${encodeURIComponent(component_id)}`
+
 /** Switches a component off for as long as this page is open, and says so. */
 export function switchOff(component: Component, failure: Failure): void {
-  off.value = new Set([...off.value, keyOf(component)])
+  const { component_id, version } = component
+  off.value = new Map(off.value).set(keyOf(component), { component_id, version, failure })
   if (isTried(component)) tried.value?.tell(failure)
-  else notify('components', words('component_off', component.component_id), reason(failure))
+  else notify('components', words('component_off', component_id), reason(failure), pathTo(component))
 }
+
+/** Lets a component that was switched off begin again. */
+export function switchOn(component_id: string): void {
+  off.value = new Map([...off.value].filter(([, one]) => one.component_id !== component_id))
+}
+
+/** How components fare, for the app that looks after them. */
+export const componentsState = computed<ComponentsState>(() => ({
+  safe: isSafe,
+  active: active.value.map(({ component_id, version }) => ({ component_id, version })),
+  off: [...off.value.values()].filter(({ version }) => version > 0),
+}))
 
 /** Tells whoever tries a component out that it runs. */
 export function startedWell(component: Component): void {
-  if (isTried(component)) tried.value?.tell(undefined)
+  if (isTried(component)) tried.value?.tell({ kind: 'running' })
+}
+
+/** Tells the same what a hook of it answered. */
+export function answered(component: Component, hook: 'dock' | 'panel', value: unknown): void {
+  if (isTried(component)) tried.value?.tell({ kind: 'answered', hook, json: JSON.stringify(value) })
 }
 
 /** Tries a component out on the desktop until it is taken away again; answers the function that does so. */
-export function tryOut(
-  component: Omit<Component, 'version'>,
-  tell: (failure: Failure | undefined) => void,
-): () => void {
+export function tryOut(component: Omit<Component, 'version'>, tell: (trial: Trial) => void): () => void {
   const trial = { component: { ...component, version: -++trials }, tell }
   tried.value = trial
   return () => {

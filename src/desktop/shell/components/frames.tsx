@@ -11,6 +11,7 @@ import { edges, isPhone, type Box } from '../windows.ts'
 import { words } from '../words.ts'
 import { readDock, readPanel } from './answers.ts'
 import {
+  answered,
   atWork,
   dockWishes,
   isTried,
@@ -52,6 +53,7 @@ function useComponent(component: Component) {
         void running.ask(hook, { ...screen(), ...surroundings(), apps: list }).then((value) => {
           try {
             take(value)
+            answered(component, hook, value)
           } catch {
             running.stop()
             stop()
@@ -117,10 +119,15 @@ const within = ({ x, y, width, height }: Box): Box => {
 const placesKey = (): string => `svc.widgets.${user.value?.id}`
 const places = (): Map<string, { x: number; y: number }> => new Map(readStored<[string, Box][]>(placesKey(), []))
 
-/** Where a widget is: where somebody put it, where a hook wants it, or beside the ones before it at the right edge. */
-function firstBox({ component_id, metadata }: Component, at: number): Box {
+/**
+ * Where a widget is: where somebody put it, where a hook wants it, or beside the ones before it at the right edge; one that is
+ * tried out stands at the lower edge, out of the way of who writes it.
+ */
+function firstBox(component: Component, at: number): Box {
+  const { component_id, metadata } = component
   const { width, height } = metadata as { width?: unknown; height?: unknown }
   const size = { width: between(80, width, 800, 240), height: between(48, height, 800, 140) }
+  if (isTried(component)) return within({ x: 24, y: screen().height - size.height - 16, ...size })
   const wished = [...panelWishes.value.values()].findLast(({ widgets }) => widgets.has(component_id))
   const here = { x: screen().width - size.width - 24, y: 24 + at * 164, ...size, ...wished?.widgets.get(component_id) }
   return within({ ...here, ...places().get(component_id) })

@@ -1,0 +1,56 @@
+import { batch, signal } from '@preact/signals'
+import { bridge } from '../../kit/bridge.ts'
+import type { TriedComponent } from '../../wire/protocol.ts'
+
+/** What somebody writes and has not saved. */
+export interface Draft {
+  name: string
+  kind: TriedComponent['component_type']
+  code: string
+  metadata: Record<string, unknown>
+  /** The newest version that was known when it was begun; 0 for a new component. */
+  base: number
+}
+
+const KEY = 'drafts'
+
+/** Characters of what is kept over a reload; beyond, what was touched longest ago is only kept while the window is open. */
+const MOST = 900_000
+
+/** By name, what was touched last at the end. */
+export const drafts = signal<ReadonlyMap<string, Draft>>(new Map())
+
+function keep(): void {
+  const all = [...drafts.value.values()]
+  let text = JSON.stringify(all)
+  while (text.length > MOST) {
+    all.shift()
+    text = JSON.stringify(all)
+  }
+  bridge.keep(KEY, all.length > 0 ? text : null)
+  bridge.unsaved(drafts.value.size > 0)
+}
+
+/** Keeps a draft in the place of the one before. */
+export function put(draft: Draft): void {
+  const next = new Map(drafts.value)
+  next.delete(draft.name)
+  drafts.value = next.set(draft.name, draft)
+  keep()
+}
+
+export function forget(name: string): void {
+  const next = new Map(drafts.value)
+  next.delete(name)
+  drafts.value = next
+  keep()
+}
+
+/** Takes up what an earlier window was left with. */
+export async function restore(): Promise<void> {
+  const text = await bridge.kept(KEY)
+  const kept = text === null ? [] : (JSON.parse(text) as Draft[])
+  batch(() => {
+    for (const draft of kept) if (!drafts.value.has(draft.name)) put(draft)
+  })
+}

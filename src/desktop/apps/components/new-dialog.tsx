@@ -1,0 +1,81 @@
+import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { printable } from '../../../base/text.ts'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { Select, TextField } from '../../kit/field.tsx'
+import { common } from '../../kit/words.ts'
+import { put } from './drafts.ts'
+import { samples } from './samples.ts'
+import { isTaken, sought, view } from './store.ts'
+import { words } from './words.ts'
+
+/** Whether it is asked what to begin with. */
+export const isBeginning = signal(false)
+
+const LONGEST = 100
+
+/** What is wrong with a name, of the rules the server has too. */
+function flawOf(name: string): string | undefined {
+  if ([...name].length > LONGEST) return words('name_long')
+  if (printable(name) !== name || !name.isWellFormed()) return words('name_bad')
+  return isTaken(name) ? words('name_taken') : undefined
+}
+
+/** A name that nothing has. */
+function freeName(name: string): string {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : `${name} ${number}`
+    if (!isTaken(free)) return free
+  }
+}
+
+function Beginning() {
+  const [key, setKey] = useState<(typeof samples)[number]['key']>('clock')
+  const [entered, setEntered] = useState<string | undefined>(undefined)
+  const sample = samples.find((one) => one.key === key)!
+  const name = entered ?? freeName(words(`name_${key}`))
+  const flaw = flawOf(name)
+  const close = () => void (isBeginning.value = false)
+
+  function begin(event: Event): void {
+    event.preventDefault()
+    if (name.trim() === '' || flaw) return
+    const { kind, code, metadata } = sample
+    put({ name, kind, code, metadata, base: 0 })
+    sought.value = ''
+    view.value = { page: 'component', name }
+    close()
+  }
+
+  return (
+    <Dialog title={words('new')} onClose={close}>
+      <form class="form" onSubmit={begin}>
+        <Select
+          label={words('begin_with')}
+          data-first
+          value={key}
+          options={samples.map((one) => ({ value: one.key, label: words(one.key) }))}
+          onChange={({ currentTarget }) => setKey(currentTarget.value as typeof key)}
+        />
+        <TextField
+          label={words('name')}
+          required
+          autocomplete="off"
+          value={name}
+          flaw={flaw}
+          onInput={({ currentTarget }) => setEntered(currentTarget.value)}
+        />
+        <footer>
+          <Button onClick={close}>{common('cancel')}</Button>
+          <Button kind="main" type="submit">
+            {words('begin')}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Asks what a new component is to be, where somebody wants one. */
+export const NewDialog = () => (isBeginning.value ? <Beginning /> : null)

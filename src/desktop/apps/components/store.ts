@@ -1,0 +1,75 @@
+import { computed, effect, signal } from '@preact/signals'
+import { bridge } from '../../kit/bridge.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
+import type { SwitchedOff } from '../../wire/protocol.ts'
+import { drafts, type Draft } from './drafts.ts'
+
+export type Listed = AnswerOf<'desktopComponents.overview'>['components'][number]
+export type Kind = Listed['component_type']
+
+export const kinds = ['css', 'js', 'widget'] as const satisfies readonly Kind[]
+
+/** Components the server has; undefined until they are there. */
+export const known = signal<readonly Listed[] | undefined>(undefined)
+/** Why they are not. */
+export const listTrouble = signal<unknown>(undefined)
+export const sought = signal('')
+
+/** What is shown beside the list. */
+export const view = signal<{ page: 'component'; name: string } | { page: 'profiles' } | undefined>(undefined)
+
+/** Asks again which components there are. */
+export async function refresh(): Promise<void> {
+  try {
+    known.value = (await bridge.call('desktopComponents.overview', {})).components
+    listTrouble.value = undefined
+  } catch (error) {
+    listTrouble.value = error
+  }
+}
+
+/** A component as the list shows it: on the server, begun here, or both. */
+export interface Line {
+  name: string
+  kind: Kind
+  listed: Listed | undefined
+  draft: Draft | undefined
+  /** Why the desktop switched the version in force off. */
+  off: SwitchedOff | undefined
+}
+
+const all = computed<readonly Line[]>(() => {
+  const listed = new Map((known.value ?? []).map((one) => [one.component_id, one]))
+  const names = [...new Set([...listed.keys(), ...drafts.value.keys()])]
+  return names.map((name) => {
+    const one = listed.get(name)
+    const draft = drafts.value.get(name)
+    const off = bridge.components.value.off.find(
+      ({ component_id, version }) => component_id === name && version === one?.active,
+    )
+    return { name, kind: draft?.kind ?? one!.component_type, listed: one, draft, off }
+  })
+})
+
+export const lineOf = (name: string): Line | undefined => all.value.find((line) => line.name === name)
+
+/** Whether there is a component of this name, here or on the server. */
+export const isTaken = (name: string): boolean => lineOf(name) !== undefined
+
+/** What the list shows, by kind and name. */
+export const lines = computed(() => {
+  const words = sought.value.toLowerCase().split(/\s+/)
+  return all.value
+    .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+    .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.name.localeCompare(b.name))
+})
+
+/** Runs something now, and whenever components were changed: here, in another window or elsewhere. */
+export function onChange(run: () => void): void {
+  const inForce = computed(() => JSON.stringify(bridge.components.value.active))
+  effect(() => {
+    void inForce.value
+    run()
+  })
+  document.addEventListener('visibilitychange', () => document.hidden || run())
+}
