@@ -303,3 +303,37 @@ test('works on a phone, in the dark, in German, by keys', async () => {
   await button(app, 'Zurück').press('Enter')
   await app.getByText('In Kraft: Version 1').waitFor()
 })
+
+test('a profile keeps what is in force, and brings it back when all has changed', async () => {
+  const { person, visited, app } = await withStudio({}, (one) =>
+    save(one, 'colour', 'css', ':root { --accent: #111111 }'),
+  )
+  await expect.poll(() => accent(visited)).toBe('#111111')
+  await button(app, 'Profiles').click()
+  await app.getByText('No profiles yet').waitFor()
+  await app.getByRole('textbox', { name: 'Name of the profile' }).fill(HOSTILE)
+  await button(app, 'Keep as a profile').click()
+  await app.getByText('Kept, with 1 component.').waitFor()
+  await app.getByText(HOSTILE, { exact: true }).waitFor()
+  await expectSound(visited)
+
+  await app.getByRole('button', { name: `Rename: ${HOSTILE}` }).click()
+  await app.getByRole('dialog').getByLabel('Name of the profile').fill('Evening')
+  await app.getByRole('dialog').getByRole('button', { name: 'Rename' }).click()
+  await app.getByText('Evening', { exact: true }).waitFor()
+
+  await save(person, 'colour', 'css', ':root { --accent: #222222 }')
+  await save(person, 'wide', 'css', '.dock { gap: 9px }')
+  await app.getByRole('button', { name: 'Apply: Evening' }).click()
+  await expectSound(visited)
+  await app.getByRole('dialog').getByRole('button', { name: 'Apply' }).click()
+  await app.getByText('“Evening” is applied.').waitFor()
+  await expect.poll(() => accent(visited)).toBe('#111111')
+  expect(await stored().list(person.id)).toMatchObject([{ component_id: 'colour', version: 3 }])
+  await item(app, 'In force: version 3').waitFor()
+
+  await app.getByRole('button', { name: 'Delete: Evening' }).click()
+  await app.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await app.getByText('No profiles yet').waitFor()
+  await expect.poll(() => accent(visited)).toBe('#111111')
+})

@@ -1,4 +1,4 @@
-import { Ellipsis, type IconNode, LayoutDashboard, Palette, Plus, Power, Puzzle, Webhook } from 'lucide'
+import { Ellipsis, type IconNode, Layers, LayoutDashboard, Palette, Plus, Power, Puzzle, Webhook } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
@@ -107,6 +107,12 @@ export const ComponentList = () => (
         label={words('search')}
         value={sought.value}
         onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+      />
+      <IconButton
+        icon={Layers}
+        label={words('profiles')}
+        aria-pressed={view.value?.page === 'profiles'}
+        onClick={() => void (view.value = { page: 'profiles' })}
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => void (isBeginning.value = true)} />
       <Menu

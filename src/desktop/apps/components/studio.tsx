@@ -8,6 +8,7 @@ import { ComponentList } from './component-list.tsx'
 import { ComponentView } from './component-view.tsx'
 import { restore } from './drafts.ts'
 import { NewDialog } from './new-dialog.tsx'
+import { Profiles } from './profiles.tsx'
 import { view } from './store.ts'
 import { words } from './words.ts'
 
@@ -42,6 +43,8 @@ export function Studio() {
         main={
           now?.page === 'component' ? (
             <ComponentView key={now.name} name={now.name} />
+          ) : now ? (
+            <Profiles />
           ) : (
             <Empty icon={Puzzle} title={words('none_open')}>
               <p>{words('none_open_text')}</p>

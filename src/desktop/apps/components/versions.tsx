@@ -8,10 +8,8 @@ import { DifferenceView } from './difference-view.tsx'
 import type { Draft } from './drafts.ts'
 import { activate } from './notes.tsx'
 import { codeOf, draft, present, write, type Version } from './opened.ts'
+import { timeOf } from './times.ts'
 import { words } from './words.ts'
-
-/** `YYYY-MM-DD HH:MM:SS` of the wire is UTC. */
-const timeOf = ({ updated_at }: Version): string => formatDateTime(`${updated_at.replace(' ', 'T')}Z`)
 
 type Stored = Awaited<ReturnType<typeof codeOf>>
 
@@ -59,7 +57,7 @@ export function Versions({ one }: { one: Draft }) {
                 onClick={() => setShown(isShown ? undefined : version.version)}
               >
                 <strong>{words('version', version.version)}</strong>
-                <span>{timeOf(version)}</span>
+                <span>{formatDateTime(timeOf(version.updated_at))}</span>
                 {version.is_active && <em>{words('is_in_force')}</em>}
               </button>
               {isShown && <Opened one={one} version={version} />}
