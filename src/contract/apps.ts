@@ -18,7 +18,7 @@ export const categories = [
 /** The name of an app in addresses. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-const Category = Type.Union(categories.map((name) => Type.Literal(name)))
+const Category = Type.Unsafe<(typeof categories)[number]>(Type.Union(categories.map((name) => Type.Literal(name))))
 const Slug = Type.String({
   pattern: SLUG.source,
   description: 'Lower-case letters, digits and hyphens; no other app has it.',

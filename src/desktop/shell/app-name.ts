@@ -1,9 +1,8 @@
-import { appBySlug, isOfPackage, ownApps } from './apps.ts'
-import { words } from './words.ts'
+import { nameOfApp } from '../kit/app-names.ts'
+import { appBySlug } from './apps.ts'
 
-/** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
+/** What an app is called, in the language of the desktop where it comes with it. */
 export function appName(slug: string): string {
   const app = appBySlug(slug)
-  const known = ownApps.find((name) => name === slug)
-  return app && known && isOfPackage(app) ? words(known) : (app?.name ?? slug)
+  return app ? nameOfApp(app) : slug
 }

@@ -1,29 +1,11 @@
 import { computed, signal } from '@preact/signals'
+import { ownApps } from '../kit/app-names.ts'
 import type { AnswerOf } from '../wire/actions.ts'
 import { call } from './session.ts'
 
 export type App = AnswerOf<'apps.list'>['apps'][number]
 
 const known = signal<readonly App[]>([])
-
-/** The package's own apps, in the order of dock and launcher; all others follow by name. */
-export const ownApps = [
-  'files',
-  'chat',
-  'assistant',
-  'notes',
-  'docs',
-  'tasks',
-  'calendar',
-  'contacts',
-  'bookmarks',
-  'finance',
-  'places',
-  'settings',
-  'components',
-  'apps',
-  'admin',
-] as const
 
 function rank({ slug }: App): number {
   const at = ownApps.findIndex((own) => own === slug)
@@ -47,4 +29,13 @@ export const isOfPackage = ({ slug, is_system, app_path }: App): boolean =>
 /** Asks again which apps there are. */
 export async function refreshApps(): Promise<void> {
   known.value = (await call('apps.list', {})).apps
+}
+
+const tabs = new BroadcastChannel('svc.apps')
+tabs.addEventListener('message', () => void refreshApps().catch(() => undefined))
+
+/** The same, here and in all tabs of this browser. */
+export function appsChanged(): Promise<void> {
+  tabs.postMessage(null)
+  return refreshApps()
 }

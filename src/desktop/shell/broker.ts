@@ -4,7 +4,7 @@ import { language } from '../kit/language.ts'
 import { toast } from '../kit/toast.tsx'
 import type { ActionName } from '../wire/actions.ts'
 import type { FromApp, SentFault, Surroundings, ToApp, TriedComponent, Welcome } from '../wire/protocol.ts'
-import { refreshApps } from './apps.ts'
+import { appsChanged, refreshApps } from './apps.ts'
 import { componentsChanged, componentsState, switchOn, tryOut } from './components/components.ts'
 import { readStored, store } from './stored.ts'
 import { online, onChanges } from './feed.ts'
@@ -68,6 +68,12 @@ export const fullWelcome = ({ slug, path }: AppWindow): Welcome => ({
   preferences: preferences.value,
 })
 
+/** Has the desktop take up at once what an app changed of it. */
+function follow(action: ActionName): void {
+  if (action.startsWith('desktopComponents.')) componentsChanged()
+  else if (action.startsWith('apps.')) void appsChanged().catch(tellTrouble)
+}
+
 /** The calls of an app: each is checked against the grant, and those that run end with the window. */
 function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void) {
   const running = new Map<number, AbortController>()
@@ -93,7 +99,7 @@ function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void)
           onProgress: (sent, total) => send({ type: 'progress', id, sent, total }),
           onEvent: (event, data) => send({ type: 'event', id, event, data }),
         })
-        if (action.startsWith('desktopComponents.') && isChange(action)) componentsChanged()
+        if (isChange(action)) follow(action)
         send({ type: 'answer', id, result })
       } catch (error) {
         if (!stop.signal.aborted) send({ type: 'failed', id, fault: sentFault(error) })

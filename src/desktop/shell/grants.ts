@@ -110,6 +110,7 @@ export const grants: Readonly<Record<string, Grant>> = {
   calendar: { actions: rows, tables: ['svc_events'] },
   finance: { actions: rows, tables: ['svc_finance'] },
   places: { actions: rows, tables: ['svc_places'] },
+  apps: { actions: ['apps.list', 'apps.create_custom', 'apps.update', 'apps.delete'] },
   components: {
     actions: [
       'desktopComponents.overview',

@@ -90,7 +90,7 @@ export async function look(): Promise<void> {
 }
 
 /** Keeps what was typed. */
-export function write(changes: Partial<Pick<Draft, 'code' | 'metadata'>>): void {
+export function write(changes: Partial<Pick<Draft, 'kind' | 'code' | 'metadata'>>): void {
   const before = current.peek()
   if (!before) return
   const next = { ...before, ...changes }

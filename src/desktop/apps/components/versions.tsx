@@ -13,10 +13,10 @@ import { words } from './words.ts'
 
 type Stored = Awaited<ReturnType<typeof codeOf>>
 
-async function takeOver({ code, metadata }: Stored): Promise<void> {
+async function takeOver({ component_type, code, metadata }: Stored): Promise<void> {
   const question = { title: words('replace_title'), text: words('replace_text') }
   const isSure = !draft.peek() || (await confirm({ ...question, action: words('replace'), danger: true }))
-  if (isSure) write({ code, metadata: { ...metadata } })
+  if (isSure) write({ kind: component_type, code, metadata: { ...metadata } })
 }
 
 function Opened({ one, version }: { one: Draft; version: Version }) {

@@ -1,0 +1,6 @@
+import { start } from '../../kit/start.tsx'
+import '../../kit/tiles.css'
+import './apps.css'
+import { AppManager } from './app-manager.tsx'
+
+void start(AppManager)

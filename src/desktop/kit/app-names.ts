@@ -1,0 +1,78 @@
+import { catalogue } from './language.ts'
+
+const names = catalogue(
+  {
+    files: 'Files',
+    chat: 'Chat',
+    assistant: 'Assistant',
+    notes: 'Notes',
+    docs: 'Docs',
+    finance: 'Finance',
+    places: 'Places',
+    tasks: 'Tasks',
+    calendar: 'Calendar',
+    contacts: 'Contacts',
+    bookmarks: 'Bookmarks',
+    settings: 'Settings',
+    components: 'Components',
+    apps: 'Apps',
+    admin: 'Administration',
+  },
+  {
+    files: 'Dateien',
+    chat: 'Chat',
+    assistant: 'Assistent',
+    notes: 'Notizen',
+    docs: 'Dokumente',
+    finance: 'Finanzen',
+    places: 'Orte',
+    tasks: 'Aufgaben',
+    calendar: 'Kalender',
+    contacts: 'Kontakte',
+    bookmarks: 'Lesezeichen',
+    settings: 'Einstellungen',
+    components: 'Bausteine',
+    apps: 'Apps',
+    admin: 'Verwaltung',
+  },
+)
+
+/** The package's own apps, in the order of dock and launcher. */
+export const ownApps = [
+  'files',
+  'chat',
+  'assistant',
+  'notes',
+  'docs',
+  'tasks',
+  'calendar',
+  'contacts',
+  'bookmarks',
+  'finance',
+  'places',
+  'settings',
+  'components',
+  'apps',
+  'admin',
+] as const
+
+type OwnApp = (typeof ownApps)[number]
+
+/** What the server says of an app, as far as it matters here. */
+interface Told {
+  slug: string
+  is_system: boolean
+  app_path: string
+}
+
+/** The slug of an app where it is one of the package's own. */
+export function ownSlug({ slug, is_system, app_path }: Told): OwnApp | undefined {
+  const own = ownApps.find((name) => name === slug)
+  return is_system && app_path === `/apps/${slug}/index.html` ? own : undefined
+}
+
+/** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
+export function nameOfApp(app: Told & { name: string }): string {
+  const own = ownSlug(app)
+  return own ? names(own) : app.name
+}
