@@ -71,7 +71,8 @@ export const fullWelcome = ({ slug, path }: AppWindow): Welcome => ({
 /** Has the desktop take up at once what an app changed of it. */
 function follow(action: ActionName): void {
   if (action.startsWith('desktopComponents.')) componentsChanged()
-  else if (action.startsWith('apps.')) void appsChanged().catch(tellTrouble)
+  else if (action.startsWith('apps.') || action === 'admin.enable_app' || action === 'admin.disable_app')
+    void appsChanged().catch(tellTrouble)
 }
 
 /** The calls of an app: each is checked against the grant, and those that run end with the window. */

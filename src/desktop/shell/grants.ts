@@ -110,7 +110,17 @@ export const grants: Readonly<Record<string, Grant>> = {
   calendar: { actions: rows, tables: ['svc_events'] },
   finance: { actions: rows, tables: ['svc_finance'] },
   places: { actions: rows, tables: ['svc_places'] },
-  apps: { actions: ['apps.list', 'apps.create_custom', 'apps.update', 'apps.delete'] },
+  apps: {
+    actions: [
+      'apps.list',
+      'apps.create_custom',
+      'apps.update',
+      'apps.delete',
+      'admin.apps',
+      'admin.enable_app',
+      'admin.disable_app',
+    ],
+  },
   components: {
     actions: [
       'desktopComponents.overview',

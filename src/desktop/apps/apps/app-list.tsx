@@ -7,7 +7,19 @@ import { Empty, Loading } from '../../kit/states.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { beginNew } from './form.ts'
-import { categories, category, found, known, listTrouble, nameOf, refresh, sought, view, type App } from './store.ts'
+import {
+  categories,
+  category,
+  found,
+  isDisabled,
+  known,
+  listTrouble,
+  nameOf,
+  refresh,
+  sought,
+  view,
+  type App,
+} from './store.ts'
 import { words } from './words.ts'
 
 const Item = ({ app }: { app: App }) => (
@@ -37,8 +49,9 @@ function Items() {
   }
   if (found.value.length === 0) return <Empty icon={Grid2x2Plus} title={words('none_found')} />
   const groups = [
-    ['own', found.value.filter(({ is_system }) => !is_system)],
-    ['of_all', found.value.filter(({ is_system }) => is_system)],
+    ['own', found.value.filter((app) => !app.is_system && !isDisabled(app))],
+    ['of_all', found.value.filter((app) => app.is_system && !isDisabled(app))],
+    ['disabled', found.value.filter(isDisabled)],
   ] as const
   return (
     <div class="app-groups">

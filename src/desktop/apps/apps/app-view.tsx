@@ -1,4 +1,4 @@
-import { ArrowLeft, ExternalLink, Grid2x2Plus, Pencil, Trash2 } from 'lucide'
+import { ArrowLeft, ExternalLink, Eye, EyeOff, Grid2x2Plus, Pencil, Trash2 } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { bridge } from '../../kit/bridge.ts'
@@ -9,7 +9,7 @@ import { Empty, Loading } from '../../kit/states.tsx'
 import { toast, toastTrouble } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { beginChange } from './form.ts'
-import { aboutOf, appOf, known, nameOf, refresh, view, type App } from './store.ts'
+import { aboutOf, appOf, isDisabled, known, nameOf, refresh, registered, view, type App } from './store.ts'
 import { words } from './words.ts'
 
 async function remove(app: App): Promise<void> {
@@ -25,6 +25,70 @@ async function remove(app: App): Promise<void> {
   await refresh()
 }
 
+async function enable(app: App): Promise<void> {
+  try {
+    await bridge.call('admin.enable_app', { slug: app.slug })
+    toast(words('enabled', nameOf(app)))
+  } catch (error) {
+    toastTrouble(error)
+  }
+  await refresh()
+}
+
+async function disable(app: App): Promise<void> {
+  const question = { title: words('disable_title', nameOf(app)), text: words('disable_text') }
+  if (!(await confirm({ ...question, action: words('disable'), danger: true }))) return
+  try {
+    await bridge.call('admin.disable_app', { slug: app.slug })
+    toast(words('now_disabled', nameOf(app)))
+  } catch (error) {
+    toastTrouble(error)
+  }
+  await refresh()
+}
+
+/** What can be done with an app, by everybody and by administrators. */
+function Ways({ app }: { app: App }) {
+  if (isDisabled(app))
+    return (
+      <div class="app-ways">
+        <p>{words('is_disabled')}</p>
+        <Button kind="main" icon={Eye} onClick={() => void enable(app)}>
+          {words('enable')}
+        </Button>
+      </div>
+    )
+  return (
+    <div class="app-ways">
+      <Button kind="main" icon={ExternalLink} onClick={() => bridge.open(app.slug)}>
+        {words('open')}
+      </Button>
+      {registered.value.has(app.slug) && (
+        <Button icon={EyeOff} onClick={() => void disable(app)}>
+          {words('disable')}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** What there is to know of an app; administrators are told little of those that are disabled. */
+function factsOf(app: App): readonly (readonly [string, string])[] {
+  const owner = registered.value.get(app.slug)?.owner
+  const origin = owner ? words('origin_of', owner) : words(app.is_system ? 'origin_all' : 'origin_own')
+  const always = [
+    [words('slug'), app.slug],
+    [words('origin'), origin],
+  ] as const
+  if (isDisabled(app)) return always
+  return [
+    [words('category'), words(app.category)],
+    [words('address'), app.app_path],
+    ...always,
+    [words('context'), words(app.supports_context ? 'yes' : 'no')],
+  ]
+}
+
 /** One app: what it is, and what can be done with it. */
 export function AppView({ slug }: { slug: string }) {
   const app = appOf(slug)
@@ -33,14 +97,8 @@ export function AppView({ slug }: { slug: string }) {
     bridge.title(name && `${name} – ${words('apps')}`)
     return () => bridge.title('')
   }, [name])
+  const isOwn = app !== undefined && !app.is_system && !isDisabled(app)
   if (!app) return known.value ? <Empty icon={Grid2x2Plus} title={words('gone')} /> : <Loading />
-  const facts = [
-    [words('category'), words(app.category)],
-    [words('slug'), app.slug],
-    [words('address'), app.app_path],
-    [words('origin'), words(app.is_system ? 'origin_all' : 'origin_own')],
-    [words('context'), words(app.supports_context ? 'yes' : 'no')],
-  ] as const
   return (
     <article class="app" aria-label={name}>
       <Toolbar label={name}>
@@ -51,8 +109,8 @@ export function AppView({ slug }: { slug: string }) {
           onClick={() => void (view.value = undefined)}
         />
         <span class="space" />
-        {!app.is_system && <IconButton icon={Pencil} label={words('change')} onClick={() => beginChange(app)} />}
-        {!app.is_system && <IconButton icon={Trash2} label={words('remove')} onClick={() => void remove(app)} />}
+        {isOwn && <IconButton icon={Pencil} label={words('change')} onClick={() => beginChange(app)} />}
+        {isOwn && <IconButton icon={Trash2} label={words('remove')} onClick={() => void remove(app)} />}
       </Toolbar>
       <div class="page">
         <header class="app-head">
@@ -62,13 +120,9 @@ export function AppView({ slug }: { slug: string }) {
             <p>{aboutOf(app)}</p>
           </div>
         </header>
-        <div>
-          <Button kind="main" icon={ExternalLink} onClick={() => bridge.open(app.slug)}>
-            {words('open')}
-          </Button>
-        </div>
+        <Ways app={app} />
         <dl class="app-facts">
-          {facts.map(([label, value]) => (
+          {factsOf(app).map(([label, value]) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>{value}</dd>

@@ -1,10 +1,11 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { nameOfApp, ownSlug } from '../../kit/app-names.ts'
 import { bridge } from '../../kit/bridge.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
 
 export type App = AnswerOf<'apps.list'>['apps'][number]
+type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
 export const categories = [
@@ -20,6 +21,8 @@ export const categories = [
 
 /** Apps of whoever is signed in; undefined until they are there. */
 export const known = signal<readonly App[] | undefined>(undefined)
+/** What administrators see besides: every app of the service by short name. */
+export const registered = signal<ReadonlyMap<string, Registered>>(new Map())
 /** Why they are not. */
 export const listTrouble = signal<unknown>(undefined)
 export const sought = signal('')
@@ -31,7 +34,13 @@ export const view = signal<{ page: 'app'; slug: string } | { page: 'form' } | un
 /** Asks again which apps there are. */
 export async function refresh(): Promise<void> {
   try {
-    known.value = (await bridge.call('apps.list', {})).apps
+    const isAdmin = bridge.user.peek()?.role === 'admin'
+    const [{ apps }, all] = await Promise.all([
+      bridge.call('apps.list', {}),
+      isAdmin ? bridge.call('admin.apps', {}) : undefined,
+    ])
+    known.value = apps
+    registered.value = new Map((all?.apps ?? []).map((app) => [app.slug, app]))
     listTrouble.value = undefined
   } catch (error) {
     listTrouble.value = error
@@ -47,14 +56,35 @@ export function aboutOf(app: App): string {
   return own ? words(`about_${own}`) : app.description
 }
 
-export const appOf = (slug: string): App | undefined => known.value?.find((app) => app.slug === slug)
+/** An app that nobody is shown, as far as administrators are told of it. */
+const hidden = ({ slug, name, source }: Registered): App => ({
+  id: 0,
+  slug,
+  name,
+  description: '',
+  icon_url: '',
+  app_path: `/apps/${slug}/index.html`,
+  category: source === 'custom' ? 'custom' : 'utility',
+  supports_context: false,
+  is_system: source !== 'custom',
+})
+
+/** Whether an app was disabled for everybody. */
+export const isDisabled = ({ slug }: App): boolean => registered.value.get(slug)?.disabled === true
+
+const all = computed(() => [
+  ...(known.value ?? []),
+  ...[...registered.value.values()].filter(({ disabled }) => disabled).map(hidden),
+])
+
+export const appOf = (slug: string): App | undefined => all.value.find((app) => app.slug === slug)
 
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** What the list shows, by name. */
 export const found = computed(() => {
   const parts = plain(sought.value).split(/\s+/)
-  return (known.value ?? [])
+  return all.value
     .filter((app) => category.value === 'all' || app.category === category.value)
     .filter((app) => {
       const text = plain([nameOf(app), app.slug, aboutOf(app), words(app.category)].join('\n'))
@@ -63,5 +93,6 @@ export const found = computed(() => {
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
 })
 
-void refresh()
+// Who asks is known when the desktop has answered.
+effect(() => void (bridge.user.value && refresh()))
 document.addEventListener('visibilitychange', () => document.hidden || void refresh())
