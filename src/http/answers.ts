@@ -1,9 +1,9 @@
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Busy, DiskFull } from '../base/trouble.ts'
-import { fault, Fault } from '../contract/errors.ts'
+import { fault, type Fault } from '../contract/errors.ts'
 import type { AnyAction } from '../contract/contract.ts'
 import { failureBody } from './failure-body.ts'
+import { faultOf } from './fault-of.ts'
 import type { Outgoing } from './handle.ts'
 
 /** Answers of JSON are never to be taken for anything else, nor kept by anybody in between. */
@@ -53,9 +53,8 @@ const byFastifyCode: Record<string, () => Fault> = {
 
 /** What the caller is told of an error; undefined for a bug, of which they are told nothing. */
 function toFault(error: unknown): Fault | undefined {
-  if (error instanceof Fault) return error
-  if (error instanceof DiskFull) return fault('disk_full')
-  if (error instanceof Busy) return fault('busy', { retryAfter: 2 })
+  const known = faultOf(error)
+  if (known) return known
   const { code = '', statusCode } = error as Partial<FastifyError>
   if (byFastifyCode[code]) return byFastifyCode[code]()
   return statusCode === 400 ? fault('bad_request', { text: 'The body is not valid JSON.' }) : undefined

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
-import { Fault, fault } from '../contract/errors.ts'
+import { fault } from '../contract/errors.ts'
 import { failureBody } from './failure-body.ts'
+import { faultOf } from './fault-of.ts'
 
 /** How long a connection that waits for an answer may be silent, ms. */
 export const STREAM_SILENCE = 180_000
@@ -64,9 +65,9 @@ export class EventStream {
 
   #fail(error: unknown, report: (error: unknown) => void): void {
     if (this.#signal.aborted) return void this.body.destroy()
-    const known = error instanceof Fault ? error : fault('internal')
-    if (known !== error) report(error)
-    this.body.end(`event: error\ndata: ${JSON.stringify(failureBody(known))}\n\n`)
+    const known = faultOf(error)
+    if (!known) report(error)
+    this.body.end(`event: error\ndata: ${JSON.stringify(failureBody(known ?? fault('internal')))}\n\n`)
   }
 }
 

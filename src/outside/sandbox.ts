@@ -4,7 +4,7 @@ import { chown, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { fault } from '../contract/errors.ts'
+import { recognise } from '../base/trouble.ts'
 
 /** A command with what it needs; paths are relative to the home of the sandbox. */
 export interface SandboxJob {
@@ -159,7 +159,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap' }: Sa
       for (const path of [join(folder, 'command'), home, folder]) await give(path)
       return await start(bwrap, folder, timeoutMs, signal)
     } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'ENOSPC' ? fault('disk_full') : error
+      throw recognise(error)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

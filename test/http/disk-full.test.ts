@@ -1,4 +1,3 @@
-import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
@@ -7,29 +6,9 @@ import { teamChat } from '../../src/contract/team-chat.ts'
 import { channelOf } from '../support/chat.ts'
 import { bytesOf } from '../support/contents.ts'
 import { serverOfTest } from '../support/server.ts'
-import { smallDisk } from '../support/small-disk.ts'
+import { fill, smallDisk } from '../support/small-disk.ts'
 
 const MIB = 1 << 20
-
-/** Takes all the room there is on a disk; what it returns gives it back. */
-async function fill(folder: string): Promise<() => Promise<void>> {
-  const path = join(folder, 'filler')
-  const file = await open(path, 'w')
-  try {
-    for (const size of [MIB, 4_096, 1]) {
-      const piece = Buffer.alloc(size)
-      while (await file.write(piece).then(({ bytesWritten }) => bytesWritten === size, isFull));
-    }
-  } finally {
-    await file.close()
-  }
-  return () => rm(path)
-}
-
-function isFull(error: NodeJS.ErrnoException): false {
-  if (error.code === 'ENOSPC') return false
-  throw error
-}
 
 test('a full disk is never taken for a full quota, nor the other way round', { timeout: 60_000 }, async (context) => {
   const made = await smallDisk(24 * MIB)

@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
-import { readdir } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { DiskFull } from '../../src/base/trouble.ts'
 import { makeSandbox } from '../../src/outside/sandbox.ts'
+import { fill, smallDisk } from '../support/small-disk.ts'
 
 const sandbox = makeSandbox()
 const reason = await sandbox.probe()
@@ -109,6 +115,76 @@ describe.skipIf(reason !== undefined)('the sandbox', () => {
     await expect(run('true', { '../evil': 'x' })).rejects.toThrow('outside')
     await expect(run('true', { '/etc/evil': 'x' })).rejects.toThrow('outside')
   })
+})
+
+describe.skipIf(reason !== undefined)('the sandbox on a disk', () => {
+  test('that is full runs nothing, says so, and leaves nothing behind', async (context) => {
+    const made = await smallDisk(4 << 20)
+    if ('reason' in made) return context.skip(made.reason)
+    // The user the sandbox is started as must come to it.
+    for (const folder of [dirname(made.folder), made.folder]) await chmod(folder, 0o711)
+    vi.stubEnv('TMPDIR', made.folder)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const contents = { 'deep/large.txt': 'x'.repeat(100_000) }
+    const makeRoom = await fill(made.folder)
+    await expect(run('cat deep/large.txt', contents)).rejects.toBeInstanceOf(DiskFull)
+    expect(await readdir(made.folder)).toEqual(['filler'])
+    await makeRoom()
+    expect(await run('wc -c < deep/large.txt', contents)).toMatchObject({ code: 0, output: '100000\n' })
+    expect(await readdir(made.folder)).toEqual([])
+  })
+
+  test('of its own is full before that of the machine is', async () => {
+    const { output } = await run(
+      'for n in 1 2 3 4; do head -c 30000000 /dev/zero > /tmp/$n || echo full; done; du -m -s /tmp | cut -f 1',
+    )
+    expect(output).toMatch(/No space left on device/)
+    expect(output).toContain('full\n')
+    expect(Number(output.trim().split('\n').at(-1))).toBeLessThanOrEqual(64)
+  })
+})
+
+describe.skipIf(reason !== undefined)('the sandbox of a server', () => {
+  test('that an ordinary user runs is the same', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('all tests of the sandbox run as an ordinary user')
+    const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const scratch = join(folder, 'scratch')
+    await mkdir(scratch)
+    await chown(scratch, 65_534, 65_534)
+    await chmod(folder, 0o755)
+    const program = join(folder, 'program.mjs')
+    await build({
+      entryPoints: [fileURLToPath(new URL('../support/sandbox-program.ts', import.meta.url))],
+      outfile: program,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      logLevel: 'warning',
+    })
+    const command =
+      'id -u; cat deep/a.txt; echo; touch deep/b 2>&1 || echo kept as it is; echo x > /tmp/x && echo wrote'
+    const told = await new Promise<{ stdout: string; stderr: string; error: Error | null }>((resolve) => {
+      const asNobody = { uid: 65_534, gid: 65_534, cwd: '/', env: { TMPDIR: scratch }, timeout: 90_000 }
+      execFile(process.execPath, [program, command], asNobody, (error, stdout, stderr) =>
+        resolve({ error, stdout, stderr }),
+      )
+    })
+    if ((told.error as NodeJS.ErrnoException | null)?.code === 'EACCES')
+      return context.skip('nobody may not start this Node.js')
+    expect(told).toMatchObject({ error: null, stderr: '' })
+    expect(JSON.parse(told.stdout)).toEqual({
+      user: 65_534,
+      ran: {
+        code: 0,
+        output: expect.stringMatching(/^65534\nkept\n[^]*Read-only file system\nkept as it is\nwrote\n$/) as string,
+        timedOut: false,
+        truncated: false,
+      },
+      left: [],
+    })
+  }, 120_000)
 })
 
 test('without bubblewrap nothing is run, and the reason is said', async () => {

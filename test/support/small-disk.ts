@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, rm, rmdir } from 'node:fs/promises'
+import { mkdir, open, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
@@ -32,4 +32,26 @@ export async function smallDisk(bytes: number): Promise<SmallDisk | { reason: st
     await rmdir(outer)
   })
   return { folder, freeze: async () => void (await run('mount', ['-o', 'remount,ro', folder])) }
+}
+
+const MIB = 1 << 20
+
+/** Takes all the room there is on a disk; what it returns gives it back. */
+export async function fill(folder: string): Promise<() => Promise<void>> {
+  const path = join(folder, 'filler')
+  const file = await open(path, 'w')
+  try {
+    for (const size of [MIB, 4_096, 1]) {
+      const piece = Buffer.alloc(size)
+      while (await file.write(piece).then(({ bytesWritten }) => bytesWritten === size, isFull));
+    }
+  } finally {
+    await file.close()
+  }
+  return () => rm(path)
+}
+
+function isFull(error: NodeJS.ErrnoException): false {
+  if (error.code === 'ENOSPC') return false
+  throw error
 }

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
 import type { ModelCall } from '../../base/language-model.ts'
 import { isSound } from '../../base/text.ts'
+import { DiskFull } from '../../base/trouble.ts'
 import type { AssistantAction } from '../../contract/assistant.ts'
-import { isFault } from '../../contract/errors.ts'
+import { fault, isFault } from '../../contract/errors.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import { cutTo, readable } from './text.ts'
@@ -91,7 +92,8 @@ export function makeCalls({ database, audit, bounds }: Parts) {
     } catch (error) {
       signal.throwIfAborted()
       if (late.aborted) return { text: `Error: it took longer than ${bounds.callMs / 1_000} seconds.`, failed: true }
-      if (isFault(error)) return { text: `Error: ${error.message}`, failed: true }
+      const known = error instanceof DiskFull ? fault('disk_full') : error
+      if (isFault(known)) return { text: `Error: ${known.message}`, failed: true }
       throw error
     }
   }
