@@ -112,6 +112,8 @@ export interface Given {
   domain: { domain: Domain; config: Config; directory: DataDirectory }
   /** The signed-in account's server. */
   server: { api: Api; account: Account }
+  /** One of the two before: what a user and an administrator both have. */
+  either: Given['domain'] | Given['server']
 }
 
 export interface CommandSpec<
@@ -125,6 +127,8 @@ export interface CommandSpec<
   /** Further sentences of the help text. */
   details?: string
   needs: N
+  /** With `either`: whether what was asked for is the administrator's in any case. */
+  asAdministrator?(flags: Record<string, unknown>): boolean
   args: A
   flags: F
   /** Whole command lines, the simplest first. */

@@ -79,7 +79,7 @@ export const nouns: Record<string, Noun> = {
   },
   app: {
     group: 'Administration',
-    summary: 'Apps of the desktop: packages, addresses, what is shown',
+    summary: 'Apps of the desktop: packages, addresses, what is shown; open one in the browser',
     aliases: ['apps'],
     verbs: {
       list: () => import('./app/list.ts').then((m) => m.list),
@@ -93,6 +93,7 @@ export const nouns: Record<string, Noun> = {
       install: () => import('./app/install.ts').then((m) => m.install),
       update: () => import('./app/update.ts').then((m) => m.update),
       rollback: () => import('./app/rollback.ts').then((m) => m.rollback),
+      open: () => import('./app/open.ts').then((m) => m.openApp),
     },
   },
   room: {
@@ -103,15 +104,6 @@ export const nouns: Record<string, Noun> = {
       list: () => import('./room/list.ts').then((m) => m.list),
       show: () => import('./room/show.ts').then((m) => m.show),
       remove: () => import('./room/remove.ts').then((m) => m.remove),
-    },
-  },
-  component: {
-    group: 'Administration',
-    summary: 'Desktop components of users',
-    aliases: ['components'],
-    verbs: {
-      list: () => import('./component/list.ts').then((m) => m.list),
-      reset: () => import('./component/reset.ts').then((m) => m.reset),
     },
   },
   storage: {
@@ -273,6 +265,20 @@ export const nouns: Record<string, Noun> = {
       list: () => import('./trash/list.ts').then((m) => m.list),
       restore: () => import('./trash/restore.ts').then((m) => m.restore),
       empty: () => import('./trash/empty.ts').then((m) => m.empty),
+    },
+  },
+  component: {
+    group: 'Client',
+    summary: 'Desktop components: styles, hooks and widgets of your own, or as an administrator of users',
+    aliases: ['components'],
+    verbs: {
+      list: () => import('./component/list.ts').then((m) => m.list),
+      get: () => import('./component/get.ts').then((m) => m.get),
+      save: () => import('./component/save.ts').then((m) => m.save),
+      history: () => import('./component/history.ts').then((m) => m.history),
+      activate: () => import('./component/activate.ts').then((m) => m.activate),
+      reset: () => import('./component/reset.ts').then((m) => m.reset),
+      profile: () => import('./component/profile.ts').then((m) => m.profile),
     },
   },
   versions: {

@@ -69,10 +69,16 @@ async function runCommand(argv: string[]): Promise<number> {
   }
 }
 
+async function faceOf({ asAdministrator }: CommandSpec, { flags, globals }: Pick<Chosen, 'flags' | 'globals'>) {
+  const { faceOf: choose } = await import('./face.ts')
+  return choose(asAdministrator?.(flags) === true, globals)
+}
+
 /** Opens what the command needs, runs it, and closes it again whatever happens. */
 async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
+  const needs = spec.needs === 'either' ? await faceOf(spec, { flags, globals }) : spec.needs
   const context = { io, args, flags, globals } as never as Parameters<CommandSpec['run']>[0]
-  if (spec.needs === 'domain') {
+  if (needs === 'domain') {
     const { openLocal } = await import('../wiring/local.ts')
     const local = await openLocal({ dataDir: globals.dataDir })
     try {
@@ -81,7 +87,7 @@ async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
       await local.close()
     }
   }
-  if (spec.needs === 'server') {
+  if (needs === 'server') {
     const { findAccount, openApi } = await import('../client/credentials.ts')
     const account = await findAccount({ env: environment, profile: globals.profile })
     const api = openApi(account)
@@ -91,7 +97,7 @@ async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
       api.close()
     }
   }
-  return spec.run(spec.needs === 'commands' ? { ...context, nouns } : context)
+  return spec.run(needs === 'commands' ? { ...context, nouns } : context)
 }
 
 declare const __SVC_VERSION__: string

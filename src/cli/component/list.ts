@@ -1,30 +1,63 @@
 import { iso } from '../../base/clock.ts'
+import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command, flag } from '../command.ts'
+import type { Column } from '../io.ts'
 import { moment } from '../moment.ts'
+import { timeOf } from './component.ts'
+
+interface Listed {
+  component_id: string
+  component_type: string
+  active: number | null
+  newest: number
+  versions: number
+  updated_at: number
+}
+
+const columns: Column<Listed>[] = [
+  { title: 'COMPONENT', value: ({ component_id }) => component_id },
+  { title: 'TYPE', value: ({ component_type }) => component_type },
+  { title: 'ACTIVE', value: ({ active }) => (active === null ? 'off' : `version ${active}`) },
+  { title: 'NEWEST', value: ({ newest }) => newest, align: 'right' },
+  { title: 'VERSIONS', value: ({ versions }) => versions, align: 'right' },
+  { title: 'CHANGED', value: ({ updated_at }) => moment(updated_at) },
+]
+
+const documentOf = <L extends Listed>({ updated_at, ...component }: L) => ({
+  ...component,
+  updated_at: iso(updated_at),
+})
 
 export const list = command({
   name: 'component list',
-  summary: 'Desktop components that users made: styles, scripts and widgets',
-  needs: 'domain',
+  summary: 'Desktop components: styles, hooks and widgets',
+  details:
+    'Your own, where you are signed in. For an administrator on the data directory: with --user those of a user, with --everybody ' +
+    'or where nobody is signed in those of all users.',
+  needs: 'either',
+  asAdministrator: ({ user, everybody }) => user !== undefined || everybody === true,
   args: {},
-  flags: { user: flag.text('only those of this user', 'NAME') },
-  examples: ['svc component list', 'svc component list --user ada --json'],
-  async run({ io, domain: { accounts, desktop }, flags }) {
+  flags: {
+    user: flag.text('those of this user, for administrators', 'NAME'),
+    everybody: flag.switch('those of all users, for administrators'),
+  },
+  examples: ['svc component list', 'svc component list --user ada --json', 'svc component list --everybody'],
+  async run(context) {
+    const { io, flags } = context
+    if ('api' in context) {
+      const { components } = await context.api.call(desktopComponents.actions.overview, {})
+      const own = components.map(({ updated_at, ...component }) => ({ ...component, updated_at: timeOf(updated_at) }))
+      const empty = 'You have made no components: svc component save NAME FILE makes one.'
+      return io.table(own, columns, empty, own.map(documentOf))
+    }
+    const { accounts, desktop } = context.domain
     const user = flags.user === undefined ? undefined : await accounts.byName(flags.user)
     const components = await desktop.components.overview(user?.id)
     io.table(
       components,
-      [
-        { title: 'USER', value: ({ username }) => username },
-        { title: 'COMPONENT', value: ({ component_id }) => component_id },
-        { title: 'TYPE', value: ({ component_type }) => component_type },
-        { title: 'ACTIVE', value: ({ active }) => (active === null ? 'off' : `version ${active}`) },
-        { title: 'NEWEST', value: ({ newest }) => newest, align: 'right' },
-        { title: 'VERSIONS', value: ({ versions }) => versions, align: 'right' },
-        { title: 'CHANGED', value: ({ updated_at }) => moment(updated_at) },
-      ],
+      [{ title: 'USER', value: ({ username }: (typeof components)[number]) => username }, ...columns],
       user ? `${user.username} has made no components.` : 'Nobody has made components.',
-      components.map(({ updated_at, ...component }) => ({ ...component, updated_at: iso(updated_at) })),
+      components.map(documentOf),
     )
   },
 })

@@ -1,26 +1,85 @@
+import type { Api } from '../../client/api.ts'
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import type { Domain } from '../../domain/domain.ts'
 import { cancelled, command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+
+interface Wish {
+  name: string | undefined
+  all: boolean
+  dryRun: boolean
+  yes: boolean
+}
 
 export const reset = command({
   name: 'component reset',
-  summary: 'Turn off all desktop components of a user: a safe start',
+  summary: 'Turn off a component of your own, or all of them: a safe start',
   details:
-    'For a desktop that its own components have made unusable. All versions and profiles stay, and the user can turn each of them on again.',
-  needs: 'domain',
-  args: { name: 'user name' },
-  flags: { dryRun: flag.switch('show what would be turned off, and change nothing'), yes: flag.yes },
-  examples: ['svc component reset ada', 'svc component reset ada --yes'],
-  async run({ io, domain: { accounts, desktop }, args, flags }) {
-    const { id, username } = await accounts.byName(args.name)
-    const active = (await desktop.components.overview(id)).filter((component) => component.active !== null).length
-    const count = (components: number) => (components === 1 ? '1 component' : `${components} components`)
-    if (flags.dryRun) {
-      io.say(`Would turn off ${count(active)} of ${username}.`, { username, dry_run: true, deactivated: active })
-      return
-    }
-    if (active > 0 && !flags.yes && !(await io.confirm(`Turn off ${count(active)} of ${username}?`))) throw cancelled()
-    const deactivated = await desktop.components.resetAll(id)
-    const words =
-      deactivated === 0 ? `${username} has no active components.` : `Turned off ${count(deactivated)} of ${username}.`
-    io.say(words, { username, dry_run: false, deactivated })
+    'For a desktop that its own components have made unusable. All versions and profiles stay, and each can be turned on again.\n' +
+    'Where you are signed in, NAME is a component of your own, and --all stands for each. For an administrator on the data directory, ' +
+    'with --user or where nobody is signed in, it is a user, all of whose components are turned off.',
+  needs: 'either',
+  asAdministrator: ({ user }) => user !== undefined,
+  args: { name: { summary: 'component of your own; for administrators a user name', optional: true } },
+  flags: {
+    all: flag.switch('all components of your own'),
+    user: flag.text('all components of this user, for administrators', 'NAME'),
+    dryRun: flag.switch('show what would be turned off, and change nothing'),
+    yes: flag.yes,
+  },
+  examples: [
+    'svc component reset clock',
+    'svc component reset --all --yes',
+    'svc component reset --user ada --dry-run',
+    'svc component reset ada --yes',
+  ],
+  async run(context) {
+    const { io, args, flags } = context
+    if ('api' in context) return resetOwn(io, context.api, { ...flags, name: args.name })
+    if (flags.user !== undefined && args.name !== undefined) throw usage('Give the user once: with --user or as NAME.')
+    if (flags.all) throw usage('--all is for components of your own; all those of a user are turned off in any case.')
+    const name = flags.user ?? args.name
+    if (name === undefined) throw usage('Say whose components to turn off: svc component reset --user NAME.')
+    return resetOf(io, context.domain, { ...flags, name })
   },
 })
+
+const { overview, reset: resetOne, reset_all } = desktopComponents.actions
+
+async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: Wish): Promise<void> {
+  if ((name === undefined) !== all) throw usage('Say which component to turn off, or all of them with --all.')
+  const { components } = await api.call(overview, {})
+  if (name !== undefined && !components.some(({ component_id }) => component_id === name)) {
+    const hint = `For all components of a user of this machine's data directory: svc component reset --user ${name}`
+    throw new Exit(5, `You have no component "${name}": svc component list shows what there is. ${hint}`, 'not_found')
+  }
+  const active = components.filter((one) => one.active !== null && (all || one.component_id === name)).length
+  const what = name ?? `${counted(active, 'component')} of your own`
+  const document = { ...(name !== undefined && { component_id: name }), dry_run: dryRun, deactivated: active }
+  if (active === 0) return io.say(name === undefined ? 'No component is active.' : `${name} is not active.`, document)
+  if (dryRun) return io.say(`Would turn off ${what}.`, document)
+  if (!yes && !(await io.confirm(`Turn off ${what}?`))) throw cancelled()
+  if (name === undefined) await api.call(reset_all, {})
+  else await api.call(resetOne, { component_id: name })
+  io.say(`Turned off ${what}.`, document)
+}
+
+async function resetOf(
+  io: Io,
+  { accounts, desktop }: Domain,
+  { name, dryRun, yes }: Wish & { name: string },
+): Promise<void> {
+  const { id, username } = await accounts.byName(name)
+  const active = (await desktop.components.overview(id)).filter((component) => component.active !== null).length
+  const what = `${counted(active, 'component')} of ${username}`
+  if (dryRun) return io.say(`Would turn off ${what}.`, { username, dry_run: true, deactivated: active })
+  if (active > 0 && !yes && !(await io.confirm(`Turn off ${what}?`))) throw cancelled()
+  const deactivated = await desktop.components.resetAll(id)
+  const words =
+    deactivated === 0
+      ? `${username} has no active components.`
+      : `Turned off ${counted(deactivated, 'component')} of ${username}.`
+  io.say(words, { username, dry_run: false, deactivated })
+}

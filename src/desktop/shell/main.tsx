@@ -10,6 +10,7 @@ import { Desktop } from './desktop.tsx'
 import { follow } from './feed.ts'
 import { prepareNext } from './frames.ts'
 import { press } from './keys.ts'
+import { openLinked } from './linked.ts'
 import { begin, isOpen, lock, stage } from './session.ts'
 import { Gate, LockScreen } from './sign-in.tsx'
 import './wallpaper.ts'
@@ -36,6 +37,7 @@ effect(() => {
   isStarted = true
   void refreshApps()
     .then(restore)
+    .then(openLinked)
     .then(startComponents)
     .then(prepareNext)
     .finally(() => void follow())

@@ -1,0 +1,33 @@
+import { printable } from '../../base/text.ts'
+import { apps } from '../../contract/apps.ts'
+import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+
+export const openApp = command({
+  name: 'app open',
+  summary: 'Open an app of your desktop in the browser',
+  details:
+    'The address goes to standard output; on a terminal the browser is started too (BROWSER, else that of the system). You are asked ' +
+    'to sign in there if you are not yet.',
+  needs: 'server',
+  args: {
+    slug: 'app, as its address has it, such as files',
+    path: { summary: 'what the app is to show, such as /Reports', optional: true },
+  },
+  flags: { print: flag.switch('print the address only') },
+  examples: ['svc app open notes', 'svc app open files /Reports', 'svc app open files --print'],
+  async run({ io, api, globals, args: { slug, path }, flags }) {
+    if (path !== undefined && !path.startsWith('/')) throw usage('A path begins with a slash.')
+    const known = (await api.call(apps.actions.list, {})).apps
+    if (!known.some((app) => app.slug === slug)) {
+      const slugs = known.map((app) => app.slug).join(', ')
+      throw new Exit(5, `You have no app "${slug}", but ${slugs || 'none at all'}.`, 'not_found')
+    }
+    const url = `${api.url}/#${new URLSearchParams({ open: slug, ...(path !== undefined && { path }) })}`
+    const isWanted = !flags.print && !io.json && process.stdout.isTTY
+    io.say(printable(url), { slug, path: path ?? '/', url })
+    if (!isWanted) return
+    const { startBrowser } = await import('../browser.ts')
+    if (!(await startBrowser(url, globals.env))) io.note('No browser could be started: open the address by hand.')
+  },
+})

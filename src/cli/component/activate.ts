@@ -1,0 +1,19 @@
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { command } from '../command.ts'
+import { usage } from '../exit.ts'
+import { ofComponent } from './component.ts'
+
+export const activate = command({
+  name: 'component activate',
+  summary: 'Put a version of a component of your own in force, an earlier one too',
+  needs: 'server',
+  args: { name: 'name of the component', version: 'its number, from svc component history' },
+  flags: {},
+  examples: ['svc component activate clock 3'],
+  async run({ io, api, args: { name, ...args } }) {
+    const version = Number(args.version)
+    if (!/^\d{1,9}$/.test(args.version) || version < 1) throw usage(`A version is a number, not "${args.version}".`)
+    await ofComponent(api.call(desktopComponents.actions.activate, { component_id: name, version }), name, version)
+    io.say(`Version ${version} of ${name} is in force.`, { component_id: name, version })
+  },
+})

@@ -1,0 +1,25 @@
+import { iso } from '../../base/clock.ts'
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { command, flag } from '../command.ts'
+import { ofComponent, timeOf } from './component.ts'
+
+export const get = command({
+  name: 'component get',
+  summary: 'The code of a component of your own',
+  details: 'The version in force goes to standard output byte for byte, or another one with --version.',
+  needs: 'server',
+  args: { name: 'name of the component' },
+  flags: { version: flag.integer('this version', 'N', 1) },
+  examples: [
+    'svc component get clock > clock.html',
+    'svc component get clock --version 3',
+    'svc component get clock --json',
+  ],
+  async run({ io, api, args: { name }, flags: { version } }) {
+    const asked = { component_id: name, ...(version !== undefined && { version }) }
+    const { component } = await ofComponent(api.call(desktopComponents.actions.get, asked), name, version)
+    if (!io.json) return io.raw(component.code)
+    const { updated_at, id: _, ...rest } = component
+    io.say('', { ...rest, updated_at: iso(timeOf(updated_at)) })
+  },
+})

@@ -1,0 +1,28 @@
+import { iso } from '../../base/clock.ts'
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import { command } from '../command.ts'
+import { moment } from '../moment.ts'
+import { ofComponent, timeOf } from './component.ts'
+
+export const history = command({
+  name: 'component history',
+  summary: 'The versions of a component of your own, newest first',
+  needs: 'server',
+  args: { name: 'name of the component' },
+  flags: {},
+  examples: ['svc component history clock', 'svc component history clock --json'],
+  async run({ io, api, args: { name } }) {
+    const { versions } = await ofComponent(api.call(desktopComponents.actions.history, { component_id: name }), name)
+    io.table(
+      versions,
+      [
+        { title: 'VERSION', value: ({ version }) => version, align: 'right' },
+        { title: 'STATE', value: ({ is_active }) => (is_active ? 'active' : '') },
+        { title: 'SAVED', value: ({ updated_at }) => moment(timeOf(updated_at)) },
+        { title: 'METADATA', value: ({ metadata }) => JSON.stringify(metadata) },
+      ],
+      `${name} has no versions.`,
+      versions.map(({ updated_at, ...version }) => ({ ...version, updated_at: iso(timeOf(updated_at)) })),
+    )
+  },
+})

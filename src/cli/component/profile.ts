@@ -1,0 +1,118 @@
+import { iso } from '../../base/clock.ts'
+import { printable } from '../../base/text.ts'
+import type { Api } from '../../client/api.ts'
+import { desktopComponents } from '../../contract/desktop-components.ts'
+import type { Answer } from '../../contract/define.ts'
+import { cancelled, command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { moment } from '../moment.ts'
+import { timeOf } from './component.ts'
+
+const { profiles, save_profile, load_profile, rename_profile, delete_profile } = desktopComponents.actions
+
+type Profile = Answer<typeof profiles>['profiles'][number]
+
+interface Place {
+  io: Io
+  api: Api
+  exclusive: boolean
+  yes: boolean
+}
+
+/** What can be done with profiles: how many names it takes, and how it is done. */
+const DEEDS: Record<string, { names: number; run(place: Place, names: string[]): Promise<void> }> = {
+  list: { names: 0, run: show },
+  save: { names: 1, run: keep },
+  load: { names: 1, run: load },
+  rename: { names: 2, run: rename },
+  remove: { names: 1, run: remove },
+}
+
+export const profile = command({
+  name: 'component profile',
+  summary: 'Profiles of your own components: list, save, load, rename or remove them',
+  details:
+    'A profile keeps copies of all components that are active when it is saved. Loading it saves them as new versions, in force at ' +
+    "once; with --exclusive all others are turned off. Where two have one name, '#ID' names one of them.",
+  needs: 'server',
+  args: {
+    action: { summary: 'list (the default), save, load, rename or remove', optional: true },
+    names: { summary: "name of the profile or '#ID'; for rename, then the new name", optional: true, many: true },
+  },
+  flags: { exclusive: flag.switch('load: turn all other components off'), yes: flag.yes },
+  examples: [
+    'svc component profile',
+    'svc component profile save Evening',
+    'svc component profile load Evening --exclusive',
+    'svc component profile rename Evening Night',
+    'svc component profile remove Night --yes',
+  ],
+  async run({ io, api, args: { action = 'list', names }, flags }) {
+    const deed = Object.hasOwn(DEEDS, action) ? DEEDS[action] : undefined
+    if (!deed) throw usage(`"${action}" is none of ${Object.keys(DEEDS).join(', ')}.`)
+    if (flags.exclusive && action !== 'load') throw usage('--exclusive is for load.')
+    if (names.length !== deed.names) {
+      const forms = ['takes no name', 'takes the name of one profile', 'takes the name of a profile and the new one']
+      throw usage(`svc component profile ${action} ${forms[deed.names]}.`)
+    }
+    await deed.run({ io, api, ...flags }, names)
+  },
+})
+
+async function show({ io, api }: Place): Promise<void> {
+  const found = (await api.call(profiles, {})).profiles
+  io.table(
+    found,
+    [
+      { title: 'ID', value: ({ id }) => id, align: 'right' },
+      { title: 'PROFILE', value: ({ name }) => name },
+      { title: 'COMPONENTS', value: ({ components }) => components.join(', ') },
+      { title: 'SAVED', value: ({ created_at }) => moment(timeOf(created_at)) },
+    ],
+    'There are no profiles: svc component profile save NAME makes one.',
+    found.map(({ id, created_at, ...rest }) => ({ profile_id: id, ...rest, created_at: iso(timeOf(created_at)) })),
+  )
+}
+
+async function keep({ io, api }: Place, [name]: string[]): Promise<void> {
+  const { profile_id, components_saved } = await api.call(save_profile, { name: name! })
+  const words = `Saved ${counted(components_saved, 'component')} as ${printable(name!)}.`
+  io.say(words, { profile_id, name, components_saved })
+}
+
+async function load({ io, api, exclusive }: Place, [name]: string[]): Promise<void> {
+  const { id, name: found } = await find(api, name!)
+  const { components_loaded } = await api.call(load_profile, { profile_id: id, exclusive })
+  const others = exclusive ? ', and turned all others off' : ''
+  const words = `Loaded ${counted(components_loaded, 'component')} of ${printable(found)}${others}.`
+  io.say(words, { profile_id: id, name: found, components_loaded, exclusive })
+}
+
+async function rename({ io, api }: Place, [name, to]: string[]): Promise<void> {
+  const { id, name: found } = await find(api, name!)
+  await api.call(rename_profile, { profile_id: id, name: to! })
+  io.say(`Renamed ${printable(found)} to ${printable(to!)}.`, { profile_id: id, name: to })
+}
+
+async function remove({ io, api, yes }: Place, [name]: string[]): Promise<void> {
+  const { id, name: found } = await find(api, name!)
+  if (!yes && !(await io.confirm(`Remove the profile ${printable(found)}? Its components stay as they are.`)))
+    throw cancelled()
+  await api.call(delete_profile, { profile_id: id })
+  io.say(`Removed ${printable(found)}.`, { profile_id: id, name: found, removed: true })
+}
+
+/** The profile of that name, or with that `#ID`. Exit 5 when there is none, 6 when the name is that of several. */
+async function find(api: Api, text: string): Promise<Profile> {
+  const all = (await api.call(profiles, {})).profiles
+  const found = all.filter(({ id, name }) => name === text || `#${id}` === text)
+  if (found.length > 1) {
+    const ids = found.map(({ id }) => `'#${id}'`).join(', ')
+    throw new Exit(6, `${found.length} profiles are called "${text}": give one of ${ids}.`, 'ambiguous')
+  }
+  if (!found[0])
+    throw new Exit(5, `There is no profile "${text}": svc component profile list shows them all.`, 'not_found')
+  return found[0]
+}
