@@ -11,12 +11,14 @@ export const STREAM_SILENCE = 180_000
 /** A remark that keeps proxies from ending a silent connection is sent this often, ms. */
 const HEARTBEAT = 15_000
 
+const REMARK = ': \n\n'
+
 /** Tells the client of something; resolves when there is room for more. Throws when nobody listens any more. */
 export type Send = (event: string, data: unknown) => Promise<void>
 
 type Producer = (send: Send) => Promise<unknown>
 
-/** An answer as server-sent events (WHATWG HTML, 9.2). Everything the producer throws before its first event is thrown by `begin`. */
+/** An answer as server-sent events (WHATWG HTML, 9.2). */
 export class EventStream {
   readonly body = new PassThrough()
   readonly #signal: AbortSignal
@@ -26,16 +28,25 @@ export class EventStream {
   }
 
   /**
-   * Starts a producer and waits for its first event or its end, so that a refusal is an answer like any other. Its result
-   * becomes the event `done`, a later failure the event `error`; `report` is told of failures that are bugs.
+   * Starts a producer and waits for its first event or its end, so that a refusal is an answer like any other and thrown from
+   * here; one that takes long to say anything is not waited for. Its result becomes the event `done`, a later failure the
+   * event `error`; `report` is told of failures that are bugs.
    */
   static async begin(signal: AbortSignal, produce: Producer, report: (error: unknown) => void): Promise<EventStream> {
     const stream = new EventStream(signal)
     let isBegun = false
+    let patience: ReturnType<typeof setTimeout> | undefined
     const begun = new Promise<void>((resolve, reject) => {
-      const send: Send = async (event, data) => {
+      const begin = (): void => {
         isBegun = true
         resolve()
+      }
+      patience = setTimeout(() => {
+        begin()
+        stream.body.write(REMARK)
+      }, HEARTBEAT)
+      const send: Send = async (event, data) => {
+        begin()
         await stream.#write(event, data)
       }
       produce(send).then(
@@ -49,9 +60,9 @@ export class EventStream {
         },
       )
     })
-    await begun
+    await begun.finally(() => clearTimeout(patience))
     const beat = setInterval(() => {
-      if (!stream.body.writableNeedDrain) stream.body.write(': \n\n')
+      if (!stream.body.writableNeedDrain) stream.body.write(REMARK)
     }, HEARTBEAT)
     stream.body.once('close', () => clearInterval(beat))
     return stream

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { fault } from '../../src/contract/errors.ts'
 import { EventStream, type Send } from '../../src/http/event-stream.ts'
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
 const BEAT = ': \n\n'
@@ -93,5 +93,31 @@ test('a refusal before the first event is no stream, and leaves no timer', async
     () => undefined,
   )
   await expect(refused).rejects.toMatchObject({ code: 'not_found' })
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('who has nothing to say for long gives signs of life too, and a refusal is then an event', async () => {
+  let fail = (_: Error): void => undefined
+  let isBegun = false
+  const begun = EventStream.begin(
+    new AbortController().signal,
+    () => new Promise((_, reject) => (fail = reject)),
+    () => undefined,
+  ).then((stream) => {
+    isBegun = true
+    return stream
+  })
+  vi.advanceTimersByTime(14_999)
+  await settled()
+  expect(isBegun).toBe(false)
+  vi.advanceTimersByTime(1)
+  const { body } = await begun
+  expect(String(body.read())).toBe(BEAT)
+  vi.advanceTimersByTime(15_000)
+  expect(String(body.read())).toBe(BEAT)
+  fail(fault('assistant_unavailable', { text: 'The model is gone.' }))
+  await settled()
+  expect(String(body.read())).toMatch(/^event: error\ndata: \{"ok":false,.*"The model is gone\."/)
+  await settled()
   expect(vi.getTimerCount()).toBe(0)
 })
