@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { openLocal } from '../src/wiring/local.ts'
+import { startModelServer } from '../test/support/model-server.ts'
 import { startChromium } from '../test/support/chromium.ts'
 import { ADA, makeAccount, withService } from './account.ts'
 import { openWorkspace } from './workspace.ts'
@@ -23,8 +24,27 @@ const notes = [
   { title: 'Note G', content: 'Bernoulli numbers, worked out step by step.', color: 'green', category: 'Work' },
 ]
 
+/** What the model says for the picture of the Assistant. */
+const script = [
+  { calls: [{ name: 'query_rows', arguments: { table: 'svc_notes' } }] },
+  {
+    calls: [
+      {
+        name: 'write_file',
+        arguments: { path: '/Turin.md', content: '# Turin\n\n- punched cards\n- ticket\n- notes' },
+      },
+    ],
+  },
+  {
+    text: 'Your note names a talk **on the engine at noon** and a dinner, so I wrote a list to `/Turin.md`:\n\n| what | why |\n|---|---|\n| punched cards | Plana and Menabrea want to see them |\n| ticket | the train leaves at **9:40**, platform 7 |\n| notes on Bernoulli numbers | for the talk |\n\nShall I remind you the evening before?',
+  },
+]
+
 const open = async (page: Page, name: string): Promise<void> => {
-  await page.getByRole('navigation', { name: 'Dock' }).getByRole('button', { name }).click()
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Search apps' }).fill(name)
+  await page.keyboard.press('Enter')
   await page.locator('iframe:not(.waiting)').last().waitFor()
 }
 
@@ -46,18 +66,37 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
     },
   },
   {
+    name: 'assistant',
+    options: { viewport: { width: 1_280, height: 800 } },
+    async arrange(page) {
+      await open(page, 'Assistant')
+      const frame = page.frameLocator('iframe[data-app="assistant"]')
+      await frame
+        .getByRole('textbox', { name: 'Ask the assistant' })
+        .fill('What do I need for Turin? Put it on a list for me.')
+      await page.keyboard.press('Enter')
+      await frame.getByRole('button', { name: 'Undo' }).waitFor()
+    },
+  },
+  {
     name: 'phone',
     options: { viewport: { width: 390, height: 780 } },
     arrange: (page) => open(page, 'Notes'),
   },
 ]
 
+const model = await startModelServer()
+model.will(...script)
 const workspace = openWorkspace({ profiles: undefined, seconds: 0 })
 try {
   const account = await makeAccount(workspace)
   const local = await openLocal({ dataDir: account.dataDir, env: {} })
   const operations = notes.map((data) => ({ table: 'svc_notes', operation: 'INSERT', data }))
   await local.domain.sync.push(account.user, { operations }, undefined)
+  const { settings } = local.domain.instance
+  await settings.store('assistant.base_url', model.url)
+  await settings.store('assistant.chat_model', 'talker')
+  await settings.store('assistant.models', [{ id: 'talker', tools: true, vision: false, context: 32_768 }])
   await local.close()
   mkdirSync(FOLDER, { recursive: true })
   await withService(workspace, account, async ({ url }) => {
@@ -79,4 +118,5 @@ try {
   })
 } finally {
   workspace.clear()
+  await model.close()
 }

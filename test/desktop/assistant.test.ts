@@ -61,6 +61,15 @@ async function ask(frame: Frame, text: string): Promise<void> {
   await field(frame).press('Enter')
 }
 
+/** Has questions of a person answered without a page. */
+const asker =
+  ({ id, username }: Person) =>
+  (question: { message: string; conversation_id?: number }) =>
+    domain().assistant.ask({ id, username, display_name: 'Ada', avatar_color: '#336699', role: 'user' }, question, {
+      signal: new AbortController().signal,
+      emit: () => undefined,
+    })
+
 /** A promise, and what resolves it. */
 function gate(): { until: Promise<void>; open: () => void } {
   let open = (): void => {}
@@ -176,6 +185,37 @@ test('tools are shown as they happen; what they changed is undone and done again
     .click()
   await expect.poll(() => namesOf(person)).not.toContain('Packing.md')
   expectQuiet(visited)
+})
+
+test('an undo leaves alone what was changed since, and says so', async () => {
+  const person = await world.person()
+  const [visited, frame] = await enter(person)
+  model.will(
+    { calls: [{ name: 'write_file', arguments: { path: '/Packing.md', content: 'towel' } }] },
+    { text: 'Packed.' },
+  )
+  await ask(frame, 'Pack')
+  await frame.getByRole('region', { name: 'Changed' }).getByText('created').waitFor()
+  await put(person, '/Packing.md', 'towel, and my own socks')
+  await button(frame, 'Undo').click()
+  await frame.getByText('Not all of it could be taken back:').waitFor()
+  expect(await namesOf(person)).toContain('Packing.md')
+  expect(await visited.flaws()).toEqual([])
+  await button(frame, '/Packing.md').click()
+  await visited.page.getByRole('region', { name: /Packing.md|Files/ }).waitFor()
+})
+
+test('of a long conversation the end is drawn, and more when it is wished', async () => {
+  const person = await world.person()
+  const asked = asker(person)
+  const { conversation_id } = await asked({ message: 'Number 0' })
+  for (let n = 1; n < 35; n++) await asked({ message: `Number ${n}`, conversation_id })
+  const [, frame] = await enter(person)
+  await frame.getByRole('button', { name: /^Number 0/ }).click()
+  await frame.locator('.question', { hasText: 'Number 34' }).waitFor()
+  expect(await frame.getByRole('article').count()).toBe(60)
+  await button(frame, 'Show what was said before').click()
+  await expect.poll(() => frame.getByRole('article').count()).toBe(70)
 })
 
 test('what cannot be taken back waits for a word: no leaves it, yes does it', async () => {
@@ -390,16 +430,9 @@ test('a session that ends waits for the sign-in, and the question is asked then'
 
 test('conversations are found, opened by path, deleted for good, and begun anew when deleted elsewhere', async () => {
   const person = await world.person()
-  const by = {
-    id: person.id,
-    username: person.username,
-    display_name: 'Ada',
-    avatar_color: '#336699',
-    role: 'user',
-  } as const
-  const waiting = { signal: new AbortController().signal, emit: () => undefined }
+  const asked = asker(person)
   const { assistant } = domain()
-  for (let n = 1; n <= 9; n++) await assistant.ask(by, { message: `Question ${n}` }, waiting)
+  for (let n = 1; n <= 9; n++) await asked({ message: `Question ${n}` })
   const [visited, frame] = await enter(person)
   await frame.getByRole('searchbox', { name: 'Search conversations' }).fill('question 3')
   await expect.poll(() => frame.locator('.conversation').count()).toBe(1)

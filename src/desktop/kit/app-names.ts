@@ -76,3 +76,9 @@ export function nameOfApp(app: Told & { name: string }): string {
   const own = ownSlug(app)
   return own ? names(own) : app.name
 }
+
+/** What an app is called of which only the slug is known. */
+export function nameOfSlug(slug: string): string {
+  const own = ownApps.find((name) => name === slug)
+  return own ? names(own) : slug
+}

@@ -69,7 +69,7 @@ function AccountMenu() {
       class="account"
       items={[
         ...(appBySlug('settings')
-          ? [{ label: words('settings'), icon: Settings, onSelect: () => void openApp('settings') }]
+          ? [{ label: appName('settings'), icon: Settings, onSelect: () => void openApp('settings') }]
           : []),
         { label: words('light'), icon: Sun, checked: theme === 'light', onSelect: () => prefer({ theme: 'light' }) },
         { label: words('dark'), icon: Moon, checked: theme === 'dark', onSelect: () => prefer({ theme: 'dark' }) },

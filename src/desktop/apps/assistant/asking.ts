@@ -4,7 +4,7 @@ import { Trouble } from '../../kit/trouble.ts'
 import { announceAnswer, announceText, hush } from './announcer.tsx'
 import { carryOut } from './carrying-out.ts'
 import { forget, type Picture } from './picture.ts'
-import { chosenModel, loadList, loadModels, models, setAsked, setId, titleOf, type Thread } from './store.ts'
+import { current, chosenModel, loadList, loadModels, models, setAsked, setId, titleOf, type Thread } from './store.ts'
 import { turnOf, withTool, type ToolUse, type Turn, type Wish } from './turns.ts'
 import { toolText } from './tool-words.ts'
 import { words } from './words.ts'
@@ -19,6 +19,8 @@ function change(thread: Thread, key: number, values: Partial<Turn> | ((turn: Tur
   )
 }
 
+const isShown = (thread: Thread): boolean => thread === current.value
+
 /** Says something to somebody who does not look at this window. */
 function notify(title: string, text = ''): void {
   if (!document.hasFocus()) bridge.notify(title, text)
@@ -32,7 +34,7 @@ function makePen(thread: Thread, key: number) {
     clearTimeout(timer)
     timer = undefined
     change(thread, key, { text })
-    announceAnswer(key, text, false)
+    if (isShown(thread)) announceAnswer(key, text, false)
   }
   const act = (action: AssistantAction): void => {
     const before = bridge.preferences.value.wallpaper
@@ -45,7 +47,7 @@ function makePen(thread: Thread, key: number) {
   }
   const use = (tool: ToolUse): void => {
     change(thread, key, ({ tools }) => ({ tools: withTool(tools, tool) }))
-    if (tool.status !== 'done') announceText(toolText(tool))
+    if (tool.status === 'running' && isShown(thread)) announceText(toolText(tool))
   }
   return {
     hear(event: string, data: unknown): void {
@@ -74,15 +76,15 @@ async function hear(thread: Thread, answer: Turn, ask: Ask): Promise<boolean> {
     const whole = await ask({ signal: stop.signal, onEvent: pen.hear })
     pen.draw()
     const { response: text, actions, change_set_id: changes } = whole
-    change(thread, key, { text, actions, changes, state: 'whole' })
-    announceAnswer(key, text, true)
+    change(thread, key, { text, actions, changes, state: 'whole', at: Date.now() })
+    if (isShown(thread)) announceAnswer(key, text, true)
     setId(thread, whole.conversation_id)
     if (!actions.some(({ type }) => type === 'confirm')) notify(words('answered'), titleOf(thread))
     return true
   } catch (trouble) {
     pen.draw()
     change(thread, key, stop.signal.aborted ? { state: 'stopped' } : { state: 'failed', trouble })
-    announceText(words(stop.signal.aborted ? 'stopped' : 'failed'))
+    if (stop.signal.aborted) announceText(words('stopped'))
     if (trouble instanceof Trouble && trouble.code === 'assistant_unavailable') void loadModels()
     return false
   } finally {

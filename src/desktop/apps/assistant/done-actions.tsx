@@ -1,5 +1,6 @@
 import { AppWindow, Image, RotateCw } from 'lucide'
 import type { AssistantAction } from '../../../contract/assistant.ts'
+import { nameOfSlug } from '../../kit/app-names.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Icon } from '../../kit/icon.tsx'
 import type { Turn } from './turns.ts'
@@ -26,7 +27,8 @@ function Done({ action, wallpaper }: { action: AssistantAction; wallpaper: strin
       const { slug, path } = action.data
       return (
         <button type="button" class="chip" title={words('open_again')} onClick={() => bridge.open(slug, path)}>
-          <Icon of={AppWindow} size={15} /> {words('opened', path === undefined ? slug : `${slug}: ${path}`)}
+          <Icon of={AppWindow} size={15} />{' '}
+          {words('opened', path === undefined ? nameOfSlug(slug) : `${nameOfSlug(slug)}: ${path}`)}
         </button>
       )
     }
@@ -37,7 +39,9 @@ function Done({ action, wallpaper }: { action: AssistantAction; wallpaper: strin
       return (
         <span class="chip">
           <Icon of={RotateCw} size={15} />{' '}
-          {action.type === 'refresh_apps' ? words('apps_refreshed') : words('app_reloaded', action.data.slug)}
+          {action.type === 'refresh_apps'
+            ? words('apps_refreshed')
+            : words('app_reloaded', nameOfSlug(action.data.slug))}
         </span>
       )
     default:

@@ -179,17 +179,17 @@ export function chooseModel(id: string | undefined): void {
 
 /** Takes up what was shown before, and keeps in step with the server from now on. */
 export async function startUp(): Promise<void> {
-  void loadList()
+  effect(() => {
+    if (bridge.online.value) void loadList()
+  })
   void loadModels()
   const model = await bridge.kept('model')
   if (model !== null) chosenModel.value = model
   const last = Number(await bridge.kept('current'))
-  if (Number.isSafeInteger(last) && last > 0 && current.value.turns.value.length === 0) open(last)
+  const isUntouched = current.value.id.value === undefined && current.value.turns.value.length === 0
+  if (Number.isSafeInteger(last) && last > 0 && isUntouched) open(last)
   effect(() => bridge.keep('current', current.value.id.value === undefined ? null : `${current.value.id.value}`))
   effect(() => bridge.unsaved(threads.value.some(({ running }) => running.value !== undefined)))
-  effect(() => {
-    if (bridge.online.value) void loadList()
-  })
   // Nothing tells of what was asked elsewhere: it is looked for when somebody comes back.
   addEventListener('focus', () => void loadList())
 }

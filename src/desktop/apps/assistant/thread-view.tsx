@@ -111,6 +111,9 @@ function Welcome({ thread }: { thread: Thread }) {
   )
 }
 
+/** Turns that are drawn at first, and with each wish for more. */
+const PAGE = 60
+
 /** Pixels from the end within which somebody still looks at it. */
 const NEAR = 48
 
@@ -119,6 +122,7 @@ function Transcript({ thread }: { thread: Thread }) {
   const place = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
   const [isAway, setAway] = useState(false)
+  const [most, setMost] = useState(PAGE)
   const turns = thread.turns.value
   const questions = turns.filter(({ role }) => role === 'user').length
 
@@ -149,7 +153,14 @@ function Transcript({ thread }: { thread: Thread }) {
     <div class="transcript-around">
       <section ref={place} class="transcript" aria-label={words('conversation')} tabIndex={0} onScroll={onScroll}>
         <div class="turns">
-          {turns.map((turn) => (
+          {turns.length > most && (
+            <p class="earlier">
+              <Button kind="quiet" onClick={() => setMost(most + PAGE)}>
+                {words('earlier')}
+              </Button>
+            </p>
+          )}
+          {turns.slice(-most).map((turn) => (
             <TurnView key={turn.key} thread={thread} turn={turn} />
           ))}
         </div>

@@ -24,7 +24,7 @@ const Question = ({ turn: { text, picture, at } }: { turn: Turn }) => (
 
 /** Why an answer is not whole, and what can be done about it. */
 function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
-  const { state, trouble, tools } = turn
+  const { state, tools } = turn
   const isQuestion = mayAskAgain(thread, turn)
   const edit = (): void => {
     const text = takeBack(thread, turn)
@@ -33,7 +33,7 @@ function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
   }
   return (
     <div class={`unfinished ${state}`} role={state === 'failed' ? 'alert' : undefined}>
-      <p>{state === 'stopped' ? words('stopped') : explainAnswer(trouble, !isQuestion)}</p>
+      <p>{state === 'stopped' ? words('stopped') : explainAnswer(turn, !isQuestion)}</p>
       {tools.length > 0 && (
         <p>
           {words('perhaps_changed')}{' '}

@@ -41,7 +41,6 @@ export const words = catalogue(
     answered: 'Answer ready',
     asks_for_word: 'The assistant asks for your word',
     stopped: 'Stopped. The assistant does not remember what it said here.',
-    failed: 'There was no whole answer.',
     unavailable: (message: string) => `The assistant does not answer: ${message}`,
     broke_off: 'The connection broke off before the answer was whole.',
     conversation_gone: 'This conversation was deleted elsewhere. Asking again begins a new one.',
@@ -55,6 +54,7 @@ export const words = catalogue(
     copied: 'Copied.',
     not_copied: 'Your browser does not let this be copied.',
     to_end: 'To the end',
+    earlier: 'Show what was said before',
     no_model: 'There is no model yet',
     no_model_user: 'The assistant needs a model to think with. An administrator of this service can set one up.',
     no_model_admin:
@@ -101,7 +101,7 @@ export const words = catalogue(
     open_again: 'Open again',
     wallpaper_is: (name: string) => `Wallpaper: ${name}`,
     apps_refreshed: 'Dock refreshed',
-    app_reloaded: (slug: string) => `Reloaded ${slug}`,
+    app_reloaded: (name: string) => `Reloaded ${name}`,
   },
   {
     assistant: 'Assistent',
@@ -142,7 +142,6 @@ export const words = catalogue(
     answered: 'Antwort fertig',
     asks_for_word: 'Der Assistent bittet um Ihr Wort',
     stopped: 'Angehalten. Der Assistent erinnert sich nicht an das, was er hier gesagt hat.',
-    failed: 'Es gab keine ganze Antwort.',
     unavailable: (message) => `Der Assistent antwortet nicht: ${message}`,
     broke_off: 'Die Verbindung brach ab, bevor die Antwort ganz war.',
     conversation_gone: 'Dieses Gespräch wurde anderswo gelöscht. Wer noch einmal fragt, beginnt ein neues.',
@@ -156,6 +155,7 @@ export const words = catalogue(
     copied: 'Kopiert.',
     not_copied: 'Ihr Browser lässt das nicht kopieren.',
     to_end: 'Zum Ende',
+    earlier: 'Zeigen, was davor gesagt wurde',
     no_model: 'Noch kein Modell da',
     no_model_user:
       'Der Assistent braucht ein Modell, mit dem er denkt. Die Verwaltung dieses Dienstes kann eines einrichten.',
@@ -203,6 +203,6 @@ export const words = catalogue(
     open_again: 'Noch einmal öffnen',
     wallpaper_is: (name) => `Hintergrund: ${name}`,
     apps_refreshed: 'Dock erneuert',
-    app_reloaded: (slug) => `${slug} neu geladen`,
+    app_reloaded: (name) => `${name} neu geladen`,
   },
 )
