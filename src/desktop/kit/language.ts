@@ -10,7 +10,7 @@ export const language = signal<Language>(browserLanguage())
 type Message = string | ((...values: never[]) => string)
 
 /** The same messages in another language: the compiler misses what is not there. */
-type Translation<E> = {
+export type Translation<E> = {
   [K in keyof E]: E[K] extends (...values: infer A) => string ? (...values: A) => string : string
 }
 

@@ -1,0 +1,144 @@
+import { ScrollText } from 'lucide'
+import { useEffect, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { SearchField, Select, TextField } from '../../kit/field.tsx'
+import { formatDateTime } from '../../kit/formats.ts'
+import { useTask } from '../../kit/loaded.ts'
+import { Empty } from '../../kit/states.tsx'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { groups, happened, type Group } from './audit-words.ts'
+import { Shown, Table } from './parts.tsx'
+import { said } from './said.ts'
+import { useShown } from './shown.ts'
+import { words } from './words.ts'
+
+type Entry = AnswerOf<'admin.audit'>['entries'][number]
+
+const SIZE = 50
+/** A pause in typing that long begins to search, ms. */
+const PAUSE = 250
+
+interface View {
+  user: string
+  group: Group
+  since: string
+}
+
+const detailText = ({ detail }: Entry): string => detail.map(({ name, value }) => `${name}=${value}`).join(' ')
+
+const Row = ({ entry }: { entry: Entry }) => (
+  <tr>
+    <td>
+      <time dateTime={entry.at}>{formatDateTime(entry.at)}</time>
+    </td>
+    <td>
+      {happened(entry.kind)}
+      <small class="detail" lang="en">
+        {detailText(entry)}
+      </small>
+    </td>
+    <td class="name">{entry.actor}</td>
+    <td class="name">{entry.target !== entry.actor && entry.target}</td>
+    <td class="only-wide">{entry.ip}</td>
+  </tr>
+)
+
+function Filters({ view, setView }: { view: View; setView: (view: View) => void }) {
+  const [typed, setTyped] = useState(view.user)
+  useEffect(() => {
+    if (typed.trim() === view.user) return undefined
+    const timer = setTimeout(() => setView({ ...view, user: typed.trim() }), PAUSE)
+    return () => clearTimeout(timer)
+  }, [typed])
+  return (
+    <div class="filters">
+      <SearchField
+        label={words('audit_user')}
+        value={typed}
+        maxLength={100}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      />
+      <Select
+        label={words('about')}
+        value={view.group}
+        options={groups.map((value) => ({ value, label: words(`group_${value}`) }))}
+        onChange={({ currentTarget }) => setView({ ...view, group: currentTarget.value as Group })}
+      />
+      <TextField
+        label={words('since')}
+        type="date"
+        value={view.since}
+        onInput={({ currentTarget }) => setView({ ...view, since: currentTarget.value })}
+      />
+    </div>
+  )
+}
+
+/** Who did what, newest first. */
+export function Audit() {
+  const [view, setView] = useState<View>({ user: '', group: 'all', since: '' })
+  // Pages after the first one; as long as there are some, that stays as it is.
+  const [more, setMore] = useState<{ after: string; entries: readonly Entry[]; next: string | null } | undefined>(
+    undefined,
+  )
+  const ask = (after?: string) =>
+    bridge.call('admin.audit', {
+      limit: SIZE,
+      ...(view.user === '' ? {} : { user: view.user }),
+      ...(view.group === 'all'
+        ? {}
+        : { kinds: view.group === 'entry' ? 'login.*,2fa.*,token.*,session.*' : `${view.group}.*` }),
+      ...(view.since === '' ? {} : { since: new Date(`${view.since}T00:00`).toISOString() }),
+      ...(after === undefined ? {} : { after }),
+    })
+  const shown = useShown(() => ask(), { key: JSON.stringify(view), every: more ? undefined : 15_000 })
+  const first = shown.value?.next ?? undefined
+  const goesOn = more !== undefined && more.after === first
+  const next = goesOn ? more.next : (first ?? null)
+  const older = useTask(async () => {
+    const page = await ask(next!)
+    setMore({ after: first!, entries: [...(goesOn ? more.entries : []), ...page.entries], next: page.next })
+  })
+  return (
+    <>
+      <Filters
+        view={view}
+        setView={(changed) => {
+          setMore(undefined)
+          setView(changed)
+        }}
+      />
+      <Shown of={shown}>
+        {({ entries }) =>
+          entries.length === 0 ? (
+            <Empty icon={ScrollText} title={words('no_entries')} />
+          ) : (
+            <Table
+              label={words('audit')}
+              head={[
+                { title: words('when') },
+                { title: words('what') },
+                { title: words('who') },
+                { title: words('whom') },
+                { title: words('address'), wide: true },
+              ]}
+            >
+              {[...entries, ...(goesOn ? more.entries : [])].map((entry) => (
+                <Row key={entry.entry_id} entry={entry} />
+              ))}
+            </Table>
+          )
+        }
+      </Shown>
+      {older.trouble !== undefined && <p class="flaw">{said(older.trouble)}</p>}
+      {next !== null && (
+        <div class="action-row">
+          <Button busy={older.busy} onClick={older.start}>
+            {words('older')}
+          </Button>
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,104 @@
+import { bridge } from '../../kit/bridge.ts'
+import { formatDateTime, formatNumber, formatSize } from '../../kit/formats.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { Badge, Facts, Shown, Table } from './parts.tsx'
+import { useShown } from './shown.ts'
+import { words } from './words.ts'
+
+type State = AnswerOf<'admin.backups'>
+
+const made = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
+
+const Last = ({ state: { last, overdue } }: { state: State }) => (
+  <>
+    {last ? made(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
+    {overdue && <Badge tone="bad">{words('overdue')}</Badge>}
+  </>
+)
+
+/** The command that does what is missing, for the terminal of the server. */
+const Advice = ({ state: { schedule, last, proven } }: { state: State }) => (
+  <section>
+    <h3>{words('on_the_server')}</h3>
+    <p class="soft">{words('on_the_server_text')}</p>
+    <ul class="commands">
+      {schedule === null && (
+        <li>
+          {words('to_schedule')} <code>svc backup schedule &apos;30 3 * * *&apos; --to DIR</code>
+        </li>
+      )}
+      <li>
+        {words('to_create')} <code>svc backup create</code>
+      </li>
+      {last !== null && (
+        <li>
+          {words(proven ? 'to_prove_again' : 'to_prove')} <code>svc backup drill</code>
+        </li>
+      )}
+    </ul>
+  </section>
+)
+
+const Stored = ({ state: { stored, stored_count } }: { state: State }) => (
+  <section>
+    <h3>{words('stored')}</h3>
+    <Table
+      label={words('stored')}
+      head={[
+        { title: words('made') },
+        { title: words('backup'), wide: true },
+        { title: words('accounts'), end: true },
+        { title: words('files'), wide: true, end: true },
+        { title: words('size'), end: true },
+        { title: words('added_by_it'), wide: true, end: true },
+        { title: words('version'), wide: true },
+      ]}
+    >
+      {stored.map(({ id, created_at, accounts, files, bytes, added_bytes, version }) => (
+        <tr key={id}>
+          <td>{formatDateTime(created_at)}</td>
+          <td class="only-wide">{id}</td>
+          <td class="end">{formatNumber(accounts)}</td>
+          <td class="end only-wide">{formatNumber(files)}</td>
+          <td class="end">{formatSize(bytes)}</td>
+          <td class="end only-wide">{formatSize(added_bytes)}</td>
+          <td class="only-wide">{version}</td>
+        </tr>
+      ))}
+    </Table>
+    {stored_count > stored.length && <p class="soft">{words('and_older', stored_count - stored.length)}</p>}
+  </section>
+)
+
+/** What is known of the backups: they are made and restored on the machine. */
+export function Backups() {
+  const shown = useShown(() => bridge.call('admin.backups', {}))
+  return (
+    <Shown of={shown}>
+      {(state) => (
+        <>
+          <Facts
+            of={[
+              [words('last_backup'), <Last state={state} />],
+              ...(state.failed
+                ? [[words('failed'), `${formatDateTime(state.failed.at)}: ${state.failed.message}`] as const]
+                : []),
+              [words('next_backup'), state.next_at === null ? words('no_schedule') : formatDateTime(state.next_at)],
+              [words('proven'), state.proven ? made(state.proven) : <Badge tone="warn">{words('never_proven')}</Badge>],
+              [words('schedule'), state.schedule === null ? words('off') : <code>{state.schedule}</code>],
+              [words('place'), state.place ?? words('not_set')],
+              [words('keeps'), words('keeps_text', state.keep)],
+            ]}
+          />
+          {state.trouble !== null && (
+            <p class="flaw" lang="en">
+              {state.trouble}
+            </p>
+          )}
+          {state.stored.length > 0 && <Stored state={state} />}
+          <Advice state={state} />
+        </>
+      )}
+    </Shown>
+  )
+}

@@ -1,0 +1,53 @@
+import { catalogue } from '../../kit/language.ts'
+
+const en = {
+  'data-directory': 'The data directory can be opened',
+  'backup-age': 'There is a recent backup',
+  'backup-proven': 'A backup was restored to see whether it can be',
+  'public-url': 'Users reach the service over an encrypted connection',
+  proxy: 'The addresses of clients are known behind a proxy',
+  'rate-limits': 'Requests are limited',
+  'default-quota': 'No single account can fill the disk',
+  'admin-2fa': 'Administrators have a second factor',
+  'weak-settings': 'No setting is only good for trying out',
+  'file-modes': 'Nobody but the owner can read the data directory',
+  'file-owner': 'Everything in it belongs to the user who runs svc',
+  'disk-space': 'There is room on the disk',
+  'file-system': 'The data directory is on a local disk',
+  clock: 'The clock is right',
+  sandbox: 'The assistant can run commands in a sandbox',
+  database: 'The database keeps what it acknowledges',
+  migrations: 'The schema is that of this version',
+  storage: 'Database and contents answer',
+  'orphaned-blobs': 'Every blob belongs to a file',
+  administrator: 'Somebody can administer the service',
+  assistant: 'The models of the assistant answer',
+} as const
+
+const words = catalogue(en, {
+  'data-directory': 'Das Datenverzeichnis lässt sich öffnen',
+  'backup-age': 'Es gibt eine neue Sicherung',
+  'backup-proven': 'Eine Sicherung wurde zur Probe zurückgespielt',
+  'public-url': 'Der Dienst ist über eine verschlüsselte Verbindung zu erreichen',
+  proxy: 'Die Adressen der Clients sind hinter einem Proxy bekannt',
+  'rate-limits': 'Anfragen sind begrenzt',
+  'default-quota': 'Kein einzelnes Konto kann die Festplatte füllen',
+  'admin-2fa': 'Wer verwaltet, hat einen zweiten Faktor',
+  'weak-settings': 'Keine Einstellung ist nur zum Ausprobieren gut',
+  'file-modes': 'Nur der Eigentümer kann das Datenverzeichnis lesen',
+  'file-owner': 'Alles darin gehört dem Benutzer, unter dem svc läuft',
+  'disk-space': 'Auf der Festplatte ist Platz',
+  'file-system': 'Das Datenverzeichnis liegt auf einer lokalen Festplatte',
+  clock: 'Die Uhr geht richtig',
+  sandbox: 'Der Assistent kann Befehle in einer Sandbox ausführen',
+  database: 'Die Datenbank behält, was sie bestätigt',
+  migrations: 'Das Schema ist das dieser Version',
+  storage: 'Datenbank und Inhalte antworten',
+  'orphaned-blobs': 'Jeder Blob gehört zu einer Datei',
+  administrator: 'Jemand kann den Dienst verwalten',
+  assistant: 'Die Modelle des Assistenten antworten',
+})
+
+/** What a check makes sure of; one that is new here speaks for itself. */
+export const checkName = (id: string, summary: string): string =>
+  Object.hasOwn(en, id) ? words(id as keyof typeof en) : summary

@@ -1,0 +1,104 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { Button } from '../../kit/button.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
+import { TextField } from '../../kit/field.tsx'
+import { useTask } from '../../kit/loaded.ts'
+import { common } from '../../kit/words.ts'
+import { flawIn } from './said.ts'
+import { words } from './words.ts'
+
+interface Form {
+  title: string
+  /** What happens. */
+  text?: string
+  /** What the button says. */
+  action: string
+  danger?: boolean
+  /** Whether it can be sent as it stands. */
+  ready?: boolean
+  onClose: () => void
+}
+
+/** A dialog with a form; what is wrong stands where it belongs, and it closes when the work is done. */
+export function FormDialog({
+  title,
+  text,
+  action,
+  danger = false,
+  ready = true,
+  asksPassword = false,
+  onClose,
+  onCancel = onClose,
+  run,
+  children,
+}: Form & {
+  /** Whether it goes on only with the own password. */
+  asksPassword?: boolean
+  /** When nothing was done; `onClose` where nothing is said. */
+  onCancel?: () => void
+  run: (password: string) => Promise<void>
+  children?: (flaws: ReturnType<typeof flawIn>) => ComponentChildren
+}) {
+  const [password, setPassword] = useState('')
+  const task = useTask(async () => {
+    await run(password)
+    onClose()
+  })
+  const flaws = flawIn(task.trouble)
+  return (
+    <Dialog title={title} onClose={onCancel}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (ready) task.start()
+        }}
+      >
+        {text && <p>{text}</p>}
+        {children?.(flaws)}
+        {asksPassword && (
+          <>
+            <input
+              class="unseen"
+              autocomplete="username"
+              value={bridge.user.value?.username}
+              readOnly
+              tabIndex={-1}
+              aria-hidden
+            />
+            <TextField
+              label={words('own_password')}
+              hint={words('own_password_hint')}
+              type="password"
+              value={password}
+              required
+              maxLength={1024}
+              autocomplete="current-password"
+              data-first
+              flaw={flaws.current}
+              onInput={({ currentTarget }) => {
+                setPassword(currentTarget.value)
+                task.setTrouble(undefined)
+              }}
+            />
+          </>
+        )}
+        {flaws.other && (
+          <p class="flaw" role="alert">
+            {flaws.other}
+          </p>
+        )}
+        <footer>
+          <Button data-first onClick={onCancel}>
+            {common('cancel')}
+          </Button>
+          <Button kind={danger ? 'danger' : 'main'} type="submit" busy={task.busy} disabled={!ready}>
+            {action}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,149 @@
+import { useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+import { SearchField, Select, TextField } from '../../kit/field.tsx'
+import { formatNumber, formatSize } from '../../kit/formats.ts'
+import { toast } from '../../kit/toast.tsx'
+import type { AnswerOf } from '../../wire/actions.ts'
+import { FormDialog } from './form-dialog.tsx'
+import { Shown } from './parts.tsx'
+import { useShown } from './shown.ts'
+import type { User } from './about.ts'
+import { words } from './words.ts'
+
+/** Accounts that are offered to get the files; where there are more, they are searched. */
+const OFFERED = 100
+
+const kinds = [
+  'files',
+  'folders',
+  'trash',
+  'room_files',
+  'rows',
+  'messages',
+  'rooms',
+  'rooms_alone',
+  'devices',
+  'sessions',
+] as const
+
+function Plan({ plan: { has, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
+  const some = kinds.filter((kind) => has[kind] > 0)
+  return (
+    <>
+      {some.length === 0 && <p>{words('nothing_goes')}</p>}
+      <dl class="facts small">
+        {some.map((kind) => (
+          <div key={kind}>
+            <dt>{words(`has_${kind}`)}</dt>
+            <dd>
+              {formatNumber(has[kind])}
+              {kind === 'files' && ` (${formatSize(has.bytes)})`}
+              {kind === 'room_files' && ` (${formatSize(has.room_bytes)})`}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {hands_over && (
+        <p>
+          {words('heir_gets', hands_over.username, hands_over.folder ?? '–', formatSize(hands_over.used_bytes))}
+          {hands_over.quota_bytes !== null && hands_over.used_bytes > hands_over.quota_bytes && (
+            <strong> {words('heir_exceeds', formatSize(hands_over.quota_bytes))}</strong>
+          )}
+        </p>
+      )}
+    </>
+  )
+}
+
+interface Heir {
+  id: number
+  label: string
+}
+
+/** Who gets the files. */
+function HeirField({
+  of,
+  heir,
+  onChange,
+}: {
+  of: User
+  heir: Heir | undefined
+  onChange: (heir: Heir | undefined) => void
+}) {
+  const [sought, setSought] = useState('')
+  const search = sought.trim()
+  const asked = { state: 'enabled', limit: OFFERED, ...(search === '' ? {} : { search }) }
+  const { value } = useShown(() => bridge.call('admin.users', asked), { key: search })
+  const found = (value?.users ?? [])
+    .filter(({ id }) => id !== of.id)
+    .map(({ id, display_name, username }) => ({ id, label: `${display_name} (${username})` }))
+  // Whoever was chosen stays on offer, whatever is searched for now.
+  const offered = heir && !found.some(({ id }) => id === heir.id) ? [heir, ...found] : found
+  return (
+    <>
+      {(sought !== '' || (value?.total ?? 0) > OFFERED) && (
+        <SearchField
+          label={words('search_heir')}
+          value={sought}
+          maxLength={100}
+          onInput={({ currentTarget }) => setSought(currentTarget.value)}
+        />
+      )}
+      <Select
+        label={words('files_to')}
+        value={heir === undefined ? '' : String(heir.id)}
+        options={[
+          { value: '', label: words('nobody_gets') },
+          ...offered.map(({ id, label }) => ({ value: String(id), label })),
+        ]}
+        onChange={({ currentTarget }) => onChange(offered.find(({ id }) => String(id) === currentTarget.value))}
+      />
+    </>
+  )
+}
+
+/** Removes an account for good: shows before what goes, and asks for its name. */
+export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: () => void; onRemoved: () => void }) {
+  const [heir, setHeir] = useState<Heir | undefined>(undefined)
+  const [name, setName] = useState('')
+  const files_to = heir === undefined ? {} : { files_to: heir.id }
+  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...files_to }), {
+    key: String(heir?.id),
+  })
+
+  async function remove(current_password: string): Promise<void> {
+    await bridge.call('admin.remove_user', { user_id: user.id, ...files_to, current_password })
+    toast(words('removed', user.username))
+    onRemoved()
+  }
+
+  return (
+    <FormDialog
+      title={words('remove_title', user.username)}
+      text={words('remove_text')}
+      action={words('remove_for_good')}
+      danger
+      asksPassword
+      ready={plan.value !== undefined && name.trim().toLowerCase() === user.username}
+      onClose={onClose}
+      run={remove}
+    >
+      {() => (
+        <>
+          <Shown of={plan}>{(value) => <Plan plan={value} />}</Shown>
+          <HeirField of={user} heir={heir} onChange={setHeir} />
+          <TextField
+            label={words('type_name', user.username)}
+            value={name}
+            required
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            data-first
+            onInput={({ currentTarget }) => setName(currentTarget.value)}
+          />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,341 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DAY } from '../../src/base/clock.ts'
+import { PASSWORD, secondFactor } from '../support/browser.ts'
+import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+const OWN = 'Your own password'
+
+/** An administrator before the open app. */
+async function atWork(options = {}) {
+  const root = await world.person('admin')
+  const visited = await world.enter(root, options)
+  const admin = await visited.open('admin', 'Administration')
+  const go = (name: string) =>
+    admin.getByRole('navigation', { name: 'Administration' }).getByRole('button', { name, exact: true }).click()
+  const dialog = admin.getByRole('dialog')
+  return {
+    root,
+    visited,
+    admin,
+    go,
+    dialog,
+    /** Opens one account from the list. */
+    async openUser(username: string) {
+      await admin.getByRole('searchbox').fill(username)
+      const one = admin.locator('tbody tr').filter({ hasText: username })
+      await expect.poll(() => admin.locator('tbody tr').count()).toBe(1)
+      await one.getByRole('button').click()
+      await admin.getByRole('heading', { name: 'What can be done' }).waitFor()
+    },
+    act: (name: string) => admin.getByRole('button', { name, exact: true }).click(),
+    /** Answers the open dialog, with the own password where it asks for it. */
+    async answer(name: string, password?: string) {
+      if (password !== undefined) await dialog.getByLabel(OWN).fill(password)
+      await dialog.locator('footer').getByRole('button', { name, exact: true }).click()
+    },
+    told: (text: string) => admin.locator('.toast').filter({ hasText: text }).waitFor(),
+  }
+}
+
+describe('users', () => {
+  test('are added, found, edited, disabled and let in again', async () => {
+    const { visited, admin, dialog, act, answer, told, root } = await atWork()
+    const { accounts } = world.server.local.domain
+    await act('Add a user')
+    await dialog.getByLabel('User name').fill('grace hopper')
+    await dialog.getByLabel('Name shown to others').fill('<b>Grace</b>')
+    await dialog.getByRole('button', { name: 'Make one up' }).click()
+    const password = await dialog.getByLabel('New password').inputValue()
+    expect(password).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
+    await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('own')
+    await dialog.getByLabel('Gigabytes').fill('1.5')
+    expect(await visited.flaws()).toEqual([])
+    await answer('Add')
+    await dialog.getByText('beginning with a letter or a digit').waitFor()
+    await dialog.getByLabel('User name').fill('grace')
+    await answer('Add')
+    await told('grace was added.')
+    // The new account is shown, as text.
+    await admin.getByRole('heading', { name: '<b>Grace</b>' }).waitFor()
+    await admin.getByText('0 B of 1.5 GB').waitFor()
+    const { id } = await accounts.byName('grace')
+    expect((await accounts.details('grace')).quota_bytes).toBe(1.5 * 1024 ** 3)
+
+    const theirs = await world.visit()
+    await theirs.login('grace', password)
+    await theirs.page.getByRole('navigation', { name: 'Dock' }).waitFor()
+
+    await act('Edit')
+    await dialog.getByLabel('Name shown to others').fill('Grace Hopper')
+    await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('default')
+    await answer('Save')
+    await told('Saved.')
+    await admin.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
+    expect((await accounts.details('grace')).quota_bytes).toBeNull()
+
+    await act('Disable')
+    await dialog.getByText('one browser and 0 devices are signed out at once').waitFor()
+    expect(await visited.flaws()).toEqual([])
+    await answer('Disable')
+    await told('grace can no longer sign in.')
+    await admin.getByText('Nowhere at the moment.').waitFor()
+    const again = await world.visit()
+    await again.login('grace', password)
+    await again.page.getByText('The user name or the password is wrong.').waitFor()
+
+    await act('Enable')
+    await told('grace can sign in again.')
+    await act('All users')
+    await admin.getByRole('combobox', { name: 'Show' }).selectOption('administrators')
+    await expect
+      .poll(() => admin.locator('tbody tr').allInnerTexts())
+      .toEqual(expect.arrayContaining([expect.stringContaining(root.username)]))
+    expect(await admin.locator('tbody tr').filter({ hasText: 'grace' }).count()).toBe(0)
+    expect((await accounts.details('grace')).id).toBe(id)
+    expectQuiet(visited)
+  })
+
+  test('are locked out of nothing by themselves, and asked for their password before others are', async () => {
+    const { visited, admin, dialog, act, answer, told, root, openUser } = await atWork()
+    const { accounts } = world.server.local.domain
+    const person = await world.person()
+    await openUser(root.username)
+    await admin.getByText('This is your own account').waitFor()
+    for (const name of ['Disable', 'Make ordinary user', 'Remove …', 'Set password'])
+      expect(await admin.getByRole('button', { name, exact: true }).count()).toBe(0)
+    await act('All users')
+
+    await secondFactor(world.server, person.id)
+    await openUser(person.username)
+    await act('Bypass code')
+    await answer('Make the code', 'something else')
+    await dialog.getByText('That is not your password.').waitFor()
+    expect(await visited.flaws()).toEqual([])
+    await answer('Make the code', PASSWORD)
+    await dialog.getByText('It is shown only now.').waitFor()
+    expect(await dialog.locator('code').innerText()).toMatch(/^[a-z0-9]{5} [a-z0-9]{5}$/i)
+    await answer('Close')
+    await admin.getByText('a bypass code until').waitFor()
+
+    await act('Take second factor away')
+    await answer('Take second factor away', PASSWORD)
+    await told('has no second factor any more.')
+    expect((await accounts.twoFactor.status(person.id)).enabled).toBe(false)
+
+    await act('Make administrator')
+    await answer('Make administrator', PASSWORD)
+    await told('Saved.')
+    await admin.getByRole('button', { name: 'Make ordinary user' }).waitFor()
+    expect((await accounts.details(person.username)).role).toBe('admin')
+    expectQuiet(visited)
+  })
+
+  test('are signed out, get another password, and are removed by name, with an heir for the files', async () => {
+    const { visited, admin, dialog, act, answer, told, openUser } = await atWork()
+    const { accounts } = world.server.local.domain
+    for (let count = 0; count < 101; count += 1) await world.server.account()
+    const heir = await world.server.account({ username: 'heir' })
+    const leaver = await world.server.account({ username: 'leaver' })
+    await leaver.put('/plans/engine.txt', 'brass')
+    await accounts.mintToken(leaver.id, { ttl: DAY, name: '<i>Laptop</i>' })
+    await openUser('leaver')
+    await admin.getByText('<i>Laptop</i>').waitFor()
+    await act('Sign out everywhere')
+    await dialog.getByRole('switch', { name: '2 devices, too' }).check()
+    await answer('Sign out everywhere')
+    await told('leaver was signed out.')
+    await expect.poll(() => accounts.devices(leaver.id)).toEqual([])
+
+    await act('Set password')
+    await dialog.getByLabel('New password').fill('password')
+    await answer('Set password', PASSWORD)
+    await dialog.getByText('one that everybody tries first').waitFor()
+    await dialog.getByLabel('New password').fill('difference engine no. 2')
+    await answer('Set password', PASSWORD)
+    await told('leaver has a new password.')
+
+    await act('Remove …')
+    await dialog.getByText('1 (5 B)').waitFor()
+    // Too many to choose from: whoever is meant is searched.
+    await dialog.getByRole('searchbox', { name: 'Search who gets the files' }).fill('heir')
+    await dialog.getByRole('combobox', { name: 'The files go to' }).selectOption(String(heir.id))
+    await dialog.getByText('heir finds them in “/Files of leaver”').waitFor()
+    await dialog.getByLabel(OWN).fill(PASSWORD)
+    expect(await dialog.getByRole('button', { name: 'Remove for good' }).isDisabled()).toBe(true)
+    await dialog.getByLabel('To go on, type “leaver”').fill('leaver')
+    expect(await visited.flaws()).toEqual([])
+    await answer('Remove for good')
+    await told('leaver was removed.')
+    await expect
+      .poll(() =>
+        admin
+          .locator('tbody')
+          .innerText()
+          .catch(() => ''),
+      )
+      .not.toContain('leaver')
+    expect((await heir.manifest()).files.map(({ path }) => path)).toEqual(['/Files of leaver/plans/engine.txt'])
+    expectQuiet(visited)
+  })
+})
+
+test('quotas are shown, and the default one is changed', async () => {
+  const { visited, admin, go, dialog, act, answer, told } = await atWork()
+  const ada = await world.server.account({ username: 'quota-ada', quota: 100 })
+  await ada.put('/a.txt', 'x'.repeat(95))
+  await go('Storage')
+  await admin.getByRole('combobox', { name: 'Show' }).selectOption('80')
+  await expect.poll(() => admin.locator('tbody tr').count()).toBe(1)
+  await admin.getByText('95 B of 100 B').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await act('Change the default quota')
+  await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('own')
+  await dialog.getByLabel('Gigabytes').fill('many')
+  await dialog.getByText('That is no amount.').waitFor()
+  await dialog.getByLabel('Gigabytes').fill('20')
+  await answer('Save')
+  await told('Saved.')
+  await admin.locator('.facts').getByText('20 GB', { exact: true }).waitFor()
+  const { settings } = world.server.local.domain.instance
+  expect((await settings.values())['quota.default']).toBe(20 * 1024 ** 3)
+  await act('quota-ada')
+  await admin.getByRole('heading', { name: 'quota-ada' }).waitFor()
+  await admin.getByText('95 B of 100 B').waitFor()
+  await go('Users')
+  await admin.getByRole('button', { name: 'Add a user' }).waitFor()
+  expectQuiet(visited)
+})
+
+test('maintenance closes the service for another browser, and ends', async () => {
+  const { visited, root, admin, go, dialog, act, answer, told } = await atWork()
+  const person = await world.person()
+  const theirs = await world.enter(person)
+  await go('Maintenance')
+  await admin.getByText('maintenance is off').waitFor()
+  try {
+    // Read-only first: nobody is signed out.
+    await admin.getByRole('combobox', { name: 'What is closed' }).selectOption('read_only')
+    await act('Begin')
+    await dialog.getByText('What they change is refused until it is over.').waitFor()
+    await answer('Begin')
+    await admin.getByText('everybody can read, only administrators can change anything').waitFor()
+    await admin.getByRole('combobox', { name: 'What is closed' }).selectOption('closed')
+    await admin.getByLabel('Message for users').fill('New disks <until> noon.')
+    await act('Change')
+    await dialog.getByText('Every browser is signed out at once, yours as well').waitFor()
+    expect(await visited.flaws()).toEqual([])
+    await answer('Change')
+    // The own session ended with all others; whoever signs in again goes on where they were.
+    await visited.page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+    await visited.page.getByRole('button', { name: 'Sign in' }).click()
+    await admin.getByText('only administrators are let in').first().waitFor()
+    await admin.getByText('New disks <until> noon.').first().waitFor()
+
+    const stranger = await world.visit()
+    await stranger.login(person.username)
+    await stranger.page.getByText('New disks <until> noon.').waitFor()
+    await theirs.page.reload()
+    await theirs.page.getByRole('textbox', { name: 'Password' }).waitFor()
+
+    await act('End maintenance')
+    await told('Everybody is let in again.')
+    await stranger.login(person.username)
+    await stranger.page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  } finally {
+    await world.server.local.domain.instance.maintenance.end()
+  }
+  await go('Audit log')
+  await admin.getByRole('combobox', { name: 'About' }).selectOption('maintenance')
+  await expect
+    .poll(() => admin.locator('tbody tr').allInnerTexts())
+    .toEqual([
+      expect.stringMatching(new RegExp(`Maintenance ended.*${root.username}`, 's')),
+      expect.stringMatching(new RegExp(`Maintenance begun or changed.*${root.username}`, 's')),
+      expect.stringMatching(new RegExp(`Maintenance begun or changed.*${root.username}`, 's')),
+    ])
+  expect(await visited.flaws()).toEqual([])
+  expectQuiet(visited)
+})
+
+test('backups, checks and apps are shown', async () => {
+  const { visited, admin, go, dialog, act, answer, told } = await atWork()
+  await go('Backups')
+  await admin.getByText('none yet').waitFor()
+  await admin.getByText('svc backup create').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await go('Health')
+  await admin.getByText('The database keeps what it acknowledges').waitFor()
+  await admin.getByText('There is a recent backup').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await go('Apps')
+  const places = admin.getByRole('switch', { name: 'Users have Places' })
+  await places.click()
+  await dialog.getByText('Nobody is shown it any more').waitFor()
+  await answer('Switch off')
+  await told('Places is switched off.')
+  await expect.poll(() => places.isChecked()).toBe(false)
+  expect(await visited.flaws()).toEqual([])
+  await places.click()
+  await told('Users have Places again.')
+  await expect.poll(() => places.isChecked()).toBe(true)
+  await act('Ask again')
+  expectQuiet(visited)
+})
+
+test('the audit log goes on where the page ends', async () => {
+  const { visited, admin, go } = await atWork()
+  const { audit } = world.server.local.domain.instance
+  await world.server.database.write(async (tx) => {
+    for (let count = 0; count < 70; count += 1) await audit.record(tx, { kind: 'seed.applied', detail: { count } })
+  })
+  await go('Audit log')
+  await admin.getByRole('combobox', { name: 'About' }).selectOption('seed')
+  await expect.poll(() => admin.locator('tbody tr').count()).toBe(50)
+  await admin.getByRole('button', { name: 'Show older ones' }).click()
+  await expect.poll(() => admin.locator('tbody tr').count()).toBe(70)
+  expect(await admin.locator('tbody tr').last().innerText()).toContain('count=0')
+  await admin.getByRole('searchbox').fill('nobody-at-all')
+  await admin.getByText('There are no such entries.').waitFor()
+  expectQuiet(visited)
+})
+
+test('an ordinary user has neither the app nor what it asks for', async () => {
+  const person = await world.person()
+  const { page } = await world.enter(person)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Search apps' }).fill('Administration')
+  await expect.poll(() => page.getByRole('dialog').getByRole('button', { name: 'Administration' }).count()).toBe(0)
+  const status = await page.evaluate(async () => (await fetch('/api/admin.php?action=users')).status)
+  expect(status).toBe(403)
+})
+
+test('works on a phone, in German and in the dark', async () => {
+  const root = await world.person('admin')
+  const visited = await world.enter(root, {
+    locale: 'de-DE',
+    colorScheme: 'dark',
+    viewport: { width: 390, height: 800 },
+  })
+  const { page } = visited
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox').fill('Verwaltung')
+  await page.keyboard.press('Enter')
+  const admin = await visited.app('admin')
+  await admin.getByRole('button', { name: 'Benutzer hinzufügen' }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+  for (const name of ['Speicher', 'Wartung', 'Sicherungen', 'Zustand', 'Protokoll', 'Apps']) {
+    await admin.getByRole('button', { name: 'Zurück', exact: true }).click()
+    await admin.getByRole('navigation', { name: 'Verwaltung' }).getByRole('button', { name, exact: true }).click()
+    await admin.getByRole('heading', { name, exact: true }).waitFor()
+    await admin.locator('.admin-page > *').first().waitFor()
+    await expect.poll(() => admin.locator('.loading').count()).toBe(0)
+    const overflow = await admin.evaluate<number>('document.documentElement.scrollWidth - innerWidth')
+    expect([name, overflow]).toEqual([name, 0])
+    expect(await visited.flaws()).toEqual([])
+  }
+  expectQuiet(visited)
+})
