@@ -54,6 +54,12 @@ const numberOf = (text: string): number =>
 /** A request that stores what came before its mistake, as the description says. */
 const storesBefore = ({ query }: Operation): boolean => query === 'action=upload_batch'
 
+/**
+ * What administrators do to others and to the service on purpose. Attacked by users, who must always be refused: done by an
+ * administrator it is no attack, and would end the others.
+ */
+const isForAdministrators = ({ path }: Operation): boolean => path === '/api/admin.php'
+
 /** Attacks the operations of a target. `tell` hears of each one when it is done with. */
 export async function fuzz(
   target: Target,
@@ -99,12 +105,14 @@ export async function fuzz(
     const isRefused = reply.status >= 400
     summary[isRefused ? 'refused' : 'accepted']++
     for (const fault of faultsOf(target, codes, shot, reply)) note(shot, fault, reply.status)
+    if (!isRefused && isForAdministrators(shot.operation)) note(shot, 'is done for a user', reply.status)
     if (reply.ms > options.slow) note(shot, `takes longer than ${options.slow} ms`, reply.status)
     for (const fault of watch.look(isRefused && !storesBefore(shot.operation))) note(shot, fault, reply.status)
     return reply.status
   }
 
   async function roleFor(operation: Operation): Promise<'user' | 'admin'> {
+    if (isForAdministrators(operation)) return 'user'
     for (const role of ['user', 'admin'] as const) {
       const attacker = await target.newcomer(role)
       const watch = watchOf(target, attacker)

@@ -16,11 +16,11 @@ describe('the service', () => {
     const workspace = openWorkspace({ profiles: undefined, seconds: 0 })
     onTestFinished(() => workspace.clear())
     const world = await openWorld(workspace)
-    const only = /^(filesystemRead|trashRestore)$/
+    const only = /^(filesystemRead|trashRestore|adminSetRole)$/
     const summary = await fuzz(world, { ...calm, only }, quiet)
     expect(summary.findings).toEqual([])
     expect(summary.shallow).toEqual([])
-    expect(summary.operations).toBe(2)
+    expect(summary.operations).toBe(3)
     expect(summary.accepted).toBeGreaterThan(20)
     expect(summary.refused).toBeGreaterThan(500)
     expect(world.logged()).toBeUndefined()
