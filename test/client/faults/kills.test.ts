@@ -1,53 +1,18 @@
-import { spawn } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
-import { startChild, type Child } from '../../support/child.ts'
+import { expect, test } from 'vitest'
 import { makeRandom } from '../../support/random.ts'
-import { folderOfTest } from '../../support/server.ts'
 import { readTree, write } from '../sync/bench.ts'
-import { startProxy } from './proxy.ts'
+import { setStage } from './stage.ts'
 
 // The command as it is built and a server in a process of its own, both killed outright at requests that a seed decides.
-
-const program = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
-const PASSWORD = 'analytical engine'
 
 test(
   'client and server are killed again and again: nothing is lost, and in the end all hold the same',
   { timeout: 300_000 },
   async () => {
     const random = makeRandom(7)
-    const place = await folderOfTest()
-    const data = join(place, 'data')
-    mkdirSync(data)
-    let server: Child = await startChild('serve', data)
-    onTestFinished(() => server.kill())
-    const proxy = await startProxy(server.ready, random)
-
-    const run = (
-      args: string[],
-      stdin = '',
-    ): { code: Promise<number | null>; kill: () => void; text: () => string } => {
-      const env = { PATH: process.env['PATH'], HOME: place, SVC_DATA_DIR: data, SVC_LIMITS: 'off' }
-      const child = spawn(process.execPath, [program, ...args], { env })
-      let text = ''
-      for (const stream of [child.stdout, child.stderr])
-        stream.setEncoding('utf8').on('data', (part: string) => (text += part))
-      child.stdin.on('error', () => undefined).end(stdin)
-      const code = new Promise<number | null>((resolve) => child.on('close', resolve))
-      return { code, kill: () => child.kill('SIGKILL'), text: () => text }
-    }
-    const ok = async (args: string[], stdin?: string): Promise<void> => {
-      const { code, text } = run(args, stdin)
-      if ((await code) !== 0) throw new Error(`svc ${args.join(' ')}: ${text()}`)
-    }
-
-    await ok(['user', 'add', 'admin', '--role', 'admin', '--password-stdin'], PASSWORD)
-    await ok(['login', proxy.url, '--username', 'admin', '--password-stdin'], PASSWORD)
-    const roots = [join(place, 'one'), join(place, 'other')] as const
-    for (const root of roots) await ok(['sync', 'init', root])
+    const { place, roots, proxy, run, ok, killServer, revive } = await setStage(random, ['one', 'other'])
 
     const contents = new Set<string>()
     const put = (root: string, path: string, content: string): void => {
@@ -68,15 +33,12 @@ test(
           left -= 1
           if (left !== 0 || victim === 'neither') return undefined
           if (victim === 'client') client.kill()
-          else void server.kill()
+          else killServer()
           return 'slow'
         }
         await client.code
         proxy.next = () => undefined
-        if (server.process.exitCode !== null || server.process.signalCode !== null) {
-          server = await startChild('serve', data)
-          proxy.upstream = server.ready
-        }
+        await revive()
       }
     }
     for (let round = 0; round < 3; round += 1) for (const root of roots) await ok(['sync', root, '--force-delete'])
@@ -89,5 +51,57 @@ test(
     await ok(['sync', third])
     expect(readTree(third)).toEqual(one)
     rmSync(third, { recursive: true })
+  },
+)
+
+/** What a run does that is then taken back: edits, deletions and a rename. */
+function change(root: string, round: number): void {
+  for (let at = 0; at < 6; at += 1) write(root, `edited/${at}.txt`, `edited in round ${round}, ${at}`)
+  for (let at = 0; at < 4; at += 1) rmSync(join(root, `gone/${at}.txt`))
+  renameSync(join(root, 'old'), join(root, `new ${round}`))
+}
+
+test(
+  'an undo that is killed is brought to its end by the next run, wherever it was',
+  { timeout: 300_000 },
+  async () => {
+    const { roots, proxy, run, ok } = await setStage(makeRandom(11), ['one', 'other'])
+    const [one, other] = roots as [string, string]
+    for (const [folder, count] of [
+      ['edited', 6],
+      ['gone', 4],
+      ['old', 3],
+    ] as const)
+      for (let at = 0; at < count; at += 1) write(one, `${folder}/${at}.txt`, `first words of ${folder} ${at}`)
+    for (const root of [one, other]) await ok(['sync', root])
+    const before = readTree(one)
+
+    const isAsBefore = (): boolean => JSON.stringify(readTree(one)) === JSON.stringify(before)
+    let [kills, finished] = [0, 0]
+    for (let round = 1; kills === round - 1; round += 1) {
+      change(one, round)
+      await ok(['sync', one, '--force-delete'])
+      const undo = run(['sync', 'undo', one, '--yes'])
+      let left = round
+      proxy.next = () => {
+        left -= 1
+        if (left !== 0) return undefined
+        kills += 1
+        undo.kill()
+        return 'slow'
+      }
+      const code = await undo.code
+      proxy.next = () => undefined
+      expect(code, undo.text()).toBe(kills === round ? null : 0)
+      await ok(['sync', one])
+      if (isAsBefore()) finished += 1
+      // Killed before it had written down what it is about to do, it did nothing.
+      else await ok(['sync', 'undo', one, '--yes'])
+      expect(readTree(one)).toEqual(before)
+      await ok(['sync', other])
+      expect(readTree(other)).toEqual(before)
+    }
+    // The last one came to its end by itself.
+    expect(finished - 1).toBeGreaterThan(2)
   },
 )
