@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deleteSessionsOf } from '../../src/storage/sessions.ts'
 import { codeOf, PASSWORD, secondFactor } from '../support/browser.ts'
-import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld } from '../support/desktop.ts'
 import { settingsNoticed } from '../support/server.ts'
 
 let world: DesktopWorld
@@ -38,6 +38,15 @@ test('the second factor is asked for, also after a reload in between', async () 
   await page.getByRole('navigation', { name: 'Dock' }).waitFor()
 })
 
+/** Looks at what is shown in both themes. */
+async function expectNoFlaws({ page, flaws }: DesktopPage): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe(colorScheme)
+    expect(await flaws()).toEqual([])
+  }
+}
+
 test('everything is in German for a German browser', async () => {
   const { page } = await world.visit({ locale: 'de-AT' })
   await page.getByRole('heading', { name: 'Willkommen' }).waitFor()
@@ -72,6 +81,7 @@ test('a locked desktop shows and takes nothing until the password is given', asy
   expect(await page.locator('.desktop').isVisible()).toBe(false)
   await page.keyboard.press('Control+k')
   expect(await page.getByRole('dialog').count()).toBe(0)
+  await expectNoFlaws(visited)
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await page.keyboard.press('Enter')
   await page.locator('iframe[data-app="notes"]').waitFor()
@@ -85,6 +95,7 @@ test('maintenance is said to who signs in', async () => {
   try {
     await visited.login(person.username)
     await visited.page.getByText('New disks until noon.').waitFor()
+    await expectNoFlaws(visited)
   } finally {
     await world.server.local.domain.instance.maintenance.end()
     await settingsNoticed()
@@ -96,7 +107,7 @@ test('before the first administrator the page says how to make one', async () =>
   try {
     const visited = await fresh.visit()
     await visited.page.getByText('svc user add NAME --role admin').waitFor()
-    expect(await visited.flaws()).toEqual([])
+    await expectNoFlaws(visited)
   } finally {
     await fresh.close()
   }

@@ -102,7 +102,18 @@ test('on a phone an app has the whole screen and the dock is below', async () =>
   const dock = await boxOf(page.getByRole('navigation', { name: 'Dock' }))
   expect(dock).toMatchObject({ x: 0, width: 390 })
   expect(dock.y + dock.height).toBe(844)
+  // One bar for both: the window reaches up to that of the desktop, which has its buttons.
+  const bar = page.getByRole('banner')
+  await bar.getByText('Notes').waitFor()
+  expect(await window.getByRole('heading').count()).toBe(0)
+  expect((await boxOf(window)).y).toBe((await boxOf(bar)).height)
   expect(await visited.flaws()).toEqual([])
+  await bar.getByRole('button', { name: 'Minimise' }).tap()
+  await window.waitFor({ state: 'hidden' })
+  await bar.getByText('svc').waitFor()
+  await page.getByRole('button', { name: 'Notes, open' }).tap()
+  await bar.getByRole('button', { name: 'Close' }).tap()
+  await window.waitFor({ state: 'detached' })
 })
 
 test.each(['light', 'dark'] as const)(

@@ -13,7 +13,8 @@ import { helpOpen, launcherOpen } from './keys.ts'
 import { forgetAll, notices, seeAll, unseen } from './notices.ts'
 import { prefer, preferences } from './preferences.ts'
 import { lockDesktop, signOut, user } from './session.ts'
-import { front, openApp } from './windows.ts'
+import { WindowButtons } from './window-buttons.tsx'
+import { front, isPhone, openApp } from './windows.ts'
 import { words } from './words.ts'
 
 function Clock() {
@@ -95,15 +96,22 @@ function AccountMenu() {
 export function Bar() {
   const [noticesOpen, setNoticesOpen] = useState(false)
   const count = unseen.value
+  const one = front.value
+  // A phone has no room for two bars.
+  const ofWindow = isPhone.value ? one : undefined
   return (
-    <header class="bar" aria-label={words('bar')}>
-      <span class="bar-title">{front.value ? front.value.title || appName(front.value.slug) : 'svc'}</span>
+    <header class={ofWindow ? 'bar of-window' : 'bar'} aria-label={words('bar')}>
+      {ofWindow && <AppIcon slug={ofWindow.slug} size={22} />}
+      <span class="bar-title">{one ? one.title || appName(one.slug) : 'svc'}</span>
+      {ofWindow?.unsaved && <span class="unsaved-dot" aria-hidden="true" />}
       {!online.value && <Icon of={WifiOff} />}
-      <IconButton
-        icon={Search}
-        label={`${words('launcher')} (Ctrl K)`}
-        onClick={() => void (launcherOpen.value = true)}
-      />
+      {!ofWindow && (
+        <IconButton
+          icon={Search}
+          label={`${words('launcher')} (Ctrl K)`}
+          onClick={() => void (launcherOpen.value = true)}
+        />
+      )}
       <span class="with-badge">
         <IconButton
           icon={Bell}
@@ -119,8 +127,9 @@ export function Bar() {
           </span>
         )}
       </span>
-      <Clock />
+      {!ofWindow && <Clock />}
       <AccountMenu />
+      {ofWindow && <WindowButtons window={ofWindow} />}
       {noticesOpen && <Notifications onClose={() => setNoticesOpen(false)} />}
     </header>
   )

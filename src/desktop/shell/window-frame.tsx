@@ -1,14 +1,10 @@
-import { Columns2, Copy, Minus, MoreVertical, Move, RotateCw, Scaling, Square, X } from 'lucide'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { IconButton } from '../kit/button.tsx'
-import { Icon } from '../kit/icon.tsx'
-import { Menu } from '../kit/menu.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
-import { closeAsking } from './closing.ts'
 import { Frame } from './frame.tsx'
 import { drag, preview } from './dragging.ts'
-import { change, edges, front, isPhone, minimise, moveTo, place, raise, type AppWindow, type Box } from './windows.ts'
+import { WindowButtons } from './window-buttons.tsx'
+import { change, edges, front, isPhone, moveTo, place, raise, type AppWindow, type Box } from './windows.ts'
 import { words } from './words.ts'
 
 const sides = ['n', 'e', 's', 'w', 'ne', 'nw', 'se', 'sw'] as const
@@ -23,7 +19,7 @@ function keyed({ x, y, width, height }: Box, mode: 'move' | 'resize', key: strin
   return mode === 'move' ? { x: x + dx, y: y + dy, width, height } : { x, y, width: width + dx, height: height + dy }
 }
 
-/** A window with its bar, moved and resized by mouse, touch and keys. */
+/** A window with its bar, moved and resized by mouse, touch and keys; on a phone the bar of the desktop is its bar too. */
 export function WindowFrame({ window: one }: { window: AppWindow }) {
   const { id, slug } = one
   const [mode, setMode] = useState<'move' | 'resize' | undefined>(undefined)
@@ -75,48 +71,19 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
       onKeyDown={onKeyDown}
       onBlur={(event) => mode && event.target === section.current && setMode(undefined)}
     >
-      <header
-        class="window-bar"
-        onPointerDown={(event) => !isPhone.value && drag(event, one, 'move')}
-        onDblClick={() => !isPhone.value && place(id, one.place === 'full' ? 'free' : 'full')}
-      >
-        <AppIcon slug={slug} size={20} />
-        <h2>{title}</h2>
-        {one.unsaved && <span class="unsaved-dot" aria-hidden="true" />}
-        {mode && <span role="status">{words(mode === 'move' ? 'moving' : 'resizing')}</span>}
-        <Menu
-          label={words('window_menu')}
-          items={[
-            { label: words('reload'), icon: RotateCw, onSelect: () => change(id, { round: one.round + 1 }) },
-            ...(isPhone.value
-              ? []
-              : [
-                  { label: words('left_half'), icon: Columns2, onSelect: () => place(id, 'left') },
-                  { label: words('right_half'), icon: Columns2, onSelect: () => place(id, 'right') },
-                  { label: words('move'), icon: Move, onSelect: () => begin('move') },
-                  { label: words('resize'), icon: Scaling, onSelect: () => begin('resize') },
-                ]),
-          ]}
+      {!isPhone.value && (
+        <header
+          class="window-bar"
+          onPointerDown={(event) => drag(event, one, 'move')}
+          onDblClick={() => place(id, one.place === 'full' ? 'free' : 'full')}
         >
-          <Icon of={MoreVertical} size={16} />
-        </Menu>
-        <IconButton icon={Minus} size={16} label={words('minimise')} onClick={() => minimise(id)} />
-        {!isPhone.value && (
-          <IconButton
-            icon={one.place === 'full' ? Copy : Square}
-            size={14}
-            label={one.place === 'full' ? words('restore') : words('maximise')}
-            onClick={() => place(id, one.place === 'full' ? 'free' : 'full')}
-          />
-        )}
-        <IconButton
-          icon={X}
-          size={16}
-          class="window-close"
-          label={words('close')}
-          onClick={() => void closeAsking(id)}
-        />
-      </header>
+          <AppIcon slug={slug} size={20} />
+          <h2>{title}</h2>
+          {one.unsaved && <span class="unsaved-dot" aria-hidden="true" />}
+          {mode && <span role="status">{words(mode === 'move' ? 'moving' : 'resizing')}</span>}
+          <WindowButtons window={one} onKeys={begin} />
+        </header>
+      )}
       <Frame key={one.round} window={one} title={title} />
       {isFree &&
         sides.map((side) => (

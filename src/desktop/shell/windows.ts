@@ -116,8 +116,8 @@ function firstBox(slug: string): Box {
   return within({
     width,
     height,
-    x: Math.round((space.width - width) / 2) + step - 28,
-    y: edges.top + Math.round((space.height - height) / 2) + step - 12,
+    x: Math.min(Math.round((space.width - width) / 2) + step - 28, space.width - width - 8),
+    y: Math.min(edges.top + Math.round((space.height - height) / 2) + step - 12, edges.top + space.height - height),
   })
 }
 

@@ -7,6 +7,8 @@ import { showAmount } from './amounts.ts'
 import { monthly } from './store.ts'
 import { words } from './words.ts'
 
+/** Pixels that the name of a month takes, with some air. */
+const WIDEST_NAME = 38
 const HEIGHT = 170
 
 const nameOf = (month: string): string =>
@@ -16,6 +18,8 @@ function draw(place: HTMLElement, data: ReturnType<typeof monthly>): uPlot {
   const color = (name: string) => getComputedStyle(place).getPropertyValue(name).trim()
   const bars = (align: -1 | 1) => uPlot.paths.bars!({ size: [0.36, 28], align, radius: 0.2 })
   const axis = { stroke: color('--soft'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
+  // Where there is no room for all names, some months have none; the last one always has.
+  const every = (width: number) => Math.max(1, Math.ceil((data.length * WIDEST_NAME) / (width - 72)))
   const options: uPlot.Options = {
     width: place.clientWidth,
     height: HEIGHT,
@@ -30,7 +34,8 @@ function draw(place: HTMLElement, data: ReturnType<typeof monthly>): uPlot {
         ...axis,
         grid: { show: false },
         splits: data.map((_, index) => index),
-        values: data.map(({ month }) => nameOf(month)),
+        values: ({ width }) =>
+          data.map(({ month }, at) => ((data.length - 1 - at) % every(width) ? '' : nameOf(month))),
       },
       { ...axis, size: 56, values: (_, values) => values.map((value) => formatNumber(value, { notation: 'compact' })) },
     ],
