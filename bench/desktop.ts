@@ -3,12 +3,21 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import { startChromium } from '../test/support/chromium.ts'
+import type { SqliteHandle } from '../src/host/sqlite-engine.ts'
 import { ADA, makeAccount, withService } from './account.ts'
 import type { Figure } from './figure.ts'
 import { numbers } from './samples.ts'
+import { filesOf, seedFiles } from './seeds.ts'
 
 /** What each figure may come to at most. */
-const LIMIT = { script: 250, login: 1_000, desktop: 1_000, app: 200 } as const
+const LIMIT = { script: 250, login: 1_000, desktop: 1_000, app: 200, frame: 34, shift: 0.001, growth: 1.1 } as const
+
+/** Entries of the folder that is scrolled. */
+const ENTRIES = 10_000
+
+/** Questions for news within five hours: 25 s each for a room, 50 s for the feed. */
+const POLLS = 1_080
+const WARM_POLLS = 200
 
 const ROUNDS = 5
 
@@ -33,19 +42,30 @@ export const desktopScript: Figure = {
   },
 }
 
-/** Opens the desktop in new profiles of a browser and measures each in milliseconds; the first round warms up. */
-const inBrowser = (name: string, limit: number, measure: (page: Page, url: string) => Promise<number>): Figure => ({
+interface InBrowser {
+  name: string
+  unit: string
+  limit: number
+  rounds?: number
+  seed?: (database: SqliteHandle, user: number) => void
+}
+
+/** Opens the desktop in new profiles of a browser and measures in each; the first round warms up. */
+const inBrowser = (
+  { name, unit, limit, rounds = ROUNDS, seed }: InBrowser,
+  measure: (page: Page, url: string) => Promise<number>,
+): Figure => ({
   name,
-  unit: 'ms',
+  unit,
   peer: 'the limit',
   wanted: { most: 1 },
   async measure(workspace) {
-    const account = await makeAccount(workspace)
+    const account = await makeAccount(workspace, seed)
     return withService(workspace, account, async ({ url }) => {
       const browser = await startChromium()
       try {
         const ours: number[] = []
-        for (const round of numbers(ROUNDS + 1)) {
+        for (const round of numbers(rounds + 1)) {
           const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1_440, height: 900 } })
           const took = await measure(await context.newPage(), url)
           if (round > 0) ours.push(took)
@@ -62,12 +82,15 @@ const inBrowser = (name: string, limit: number, measure: (page: Page, url: strin
 const since = (start: number): number => performance.now() - start
 
 /** From the address to a form that takes a name, with nothing in the browser's cache. */
-export const desktopLogin: Figure = inBrowser('desktop-login', LIMIT.login, async (page, url) => {
-  const start = performance.now()
-  await page.goto(url, { waitUntil: 'commit' })
-  await page.getByLabel('User name').waitFor()
-  return since(start)
-})
+export const desktopLogin: Figure = inBrowser(
+  { name: 'desktop-login', unit: 'ms', limit: LIMIT.login },
+  async (page, url) => {
+    const start = performance.now()
+    await page.goto(url, { waitUntil: 'commit' })
+    await page.getByLabel('User name').waitFor()
+    return since(start)
+  },
+)
 
 async function signIn(page: Page, url: string): Promise<void> {
   await page.goto(url)
@@ -77,26 +100,145 @@ async function signIn(page: Page, url: string): Promise<void> {
 }
 
 /** From the password to a desktop with its apps, the check of the password included. */
-export const desktopShown: Figure = inBrowser('desktop-shown', LIMIT.desktop, async (page, url) => {
-  await signIn(page, url)
-  const start = performance.now()
-  await page.getByRole('button', { name: 'Notes' }).waitFor()
-  return since(start)
-})
+export const desktopShown: Figure = inBrowser(
+  { name: 'desktop-shown', unit: 'ms', limit: LIMIT.desktop },
+  async (page, url) => {
+    await signIn(page, url)
+    const start = performance.now()
+    await page.getByRole('button', { name: 'Notes' }).waitFor()
+    return since(start)
+  },
+)
 
 /** From the click on an app to what it shows. */
-export const desktopApp: Figure = inBrowser('desktop-app', LIMIT.app, async (page, url) => {
-  await signIn(page, url)
-  const icon = page.getByRole('button', { name: 'Notes' })
-  await icon.waitFor()
-  // Once before, as on every day but the first: what it is made of is in the browser's cache.
-  const shown = page.frameLocator('iframe[data-app="notes"]').getByText('No notes yet')
-  await icon.click()
-  await shown.waitFor()
-  await page.getByRole('region', { name: 'Notes' }).getByRole('button', { name: 'Close' }).click()
-  await page.waitForTimeout(HUMAN_PAUSE)
+export const desktopApp: Figure = inBrowser(
+  { name: 'desktop-app', unit: 'ms', limit: LIMIT.app },
+  async (page, url) => {
+    await signIn(page, url)
+    const icon = page.getByRole('button', { name: 'Notes' })
+    await icon.waitFor()
+    // Once before, as on every day but the first: what it is made of is in the browser's cache.
+    const shown = page.frameLocator('iframe[data-app="notes"]').getByText('No notes yet')
+    await icon.click()
+    await shown.waitFor()
+    await page.getByRole('region', { name: 'Notes' }).getByRole('button', { name: 'Close' }).click()
+    await page.waitForTimeout(HUMAN_PAUSE)
+    const start = performance.now()
+    await icon.click()
+    await shown.waitFor()
+    return since(start)
+  },
+)
+
+/** Scrolls the folder for two seconds; answers the milliseconds between the pictures. */
+const SCROLL = `new Promise((resolve) => {
+  const items = document.querySelector('.items')
+  const taken = []
   const start = performance.now()
-  await icon.click()
-  await shown.waitFor()
-  return since(start)
-})
+  let last = start
+  const step = (now) => {
+    taken.push(now - last)
+    last = now
+    items.scrollTop += 150
+    if (now - start < 2_000) requestAnimationFrame(step)
+    else resolve(taken.slice(1))
+  }
+  requestAnimationFrame(step)
+})`
+
+/** A folder of 10,000 files is scrolled for two seconds, some 18,000 pixels each: the time of all but the slowest 5 % of the pictures. */
+export const desktopScroll: Figure = inBrowser(
+  {
+    name: 'desktop-scroll',
+    unit: 'ms/frame',
+    limit: LIMIT.frame,
+    seed: (database, user) =>
+      seedFiles(
+        database,
+        user,
+        filesOf(ENTRIES).map((file) => ({ ...file, folder: 'Everything' })),
+      ),
+  },
+  async (page, url) => {
+    await signIn(page, url)
+    await page.getByRole('button', { name: 'Files' }).click()
+    const files = page.frameLocator('iframe[data-app="files"]')
+    await files.getByTitle('Everything').dblclick()
+    await files.getByText(`${ENTRIES.toLocaleString('en')} items`).waitFor()
+    await page.waitForTimeout(HUMAN_PAUSE)
+    const element = await page.locator('iframe[data-app="files"]').elementHandle()
+    const times = await (await element!.contentFrame())!.evaluate<number[]>(SCROLL)
+    const drawn = await files.getByRole('option').count()
+    if (drawn === 0 || drawn > 100) throw new Error(`${drawn} entries are drawn.`)
+    return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.95)]!
+  },
+)
+
+/** Keeps the sum of everything that moved by itself, in the page and in every frame (Layout Instability API). */
+const WATCH_SHIFTS = `{
+  globalThis.shifted = 0
+  new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (shifted += value)))
+    .observe({ type: 'layout-shift', buffered: true })
+}`
+
+/** From the address over the sign-in to two open apps: how much of what was shown moved, as a part of the screen. */
+export const desktopShift: Figure = inBrowser(
+  { name: 'desktop-shift', unit: 'of a screen', limit: LIMIT.shift },
+  async (page, url) => {
+    await page.addInitScript(WATCH_SHIFTS)
+    await signIn(page, url)
+    for (const [slug, name, sign] of [
+      ['notes', 'Notes', 'No notes yet'],
+      ['files', 'Files', 'This folder is empty'],
+    ] as const) {
+      await page.getByRole('button', { name }).click()
+      const app = page.frameLocator(`iframe[data-app="${slug}"]`)
+      await app.getByText(sign).or(app.getByRole('option')).first().waitFor()
+      await page.waitForTimeout(HUMAN_PAUSE)
+    }
+    const shifts = await Promise.all(page.frames().map((frame) => frame.evaluate<number>('shifted')))
+    return shifts.reduce((sum, shift) => sum + shift, 0)
+  },
+)
+
+/** Five hours with an open room in which nobody speaks, at once: the page's memory afterwards, as a multiple of that before. */
+export const desktopMemory: Figure = inBrowser(
+  {
+    name: 'desktop-memory',
+    unit: 'of before',
+    limit: LIMIT.growth,
+    rounds: 2,
+    seed: (database, user) =>
+      database.exec(
+        `insert into rooms (name, type, created_by, created_at, updated_at) values ('Engines', 'channel', ${user}, 0, 0);
+         insert into room_members (room_id, user_id, joined_at) values (1, ${user}, 0)`,
+      ),
+  },
+  async (page, url) => {
+    let isFast = false
+    let asked = 0
+    await page.route(/action=(poll|delta)&/, async (route) => {
+      asked++
+      const address = route.request().url()
+      await route.continue({ url: isFast ? address.replace(/wait=\d+/, 'wait=0') : address }).catch(() => undefined)
+    })
+    const session = await page.context().newCDPSession(page)
+    const memoryAfter = async (polls: number): Promise<number> => {
+      const enough = asked + polls
+      isFast = true
+      while (asked < enough) await page.waitForTimeout(100)
+      isFast = false
+      await page.waitForTimeout(HUMAN_PAUSE)
+      await session.send('HeapProfiler.collectGarbage')
+      return (await session.send('Runtime.getHeapUsage')).usedSize
+    }
+    await signIn(page, url)
+    isFast = true
+    await page.getByRole('button', { name: 'Chat' }).click()
+    const chat = page.frameLocator('iframe[data-app="chat"]')
+    await chat.getByText('Engines').first().click()
+    await chat.getByRole('textbox').last().waitFor()
+    const before = await memoryAfter(WARM_POLLS)
+    return (await memoryAfter(POLLS)) / before
+  },
+)

@@ -9,7 +9,15 @@ import { chatShow, chatStart } from './chat-screen.ts'
 import { crowd } from './crowd.ts'
 import { delta } from './delta.ts'
 import { judge, type Figure, type Measured } from './figure.ts'
-import { desktopApp, desktopLogin, desktopScript, desktopShown } from './desktop.ts'
+import {
+  desktopApp,
+  desktopLogin,
+  desktopMemory,
+  desktopScript,
+  desktopScroll,
+  desktopShift,
+  desktopShown,
+} from './desktop.ts'
 import { folderList } from './folder-list.ts'
 import { help } from './help.ts'
 import { login, login2fa } from './login.ts'
@@ -51,6 +59,9 @@ const figures: readonly Figure[] = [
   desktopLogin,
   desktopShown,
   desktopApp,
+  desktopScroll,
+  desktopShift,
+  desktopMemory,
   longPoll,
   assistantOwn,
   assistantStreams,

@@ -41,6 +41,7 @@ export interface TrialState {
 interface Waiting extends Pick<CallOptions, 'onProgress' | 'onEvent'> {
   resolve: (value: never) => void
   reject: (error: unknown) => void
+  forget: () => void
 }
 
 let port: MessagePort | undefined
@@ -69,12 +70,15 @@ function ask<T>(message: (id: number) => FromApp, { signal: stop, ...hearing }: 
   const id = ++number
   return new Promise<T>((resolve, reject) => {
     if (stop?.aborted) return reject(stop.reason as Error)
-    waiting.set(id, { ...hearing, resolve: resolve as never, reject })
-    stop?.addEventListener('abort', () => {
+    const cancel = () => {
       if (!waiting.delete(id)) return
       say({ type: 'cancel', id })
-      reject(stop.reason as Error)
-    })
+      reject(stop!.reason as Error)
+    }
+    // A signal may outlive thousands of calls: what has its answer lets go of it.
+    const forget = () => stop?.removeEventListener('abort', cancel)
+    waiting.set(id, { ...hearing, resolve: resolve as never, reject, forget })
+    stop?.addEventListener('abort', cancel)
     say(message(id))
   })
 }
@@ -82,6 +86,7 @@ function ask<T>(message: (id: number) => FromApp, { signal: stop, ...hearing }: 
 function settle(id: number): Waiting | undefined {
   const one = waiting.get(id)
   waiting.delete(id)
+  one?.forget()
   return one
 }
 

@@ -26,9 +26,16 @@ export const appBySlug = (slug: string): App | undefined => apps.value.find((app
 export const isOfPackage = ({ slug, is_system, app_path }: App): boolean =>
   is_system && __APPS__.includes(slug) && app_path === `/apps/${slug}/index.html`
 
+/** False until it was asked for the first time which apps there are. */
+export const areAppsKnown = signal(false)
+
 /** Asks again which apps there are. */
 export async function refreshApps(): Promise<void> {
-  known.value = (await call('apps.list', {})).apps
+  try {
+    known.value = (await call('apps.list', {})).apps
+  } finally {
+    areAppsKnown.value = true
+  }
 }
 
 const tabs = new BroadcastChannel('svc.apps')

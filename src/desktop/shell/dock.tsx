@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks'
 import { Icon } from '../kit/icon.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
-import { apps } from './apps.ts'
+import { apps, areAppsKnown } from './apps.ts'
 import { dockWishes } from './components/components.ts'
 import { launcherOpen } from './keys.ts'
 import { front, isPhone, minimise, openApp, raise, windows } from './windows.ts'
@@ -52,6 +52,8 @@ export function Dock() {
     buttons[(at + step + buttons.length) % buttons.length]?.focus()
   }
 
+  // It comes at once in its whole width.
+  if (!areAppsKnown.value) return null
   return (
     <nav ref={list} class="dock" aria-label={words('dock')} onKeyDown={onKeyDown}>
       <button

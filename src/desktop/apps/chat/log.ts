@@ -41,11 +41,13 @@ export const forget = (room: number, message: number): void =>
 
 const pause = (ms: number, signalled: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signalled.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer)
+      signalled.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const timer = setTimeout(end, ms)
+    signalled.addEventListener('abort', end)
   })
 
 async function load(room_id: number, stop: AbortSignal): Promise<void> {

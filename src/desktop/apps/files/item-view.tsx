@@ -12,6 +12,8 @@ import { words } from './words.ts'
 
 /** Rows drawn beyond the visible ones. */
 const SPARE = 6
+/** Rows that are scrolled before others are drawn. */
+const STRIDE = 4
 /** Pixels. */
 const LINE = 44
 const TALL_LINE = 56
@@ -109,6 +111,7 @@ export function ItemView(props: ItemViewProps) {
   useLayoutEffect(() => {
     const element = frame.current!
     const measure = () => setSeen({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth })
+    measure()
     const observer = new ResizeObserver(measure)
     observer.observe(element)
     return () => observer.disconnect()
@@ -116,7 +119,7 @@ export function ItemView(props: ItemViewProps) {
   useLayoutEffect(() => void (frame.current!.scrollTop = 0), [folder.value])
 
   const first = Math.max(0, Math.floor(seen.top / rowHeight) - SPARE) * columns
-  const last = Math.min(shown.length, (Math.ceil((seen.top + seen.height) / rowHeight) + SPARE) * columns)
+  const last = Math.min(shown.length, (Math.ceil((seen.top + seen.height) / rowHeight) + STRIDE + SPARE) * columns)
   const at = shown.findIndex(({ name }) => name === cursor.value)
   const renamed = shown.findIndex(({ name }) => name === props.renaming)
 
@@ -133,7 +136,10 @@ export function ItemView(props: ItemViewProps) {
     <div
       ref={frame}
       class={`items ${isGrid ? 'grid' : seen.width < NARROW ? 'list tall' : 'list'}`}
-      onScroll={({ currentTarget }) => setSeen({ ...seen, top: currentTarget.scrollTop })}
+      onScroll={({ currentTarget: { scrollTop } }) => {
+        const top = scrollTop - (scrollTop % (STRIDE * rowHeight))
+        if (top !== seen.top) setSeen({ ...seen, top })
+      }}
       onContextMenu={(event) => {
         event.preventDefault()
         props.onMenu({ x: event.clientX, y: event.clientY })
