@@ -145,9 +145,8 @@ function openOwn(file: string, belonging: Belonging): State | undefined {
     // All of it is read anyway: better to know now than in the middle of a run.
     const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
     if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
-    db.transaction(() => db.script(SCHEMA))
-    db.script(REMOTE_SCHEMA)
-    db.script(DEEDS_SCHEMA)
+    // In one commit: each one of its own would be flushed.
+    db.transaction(() => db.script(SCHEMA + REMOTE_SCHEMA + DEEDS_SCHEMA))
     const state = makeState(db)
     const known = state.get<Belonging & { format: number }>('belonging')
     const own = { ...belonging, format: FORMAT }
