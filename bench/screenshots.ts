@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { BrowserContextOptions, Page } from 'playwright-core'
-import { openLocal } from '../src/wiring/local.ts'
+import { openLocal, type Local } from '../src/wiring/local.ts'
 import { startModelServer } from '../test/support/model-server.ts'
 import { startChromium } from '../test/support/chromium.ts'
 import { ADA, makeAccount, withService } from './account.ts'
@@ -66,6 +67,22 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
     },
   },
   {
+    name: 'files',
+    options: { viewport: { width: 1_280, height: 800 } },
+    async arrange(page) {
+      await open(page, 'Files')
+      await page.frameLocator('iframe[data-app="files"]').getByTitle('Engine.md').click()
+    },
+  },
+  {
+    name: 'chat',
+    options: { viewport: { width: 1_280, height: 800 } },
+    async arrange(page) {
+      await open(page, 'Chat')
+      await page.frameLocator('iframe[data-app="chat"]').getByText('Engines').first().click()
+    },
+  },
+  {
     name: 'assistant',
     options: { viewport: { width: 1_280, height: 800 } },
     async arrange(page) {
@@ -85,14 +102,50 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
   },
 ]
 
+const files = [
+  '/Letters/Babbage.md',
+  '/Sketches/mill.svg',
+  '/Engine.md',
+  '/Expenses 1843.csv',
+  '/Note G.pdf',
+  '/Waltz.mp3',
+]
+
+/** What is seen in the pictures. */
+async function furnish({ domain }: Local, id: number): Promise<void> {
+  const operations = notes.map((data) => ({ table: 'svc_notes', operation: 'INSERT', data }))
+  await domain.sync.push(id, { operations }, undefined)
+  const { desktop } = domain.files
+  for (const path of files) {
+    await desktop.write(id, path, { staged: await desktop.receive(Readable.from([Buffer.from(path.repeat(400))])) })
+  }
+  const friend = { username: 'charles', display_name: 'Charles Babbage', role: 'user' } as const
+  const other = await domain.accounts.create({ ...friend, password: ADA.password })
+  const ada = {
+    id,
+    username: ADA.username,
+    display_name: ADA.username,
+    avatar_color: '#3b5bdb',
+    role: 'admin',
+  } as const
+  const charles = { ...friend, id: other.id, avatar_color: '#2b8a3e' }
+  const { room_id } = await domain.chat.createRoom(ada, { name: 'Engines', type: 'channel', participants: [other.id] })
+  for (const [author, content] of [
+    [charles, 'The mill is ready, the store is not.'],
+    [ada, 'Then let us begin with **Bernoulli**. Note G has every step.'],
+    [charles, '@ada you find more in it than I ever put there.'],
+  ] as const) {
+    await domain.chat.send(author, { room_id, content })
+  }
+}
+
 const model = await startModelServer()
 model.will(...script)
 const workspace = openWorkspace({ profiles: undefined, seconds: 0 })
 try {
   const account = await makeAccount(workspace)
   const local = await openLocal({ dataDir: account.dataDir, env: {} })
-  const operations = notes.map((data) => ({ table: 'svc_notes', operation: 'INSERT', data }))
-  await local.domain.sync.push(account.user, { operations }, undefined)
+  await furnish(local, account.user)
   const { settings } = local.domain.instance
   await settings.store('assistant.base_url', model.url)
   await settings.store('assistant.chat_model', 'talker')
