@@ -26,12 +26,13 @@ test('an address that names an app opens it, after signing in too, and only once
   expectQuiet(visited)
 })
 
-test('an address that names no app, or a strange one, opens nothing', async () => {
+test('an address that names no app, or a strange one, opens nothing and says so', async () => {
   const visited = await world.enter(await world.person())
   for (const hash of ['open=nothing', 'open=', 'open=../files', 'open=%00', 'open=__proto__']) {
     await visited.page.evaluate(`void (location.hash = '${hash}')`)
     await expect.poll(() => new URL(visited.page.url()).hash).toBe('')
   }
+  await visited.page.getByText('No app of that name.').first().waitFor()
   // What means something else stays.
   await visited.page.evaluate(`void (location.hash = 'elsewhere')`)
   expect(new URL(visited.page.url()).hash).toBe('#elsewhere')
