@@ -2,21 +2,31 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { SearchField } from '../kit/field.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
-import { apps } from './apps.ts'
+import { apps, type App } from './apps.ts'
 import { launcherOpen } from './keys.ts'
 import { openApp } from './windows.ts'
 import { words } from './words.ts'
 
 const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
+/** Apps that a text finds: those whose name begins with it, those that have it in their name, and then what they are for. */
+function appsFor(sought: string): readonly App[] {
+  const text = plain(sought.trim())
+  const rank = ({ slug, description }: App): number => {
+    const name = plain(appName(slug))
+    if (name.startsWith(text)) return 0
+    if (`${name} ${slug}`.includes(text)) return 1
+    return plain(description).includes(text) ? 2 : 3
+  }
+  return [0, 1, 2].flatMap((wanted) => apps.value.filter((app) => rank(app) === wanted))
+}
+
 /** All apps, and a line to find one in: the first match opens with Enter. */
 export function Launcher() {
   const element = useRef<HTMLDialogElement>(null)
   const [sought, setSought] = useState('')
   const close = () => void (launcherOpen.value = false)
-  const found = apps.value.filter(({ slug, description }) =>
-    plain(`${appName(slug)} ${slug} ${description}`).includes(plain(sought.trim())),
-  )
+  const found = appsFor(sought)
   useLayoutEffect(() => {
     const before = document.activeElement
     element.current!.showModal()
