@@ -179,16 +179,23 @@ export function restore(): void {
     const where: Place = (['left', 'right', 'full'] as const).find((known) => known === one.place) ?? 'free'
     change(made.id, { ...within(one), place: where, minimised: one.minimised === true })
   }
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let due: { timer: ReturnType<typeof setTimeout>; keep: () => void } | undefined
+  const keepNow = (): void => {
+    clearTimeout(due?.timer)
+    due?.keep()
+    due = undefined
+  }
   effect(() => {
     const kept = windows.value
       .toSorted((a, b) => a.depth - b.depth)
       .map(({ slug, path, place: where, minimised, x, y, width, height }): Stored => {
         return { slug, path, place: where, minimised, x, y, width, height }
       })
-    clearTimeout(timer)
-    timer = setTimeout(() => store(keyOf(person.id), kept), 200)
+    clearTimeout(due?.timer)
+    due = { timer: setTimeout(keepNow, 200), keep: () => store(keyOf(person.id), kept) }
   })
+  // Whoever reloads at once finds the last change too.
+  addEventListener('pagehide', keepNow)
 }
 
 addEventListener('resize', () => {
