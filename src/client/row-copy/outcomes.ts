@@ -79,13 +79,12 @@ export function makeOutcomes({ base, queue, letters }: Parts) {
         verb === 'DELETE' ? 'It was deleted here and changed elsewhere.' : 'It was changed here and elsewhere.'
       write(waiting, { kind: 'conflict', mine: contested, theirs, code: 'conflict', message }, now)
     }
-    if (verb === 'UPDATE' && Object.keys(mine).length > 0) {
-      queue.rewrite(seq, mine, version, theirs)
-      return needsDecision ? 'letter' : 'again'
-    }
-    queue.remove(seq)
-    // What was built on it meets the same conflict, and is compared in its turn.
+    const goesOn = verb === 'UPDATE' && Object.keys(mine).length > 0
+    if (goesOn) queue.rewrite(seq, mine, version, theirs)
+    else queue.remove(seq)
+    // What was built on it has not seen theirs either: it meets the same conflict, and is compared in its turn.
     queue.unchain(table, row, base_version)
+    if (goesOn) return needsDecision ? 'letter' : 'again'
     return isTold ? 'told' : needsDecision ? 'letter' : 'done'
   }
 
