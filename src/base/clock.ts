@@ -30,3 +30,7 @@ export function iso(ms: number): string {
   const time = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`
   return `${lastDate}${time}.${String(within % SECOND).padStart(3, '0')}Z`
 }
+
+/** The same; null where there is no moment. */
+export const isoOrNull = (ms: number | null | undefined): string | null =>
+  ms === null || ms === undefined ? null : iso(ms)

@@ -1,19 +1,9 @@
 import { Type } from 'typebox'
+import { categories } from './app-categories.ts'
 import { action, endpoint, none } from './define.ts'
 import { Id, Ok } from './shapes.ts'
 
 const both = { session: true, device: true } as const
-
-export const categories = [
-  'productivity',
-  'communication',
-  'finance',
-  'utility',
-  'entertainment',
-  'ai',
-  'maps',
-  'custom',
-] as const
 
 /** The name of an app in addresses. */
 export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/

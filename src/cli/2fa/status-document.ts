@@ -1,8 +1,6 @@
-import { iso } from '../../base/clock.ts'
+import { isoOrNull } from '../../base/clock.ts'
 import type { TwoFactorStatus } from '../../domain/accounts/accounts.ts'
 import { moment } from '../moment.ts'
-
-const isoOrNull = (time: number | null): string | null => (time === null ? null : iso(time))
 
 /** What `--json` says about a second factor. */
 export const documentOf = (status: TwoFactorStatus) => ({

@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
-import { categories } from '../../contract/apps.ts'
+import { categories } from '../../contract/app-categories.ts'
 import type { RegisteredApp, Release } from '../../domain/desktop/desktop.ts'
 import { flag } from '../command.ts'
 

@@ -1,7 +1,7 @@
 import { fault, isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
-import { documentOf } from './account.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const add = command({

@@ -1,6 +1,6 @@
 import { command } from '../command.ts'
 import { counted } from '../counted.ts'
-import { documentOf } from './account.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
 
 export const disable = command({
   name: 'user disable',

@@ -3,7 +3,8 @@ import type { ListedUser, UserOrder } from '../../domain/accounts/accounts.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Column } from '../io.ts'
-import { documentOf, momentText, percentText, quotaText, stateText } from './account.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
+import { momentText, percentText, quotaText, stateText } from './account.ts'
 
 const orders = ['name', 'used', 'percent', 'seen', 'created'] as const satisfies readonly UserOrder[]
 

@@ -2,7 +2,8 @@ import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
-import { documentOf, quotaText } from './account.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
+import { quotaText } from './account.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const set = command({

@@ -5,7 +5,8 @@ import type { ListedUser, TwoFactorStatus } from '../../domain/accounts/accounts
 import { command } from '../command.ts'
 import { counted } from '../counted.ts'
 import { moment } from '../moment.ts'
-import { documentOf, momentText, stateText } from './account.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
+import { momentText, stateText } from './account.ts'
 
 export const show = command({
   name: 'user show',

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, LooseInputHTMLAttributes, PartialSelectHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
+import { bridge } from './bridge.ts'
 
 type Line = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
 
@@ -90,4 +91,16 @@ export function Switch({ label, ...rest }: { label: string } & Line) {
 /** The line to search with. */
 export const SearchField = ({ label, ...rest }: { label: string } & Line) => (
   <input type="search" class="search" aria-label={label} placeholder={label} {...(rest as object)} />
+)
+
+/** Whose password a form asks for, unseen: what tells a password manager which one to fill in. */
+export const OwnName = () => (
+  <input
+    class="unseen"
+    autocomplete="username"
+    value={bridge.user.value?.username}
+    readOnly
+    tabIndex={-1}
+    aria-hidden
+  />
 )

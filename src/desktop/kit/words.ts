@@ -15,6 +15,8 @@ export const common = catalogue(
     offline: 'The server cannot be reached. What you write is kept and sent as soon as it is back.',
     dismiss: 'Dismiss',
     discard: 'Discard',
+    copied: 'Copied.',
+    not_copied: 'The browser does not let this be copied here.',
   },
   {
     cancel: 'Abbrechen',
@@ -30,5 +32,7 @@ export const common = catalogue(
       'Der Server ist nicht erreichbar. Was Sie schreiben, bleibt erhalten und wird gesendet, sobald er wieder da ist.',
     dismiss: 'Ausblenden',
     discard: 'Verwerfen',
+    copied: 'Kopiert.',
+    not_copied: 'Der Browser lässt das Kopieren hier nicht zu.',
   },
 )

@@ -1,4 +1,4 @@
-import type { categories } from '../../contract/apps.ts'
+import type { categories } from '../../contract/app-categories.ts'
 import { insertApp } from '../../storage/apps.ts'
 import type { Writer } from '../../storage/database.ts'
 

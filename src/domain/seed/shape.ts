@@ -1,5 +1,5 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
-import { categories } from '../../contract/apps.ts'
+import { categories } from '../../contract/app-categories.ts'
 import { rowSchema, tables, type Column, type SyncedTable, type TableName } from '../../contract/tables.ts'
 
 // The form of a seed, declared once: what is checked, what the JSON Schema says, and the types follow from it. `says` is

@@ -1,8 +1,7 @@
-import { iso } from '../../base/clock.ts'
+import { iso, isoOrNull } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
 import { handle } from '../handle.ts'
 import type { Machine } from '../machine.ts'
-import { isoOrNull } from './moment.ts'
 
 /** Newest backups that are named. */
 const MOST = 50

@@ -1,5 +1,5 @@
+import { isoOrNull } from '../../base/clock.ts'
 import type { Maintenance } from '../../domain/instance/instance.ts'
-import { isoOrNull } from './moment.ts'
 
 /** Maintenance as administrators are shown it. */
 export const maintenanceView = (declared: Maintenance | undefined) => ({

@@ -1,4 +1,3 @@
-import { iso } from '../../base/clock.ts'
 import { badRequest } from '../../contract/errors.ts'
 
 // With a zone: without one it would be a moment of this machine, which nobody far away means.
@@ -11,6 +10,3 @@ export function momentIn(field: string, text: string | undefined): number | unde
   if (Number.isNaN(moment)) throw badRequest(field, 'must be a moment such as 2026-11-21T15:00:00Z')
   return moment
 }
-
-export const isoOrNull = (moment: number | null | undefined): string | null =>
-  moment === null || moment === undefined ? null : iso(moment)

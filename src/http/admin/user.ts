@@ -1,8 +1,7 @@
-import { iso } from '../../base/clock.ts'
+import { iso, isoOrNull } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
 import { handle } from '../handle.ts'
-import { isoOrNull } from './moment.ts'
-import { viewOf } from './user-view.ts'
 
 export const user = handle(admin.actions.user, async ({ params: { user_id }, domain: { accounts } }) => {
   const factor = await accounts.twoFactor.status(user_id)
@@ -13,7 +12,7 @@ export const user = handle(admin.actions.user, async ({ params: { user_id }, dom
   ])
   return {
     user: {
-      ...viewOf(details),
+      ...documentOf(details),
       room_count: details.rooms,
       two_factor_since: isoOrNull(factor.enabled_at),
       backup_codes_left: factor.backup_codes_left,

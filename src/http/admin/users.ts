@@ -1,9 +1,9 @@
 import { DAY } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
 import type { UserFilter, UserOrder } from '../../domain/accounts/accounts.ts'
+import { documentOf } from '../../domain/accounts/document.ts'
 import { handle } from '../handle.ts'
 import { pageOf } from './page.ts'
-import { viewOf } from './user-view.ts'
 
 const states: Record<string, UserFilter> = {
   enabled: { disabled: false },
@@ -22,5 +22,5 @@ export const users = handle(admin.actions.users, async ({ params, domain }) => {
     sort: sort as UserOrder | undefined,
     reverse,
   })
-  return { users: pageOf(found, params).map(viewOf), total: found.length }
+  return { users: pageOf(found, params).map(documentOf), total: found.length }
 })

@@ -60,7 +60,7 @@ export function Admin() {
         label={words('admin')}
         shows={name ? 'main' : 'side'}
         side={
-          <ul class="admin-pages">
+          <ul class="side-pages">
             {pageNames.map((one) => (
               <li key={one}>
                 <button type="button" aria-current={one === name ? 'page' : undefined} onClick={() => showPage(one)}>

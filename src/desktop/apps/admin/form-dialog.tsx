@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { TextField } from '../../kit/field.tsx'
+import { OwnName, TextField } from '../../kit/field.tsx'
 import { useTask } from '../../kit/loaded.ts'
 import { common } from '../../kit/words.ts'
 import { flawIn } from './said.ts'
@@ -60,14 +59,7 @@ export function FormDialog({
         {children?.(flaws)}
         {asksPassword && (
           <>
-            <input
-              class="unseen"
-              autocomplete="username"
-              value={bridge.user.value?.username}
-              readOnly
-              tabIndex={-1}
-              aria-hidden
-            />
+            <OwnName />
             <TextField
               label={words('own_password')}
               hint={words('own_password_hint')}

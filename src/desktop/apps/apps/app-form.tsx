@@ -1,5 +1,6 @@
 import { ArrowLeft, ImageUp, X } from 'lucide'
 import { useEffect, useRef } from 'preact/hooks'
+import { categories } from '../../../contract/app-categories.ts'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -10,7 +11,7 @@ import { explain, flawsOf } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { drop, formTrouble, isSaving, isTaken, save, settle, theirs, write, type Form } from './form.ts'
 import { pictureFrom } from './picture.ts'
-import { categories, view, type Category } from './store.ts'
+import { view, type Category } from './store.ts'
 import { words } from './words.ts'
 
 const explained = ['name', 'slug', 'description', 'app_path', 'icon_url'] as const

@@ -1,4 +1,5 @@
 import { Grid2x2Plus, Plus } from 'lucide'
+import { categories } from '../../../contract/app-categories.ts'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
@@ -7,19 +8,7 @@ import { Empty, Loading } from '../../kit/states.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { beginNew } from './form.ts'
-import {
-  categories,
-  category,
-  found,
-  isDisabled,
-  known,
-  listTrouble,
-  nameOf,
-  refresh,
-  sought,
-  view,
-  type App,
-} from './store.ts'
+import { category, found, isDisabled, known, listTrouble, nameOf, refresh, sought, view, type App } from './store.ts'
 import { words } from './words.ts'
 
 const Item = ({ app }: { app: App }) => (

@@ -8,17 +8,6 @@ export type App = AnswerOf<'apps.list'>['apps'][number]
 type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
-export const categories = [
-  'productivity',
-  'communication',
-  'finance',
-  'utility',
-  'entertainment',
-  'ai',
-  'maps',
-  'custom',
-] as const satisfies readonly Category[]
-
 /** Apps of whoever is signed in; undefined until they are there. */
 export const known = signal<readonly App[] | undefined>(undefined)
 /** What administrators see besides: every app of the service by short name. */

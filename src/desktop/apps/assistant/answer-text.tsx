@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { blocksOf, Markdown } from '../../kit/markdown.tsx'
-import { copy } from './copy.ts'
+import { copy } from '../../kit/clipboard.ts'
 import { words } from './words.ts'
 
 /** Gives each block of code a button that copies it. */
@@ -11,7 +11,7 @@ function addCopyButtons(place: HTMLElement): void {
     button.className = 'button quiet copy-code'
     button.textContent = words('copy')
     const text = block.textContent
-    button.addEventListener('click', () => copy(text))
+    button.addEventListener('click', () => void copy(text))
     const around = document.createElement('div')
     around.className = 'code'
     block.replaceWith(around)

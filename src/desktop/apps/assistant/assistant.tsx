@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
+import { useFileDrop } from '../../kit/file-drop.ts'
 import { Split } from '../../kit/split.tsx'
 import { OfflineBanner } from '../../kit/states.tsx'
 import { Announcer } from './announcer.tsx'
@@ -12,24 +13,10 @@ import { words } from './words.ts'
 
 /** The conversation that is shown; files may be dropped anywhere on it. */
 function Main() {
-  const [isOver, setOver] = useState(false)
+  const { isOver, on } = useFileDrop((files) => void (pictureFiles.value = files))
   const thread = current.value
   return (
-    <div
-      class={`thread ${isOver ? 'over' : ''}`}
-      onDragOver={(event) => {
-        if (!event.dataTransfer?.types.includes('Files')) return
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        setOver(false)
-        if (!event.dataTransfer?.files.length) return
-        event.preventDefault()
-        pictureFiles.value = [...event.dataTransfer.files]
-      }}
-    >
+    <div class={`thread ${isOver ? 'drop-here' : ''}`} {...on}>
       <ThreadView key={thread.key} thread={thread} />
       <Composer key={`${thread.key}-composer`} thread={thread} />
     </div>

@@ -75,7 +75,7 @@ function Head({ thread, title }: { thread: Thread; title: string }) {
         label={words('conversations')}
         onClick={() => void (showsList.value = true)}
       />
-      <h2 class="thread-title">{title}</h2>
+      <h2>{title}</h2>
       <span class="space" />
       <ModelMenu />
       <IconButton icon={SquarePen} class="only-narrow" label={words('new_conversation')} onClick={begin} />

@@ -6,7 +6,7 @@ import { AnswerText } from './answer-text.tsx'
 import { askAgain, mayAskAgain, takeBack } from './asking.ts'
 import { Changed } from './changed.tsx'
 import { changesOpen } from './changes-dialog.tsx'
-import { copy } from './copy.ts'
+import { copy } from '../../kit/clipboard.ts'
 import { DoneActions } from './done-actions.tsx'
 import { explainAnswer } from './explaining.ts'
 import { focusComposer, write, type Thread } from './store.ts'
@@ -79,7 +79,7 @@ function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
           </p>
         )}
         {state === 'whole' && text !== '' && (
-          <IconButton icon={Copy} size={15} class="copy" label={words('copy')} onClick={() => copy(text)} />
+          <IconButton icon={Copy} size={15} class="copy" label={words('copy')} onClick={() => void copy(text)} />
         )}
         <DoneActions turn={turn} />
         {wish && !isMaking && <WishCard thread={thread} turn={turn} wish={wish} />}

@@ -1,6 +1,6 @@
 import { bridge } from '../../kit/bridge.ts'
 import { confirm } from '../../kit/dialog.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { forget, replace } from './log.ts'
 import type { Message } from './store.ts'
@@ -27,26 +27,4 @@ export async function askAndDelete({ message_id, room_id }: Message): Promise<vo
   } catch (error) {
     toastTrouble(error)
   }
-}
-
-/** Copies a text; on a connection without encryption browsers keep the clipboard to themselves. */
-export async function copy(text: string): Promise<void> {
-  const isCopied = await (navigator.clipboard as Clipboard | undefined)?.writeText(text).then(
-    () => true,
-    () => false,
-  )
-  if (isCopied || copyBySelection(text)) toast(words('copied'))
-  else toast(words('not_copied'), { tone: 'bad' })
-}
-
-function copyBySelection(text: string): boolean {
-  const field = document.createElement('textarea')
-  field.value = text
-  field.className = 'unseen'
-  document.body.append(field)
-  field.select()
-  // The only way without encryption.
-  const isCopied = document.execCommand('copy')
-  field.remove()
-  return isCopied
 }

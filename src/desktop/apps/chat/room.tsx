@@ -1,10 +1,11 @@
 import { ArrowLeft, Ellipsis, FolderOpen, Hash, LogOut, Pencil, Search, Trash2, UserPlus, Users } from 'lucide'
 import { signal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { partnerOf } from '../../../client/chat/room-names.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
+import { useFileDrop } from '../../kit/file-drop.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
 import { Toolbar } from '../../kit/split.tsx'
@@ -131,29 +132,14 @@ function Typing() {
 
 /** The room that is open. */
 export function Room({ one }: { one: ChatRoom }) {
-  const [isOver, setOver] = useState(false)
+  const { isOver, on } = useFileDrop((files) => {
+    const room = current.peek()!
+    void uploadAll(room, files, (link) => compose(room, { text: `${composingIn(room).text}${link}` }))
+  })
   const title = titleOf(one)
   useEffect(() => bridge.title(`${title} – ${words('chat')}`), [title])
   return (
-    <section
-      class={`room ${isOver ? 'over' : ''}`}
-      aria-label={title}
-      onDragOver={(event) => {
-        if (!event.dataTransfer?.types.includes('Files')) return
-        event.preventDefault()
-        setOver(true)
-      }}
-      onDragLeave={() => setOver(false)}
-      onDrop={(event) => {
-        setOver(false)
-        if (!event.dataTransfer?.files.length) return
-        event.preventDefault()
-        const room = current.peek()!
-        void uploadAll(room, [...event.dataTransfer.files], (link) =>
-          compose(room, { text: `${composingIn(room).text}${link}` }),
-        )
-      }}
-    >
+    <section class={`room ${isOver ? 'drop-here' : ''}`} aria-label={title} {...on}>
       <Head one={one} />
       <History key={one.room_id} room={one.room_id} title={title} />
       <Typing />

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { TextField } from '../../kit/field.tsx'
+import { OwnName, TextField } from '../../kit/field.tsx'
 import { useTask } from '../../kit/loaded.ts'
 import { toast } from '../../kit/toast.tsx'
 import { explain, Trouble } from '../../kit/trouble.ts'
@@ -43,14 +43,7 @@ export function Password() {
       }}
     >
       <p class="soft">{words('password_text')}</p>
-      <input
-        class="unseen"
-        autocomplete="username"
-        value={bridge.user.value?.username}
-        readOnly
-        tabIndex={-1}
-        aria-hidden
-      />
+      <OwnName />
       <TextField
         label={words('current_password')}
         flaw={isCurrentWrong ? said : undefined}

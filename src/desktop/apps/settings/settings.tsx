@@ -39,7 +39,7 @@ export function Settings() {
         label={words('settings')}
         shows={page ? 'main' : 'side'}
         side={
-          <ul class="settings-pages">
+          <ul class="side-pages">
             {pages.map((one) => (
               <li key={one.name}>
                 <button

@@ -1,0 +1,11 @@
+/** What apps are for, one each. */
+export const categories = [
+  'productivity',
+  'communication',
+  'finance',
+  'utility',
+  'entertainment',
+  'ai',
+  'maps',
+  'custom',
+] as const

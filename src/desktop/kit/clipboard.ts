@@ -1,0 +1,26 @@
+import { toast } from './toast.tsx'
+import { common } from './words.ts'
+
+/** Copies a text and says whether it could; on a connection without encryption browsers keep the clipboard to themselves. */
+export async function copy(text: string): Promise<void> {
+  const isCopied = await (navigator.clipboard as Clipboard | undefined)?.writeText(text).then(
+    () => true,
+    () => false,
+  )
+  if (isCopied || copyBySelection(text)) toast(common('copied'), { tone: 'good' })
+  else toast(common('not_copied'), { tone: 'bad' })
+}
+
+/** The one way that works in a frame and without encryption. */
+function copyBySelection(text: string): boolean {
+  const before = document.activeElement
+  const place = document.createElement('textarea')
+  place.value = text
+  place.className = 'unseen'
+  document.body.append(place)
+  place.select()
+  const isCopied = document.execCommand('copy')
+  place.remove()
+  if (before instanceof HTMLElement) before.focus()
+  return isCopied
+}
