@@ -30,9 +30,18 @@ import { push } from './push.ts'
 import { seed } from './seed.ts'
 import { tableOf } from './report.ts'
 import { smallDownloads, smallUploads } from './small-files.ts'
-import { syncLarge, syncLargeUnison } from './sync-large.ts'
+import { syncLarge, syncLargeRclone, syncLargeUnison } from './sync-large.ts'
 import { syncMemory, syncNoopMany } from './sync-many.ts'
-import { syncDownload, syncDownloadUnison, syncLimited, syncNoop, syncUpload, syncUploadUnison } from './sync-small.ts'
+import {
+  syncDownload,
+  syncDownloadRsync,
+  syncDownloadUnison,
+  syncLimited,
+  syncNoop,
+  syncUpload,
+  syncUploadRsync,
+  syncUploadUnison,
+} from './sync-small.ts'
 import { userList } from './user-list.ts'
 import { openWorkspace } from './workspace.ts'
 
@@ -73,14 +82,17 @@ const figures: readonly Figure[] = [
   noopSync,
   syncUpload,
   syncUploadUnison,
+  syncUploadRsync,
   syncDownload,
   syncDownloadUnison,
+  syncDownloadRsync,
   syncLimited,
   syncNoop,
   syncNoopMany,
   syncMemory,
   syncLarge,
   syncLargeUnison,
+  syncLargeRclone,
   crowd,
   backupCreate,
   backupAgain,
@@ -89,7 +101,7 @@ const figures: readonly Figure[] = [
 const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
-Peers that are not installed (rclone, nginx with WebDAV, Unison) are left out.
+Peers that are not installed (rclone, nginx with WebDAV, Unison, rsync, OpenSSH) are left out.
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given.
 All of them take some fifteen minutes, two cores, and 8 GB in the temporary folder until the end.

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { plainEnv } from './server.ts'
 import type { Workspace } from './workspace.ts'
@@ -12,8 +12,9 @@ import type { Workspace } from './workspace.ts'
 const NGINX = 'nginx'
 const DAV_MODULE = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so'
 
-const isInstalled = (program: string): boolean =>
-  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
+/** Whether a program is on the path, or at the absolute path that is given. */
+export const isInstalled = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(resolve(folder, program)))
 
 /** What is not installed of `rclone` against nginx; undefined when all is there. */
 export const noRclone = (): string | undefined =>
@@ -25,15 +26,13 @@ export const noRclone = (): string | undefined =>
         ? undefined
         : 'nginx has no PROPFIND (libnginx-mod-http-dav-ext)'
 
-/** That Unison is not installed; undefined when it is. */
-export const noUnison = (): string | undefined => (isInstalled('unison') ? undefined : 'unison is not installed')
-
-function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
+/** Runs a program to its end; throws with what it said when it fails. */
+export function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
   const { status, stderr, stdout } = spawnSync(program, args, { env: { ...plainEnv(), ...env }, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${program} ended with ${status}:\n${stderr}${stdout}`)
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -98,10 +97,4 @@ async function answering(url: string): Promise<void> {
     }
   }
   throw new Error(`Nothing answers at ${url}`)
-}
-
-/** Unison on two folders of this machine; it remembers them in a folder of its own. */
-export function unisonOf(workspace: Workspace): (one: string, other: string) => void {
-  const memory = workspace.folder('unison')
-  return (one, other) => run('unison', [one, other, '-batch', '-auto', '-silent', '-ui', 'text'], { UNISON: memory })
 }

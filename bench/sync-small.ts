@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { makeAccount, withService } from './account.ts'
 import type { Figure, Rounds } from './figure.ts'
-import { noRclone, noUnison, unisonOf, withWebDav } from './peers.ts'
+import { noRclone, withWebDav } from './peers.ts'
 import { duration, interleave } from './rounds.ts'
 import { bytesOf, numbers } from './samples.ts'
 import { clientOf, writeFiles, type Client } from './sync-client.ts'
+import { noSsh, withSsh, type Ssh } from './ssh-peers.ts'
 import type { Workspace } from './workspace.ts'
 
 // Small files going up and down for the first time, with the command that people run: start, hashes and flushes included.
@@ -65,8 +67,6 @@ const RCLONE = 'rclone sync to nginx (WebDAV)'
 const NOTE =
   'rclone takes at most 100 requests a second of WebDAV for itself, and a new file needs three: no flag changes that'
 
-const UNISON = 'unison on two folders of one machine, which flushes nothing'
-
 export const syncUpload: Figure = {
   name: 'sync-upload',
   unit: 'ms',
@@ -79,15 +79,6 @@ export const syncUpload: Figure = {
       const peer = [await duration(() => up(folder, 'up'))]
       return { ours: [await upload(workspace, folder)], peer, note: NOTE }
     }),
-}
-
-export const syncUploadUnison: Figure = {
-  name: 'sync-upload-unison',
-  unit: 'ms',
-  peer: UNISON,
-  wanted: { most: 1 },
-  missing: noUnison,
-  measure: (workspace) => against(workspace, upload, (one, other, unison) => duration(() => unison(one, other))),
 }
 
 export const syncDownload: Figure = {
@@ -105,26 +96,64 @@ export const syncDownload: Figure = {
     }),
 }
 
-export const syncDownloadUnison: Figure = {
-  name: 'sync-download-unison',
+/** Ours and a program over SSH in turn, each time with new files and a new folder for them. */
+const overSsh = (
+  program: 'unison' | 'rsync',
+  ours: (workspace: Workspace, folder: string) => Promise<number>,
+  peer: (ssh: Ssh, workspace: Workspace, folder: string) => Promise<number>,
+): Pick<Figure, 'unit' | 'peer' | 'missing' | 'measure'> => ({
   unit: 'ms',
-  peer: UNISON,
-  wanted: { most: 1 },
-  missing: noUnison,
-  measure: (workspace) => against(workspace, download, (one, other, unison) => duration(() => unison(other, one))),
+  peer: `${program} over SSH on this machine, which flushes nothing`,
+  missing: noSsh(program),
+  measure: (workspace) =>
+    withSsh(workspace, (ssh) =>
+      interleave({
+        ours: (round) => ours(workspace, freshFolder(workspace, 2 * round)),
+        peer: (round) => peer(ssh, workspace, freshFolder(workspace, 2 * round + 1)),
+        rounds: 3,
+      }),
+    ),
+})
+
+const there = (workspace: Workspace): string => join(workspace.folder('there'), 'files')
+
+/** What Unison finds on the other machine came from there, and goes to a folder that is empty. */
+function unisonDown(ssh: Ssh, workspace: Workspace, folder: string): Promise<number> {
+  const memory = workspace.folder('unison')
+  return duration(() => ssh.unison(workspace.folder('here'), folder, memory))
 }
 
-/** Ours and Unison in turn, each time with new files and a new folder for them. */
-function against(
-  workspace: Workspace,
-  ours: (workspace: Workspace, folder: string) => Promise<number>,
-  peer: (one: string, other: string, unison: (one: string, other: string) => void) => Promise<number>,
-): Promise<Rounds> {
-  return interleave({
-    ours: (round) => ours(workspace, freshFolder(workspace, 2 * round)),
-    peer: (round) => peer(freshFolder(workspace, 2 * round + 1), workspace.folder('other'), unisonOf(workspace)),
-    rounds: 3,
-  })
+export const syncUploadUnison: Figure = {
+  name: 'sync-upload-unison',
+  wanted: { most: 1 },
+  ...overSsh('unison', upload, (ssh, workspace, folder) => {
+    const [memory, target] = [workspace.folder('unison'), there(workspace)]
+    return duration(() => ssh.unison(folder, target, memory))
+  }),
+}
+
+export const syncUploadRsync: Figure = {
+  name: 'sync-upload-rsync',
+  wanted: undefined,
+  ...overSsh('rsync', upload, (ssh, workspace, folder) => {
+    const target = there(workspace)
+    return duration(() => ssh.rsyncUp(folder, target))
+  }),
+}
+
+export const syncDownloadUnison: Figure = {
+  name: 'sync-download-unison',
+  wanted: { most: 1 },
+  ...overSsh('unison', download, unisonDown),
+}
+
+export const syncDownloadRsync: Figure = {
+  name: 'sync-download-rsync',
+  wanted: undefined,
+  ...overSsh('rsync', download, (ssh, workspace, folder) => {
+    const target = workspace.folder('here')
+    return duration(() => ssh.rsyncDown(folder, target))
+  }),
 }
 
 /** The first upload again, with the limits that a service has when nobody changed them. */

@@ -62,7 +62,6 @@ export async function placeAll(work: Work, fetched: readonly Fetched[], tell: Te
       undone.push(...forgotten(work, op.key))
       // What was replaced, but not put in order, stays for the next run to see to.
       if (move.trash !== undefined && !move.replaced) undone.push({ end: op.key })
-    } finally {
       rmSync(temporary, { force: true })
     }
   }

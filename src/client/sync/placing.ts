@@ -1,4 +1,4 @@
-import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync, copyFileSync, constants } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync, copyFileSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { Changed } from './changed.ts'
 import { foldersOver, placeOf } from './paths.ts'
@@ -75,7 +75,7 @@ export function trashPlace(root: string, run: string, path: string): string {
 
 /** Gives a complete temporary file its name; whatever is there already stays, and is `Changed`. */
 export function placeNew(temporary: string, target: string): void {
-  if (nameToo(temporary, target)) rmSync(temporary)
+  if (nameToo(temporary, target)) unlinkSync(temporary)
 }
 
 /**
@@ -86,7 +86,7 @@ export function moveFile(from: string, to: string, aside: string): void {
   if (!nameToo(from, to)) return
   renameSync(from, aside)
   const [taken, moved] = [see(aside), see(to)]
-  if (taken?.kind === 'file' && moved?.kind === 'file' && taken.id.ino === moved.id.ino) rmSync(aside)
+  if (taken?.kind === 'file' && moved?.kind === 'file' && taken.id.ino === moved.id.ino) unlinkSync(aside)
   else placeNew(aside, from)
 }
 
@@ -112,7 +112,7 @@ export function placeOver(temporary: string, target: string, expected: Identity,
   assertFile(target, expected)
   const linked = keepCopy(target, trash)
   if (!isUntouched(target, expected)) {
-    rmSync(trash)
+    unlinkSync(trash)
     throw new Changed('here')
   }
   renameSync(temporary, target)

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
@@ -57,7 +57,7 @@ async function finish(work: Recovering, intent: Intent): Promise<Effect> {
   if (kept?.kind !== 'file') return { changes: [{ end: key }] }
   const live = see(placeOf(work.root, path))
   // Not replaced yet: the trash must not go on sharing the live file.
-  if (live?.kind === 'file' && live.id.ino === kept.id.ino) rmSync(intent.trash)
+  if (live?.kind === 'file' && live.id.ino === kept.id.ino) unlinkSync(intent.trash)
   else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) {
     const changes = [keepEdit(work, path, intent.trash), { end: key }]
     return { folders: [dirname(placeOf(work.root, path))], changes }

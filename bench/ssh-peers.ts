@@ -1,0 +1,83 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort, isInstalled, run } from './peers.ts'
+import type { Workspace } from './workspace.ts'
+
+// Programs that keep folders in step with another machine over SSH: here with this one. None of them flushes anything.
+
+const SSHD = '/usr/sbin/sshd'
+
+/** What is not installed of a program and the OpenSSH client and server it needs; undefined when all is there. */
+export const noSsh = (program: 'unison' | 'rsync' | 'rclone') => (): string | undefined =>
+  [program, 'ssh', 'ssh-keygen', SSHD].map((one) => (isInstalled(one) ? '' : `${one} is not installed`)).find(Boolean)
+
+/** One-way copies to the other machine and back, and Unison's both ways. Folders are absolute paths. */
+export interface Ssh {
+  /** Brings a folder here and one there together; `memory` is what it remembers of them. */
+  unison(here: string, there: string, memory: string): void
+  rsyncUp(here: string, there: string): void
+  rsyncDown(there: string, here: string): void
+  rcloneUp(here: string, there: string): void
+}
+
+const serverOptions = (folder: string, port: number): string => `
+Port ${port}
+ListenAddress 127.0.0.1
+HostKey ${folder}/host
+AuthorizedKeysFile ${folder}/user.pub
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+Subsystem sftp internal-sftp
+`
+
+/** Runs `work` while an SSH server of our own lets this user in with a key made for it. */
+export async function withSsh<T>(workspace: Workspace, work: (ssh: Ssh) => Promise<T>): Promise<T> {
+  const folder = workspace.folder('ssh')
+  const port = await freePort()
+  for (const key of ['host', 'user']) run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, key)])
+  writeFileSync(join(folder, 'sshd_config'), serverOptions(folder, port))
+  // As root it wants a folder of its own to go into.
+  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
+  const child = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], { stdio: 'ignore' })
+  workspace.adopt(child)
+  const ssh = join(folder, 'ssh')
+  const options = '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes'
+  writeFileSync(ssh, `#!/bin/sh\nexec ssh -F none -p ${port} -i ${folder}/user ${options} "$@"\n`)
+  chmodSync(ssh, 0o755)
+  try {
+    await answering(ssh)
+    return await work(programs({ ssh, port, key: join(folder, 'user') }))
+  } finally {
+    child.kill('SIGTERM')
+  }
+}
+
+async function answering(ssh: string): Promise<void> {
+  for (let tries = 0; tries < 50; tries++) {
+    if (spawnSync(ssh, ['127.0.0.1', 'true'], { stdio: 'ignore' }).status === 0) return
+    await sleep(100)
+  }
+  throw new Error('The SSH server lets nobody in.')
+}
+
+function programs({ ssh, port, key }: { ssh: string; port: number; key: string }): Ssh {
+  const rsync = (...args: string[]): void => run('rsync', ['--archive', '--rsh', ssh, ...args])
+  return {
+    unison(here, there, memory) {
+      const flags = ['-sshcmd', ssh, '-batch', '-auto', '-silent', '-ui', 'text']
+      run('unison', [here, `ssh://127.0.0.1/${there}`, ...flags], { UNISON: memory })
+    },
+    rsyncUp: (here, there) => rsync(`${here}/`, `127.0.0.1:${there}`),
+    rsyncDown: (there, here) => rsync(`127.0.0.1:${there}/`, here),
+    rcloneUp(here, there) {
+      const flags = ['--sftp-host', '127.0.0.1', '--sftp-port', `${port}`, '--sftp-user', userInfo().username]
+      run('rclone', ['--config', '/dev/null', 'sync', here, `:sftp:${there}`, ...flags, '--sftp-key-file', key])
+    },
+  }
+}
