@@ -11,6 +11,7 @@ import type { Report } from './report.ts'
 import type { Root } from './root.ts'
 import type { RowSide } from './row-side.ts'
 import type { State } from './state.ts'
+import type { FeedNode } from './state-remote.ts'
 
 const { delta, initial_sync: initialSync } = contract.syncData.actions
 
@@ -23,13 +24,18 @@ export interface ListingParts {
   signal: AbortSignal
   report: Pick<Report, 'notice'>
   /** The rows of the account, which are told what the feed says. */
-  rows?: Pick<RowSide, 'cursor' | 'learn' | 'begin'> | undefined
+  rows?: Pick<RowSide, 'areNew' | 'cursor' | 'learn' | 'begin'> | undefined
 }
 
 /** Where the feed stood when the account was listed. */
 export interface Heard {
   cursor: number
   epoch: string
+}
+
+interface Named {
+  epoch?: unknown
+  server_id?: unknown
 }
 
 interface Current extends Pick<Listing, 'nodes' | 'rejected'>, Heard {
@@ -50,10 +56,12 @@ export async function currentListing(parts: ListingParts): Promise<Current> {
   const distrusted = state.get<number>('feed_distrusted')
   const follows = knownOffers(state).feed && (distrusted === undefined || clock.now() - distrusted >= DAY)
   let rewound = false
-  if (follows && known !== undefined) {
+  // Whoever begins with files and rows is told of both by one answer.
+  const isNew = known === undefined && state.get('epoch') === undefined && parts.rows?.areNew() === true
+  if (follows && (known !== undefined || isNew)) {
     try {
-      const followed = await follow(parts)
-      if (followed) return followed
+      const current = isNew ? await learnAll(parts, undefined) : await follow(parts)
+      if (current) return current
     } catch (error) {
       rewound = isFault(error, 'epoch_mismatch')
       const unsound = error instanceof Unsound
@@ -68,10 +76,8 @@ export async function currentListing(parts: ListingParts): Promise<Current> {
 
 /** Follows the feed from what is remembered; undefined when another server or epoch speaks, which the listing has to judge. */
 async function follow(parts: ListingParts): Promise<Current | undefined> {
-  const { state, root, api, pace, signal, rows } = parts
+  const { state, api, pace, signal, rows } = parts
   const epoch = state.get<string>('epoch') ?? ''
-  const own = (answer: { epoch?: unknown; server_id?: unknown }): boolean =>
-    answer.epoch === epoch && answer.server_id === root.registered.server_id
   const { as, cursor: known } = state.known()!
   const hasNodes = as === 'nodes'
   // One request for both: whoever knows less is told more.
@@ -83,13 +89,13 @@ async function follow(parts: ListingParts): Promise<Current | undefined> {
       const params = { cursor: since, limit: DELTA_LIMIT.max, ...(epoch === '' ? {} : { epoch }) }
       return api.call(delta, params, { signal })
     })
-    if (!own(answer)) return undefined
+    if (!isOwn(parts, answer, epoch)) return undefined
     const page = readPage(answer, cursor, known)
     rows?.learn(answer, since)
     cursor = page.cursor
     if (hasNodes && cursor >= known) state.learn(page)
     // A listing has no ids that the feed could speak of: now they are needed.
-    else if (!hasNodes && page.files) return learnAll(parts, own)
+    else if (!hasNodes && page.files) return learnAll(parts, epoch)
     if (!page.more) break
     if (pages === PAGES) throw new Unsound('endless')
   }
@@ -98,19 +104,33 @@ async function follow(parts: ListingParts): Promise<Current | undefined> {
   return { nodes, rejected: [], anew: false, cursor, epoch }
 }
 
-/** Asks for every row with its id, from which the feed can be followed. */
-async function learnAll(parts: ListingParts, own: (answer: object) => boolean): Promise<Current | undefined> {
+/** Whether an answer comes from the folder's server, in the epoch that is known; undefined while none is. */
+const isOwn = ({ root }: ListingParts, answer: Named, epoch: string | undefined): boolean =>
+  answer.server_id === root.registered.server_id && (epoch === undefined || answer.epoch === epoch)
+
+/** Asks for every row with its id, from which the feed can be followed; undefined when another server or epoch speaks. */
+async function learnAll(parts: ListingParts, epoch: string | undefined): Promise<Current | undefined> {
   const { state, api, pace, signal } = parts
   const answer = await pace(initialSync, () => api.call(initialSync, {}, { signal }))
-  if (!own(answer)) return undefined
-  const rows: unknown = answer.data[FILES]
-  if (!Array.isArray(rows) || !Number.isSafeInteger(answer.cursor)) throw new Unsound('rows')
+  if (!isOwn(parts, answer, epoch)) return undefined
+  const { cursor, epoch: spoken } = answer
+  if (!Number.isSafeInteger(cursor) || typeof spoken !== 'string') throw new Unsound('cursor')
+  const nodes = takeNodes(answer.data)
+  const listed = toListing(nodes)
+  if (epoch === undefined) state.set('epoch', spoken)
+  state.begin(nodes, cursor)
+  parts.rows?.begin(answer)
+  return { nodes: listed, rejected: [], anew: false, cursor, epoch: spoken }
+}
+
+/** The rows of files, checked. They leave the answer: there may be very many, and what else is in it is needed longer. */
+function takeNodes(data: Record<string, unknown>): FeedNode[] {
+  const rows = data[FILES]
+  if (!Array.isArray(rows)) throw new Unsound('rows')
+  delete data[FILES]
   const nodes = rows.map(toNode)
   if (new Set(nodes.map(({ id }) => id)).size !== nodes.length) throw new Unsound('ids')
-  const listed = toListing(nodes)
-  state.begin(nodes, answer.cursor)
-  parts.rows?.begin(answer)
-  return { nodes: listed, rejected: [], anew: false, cursor: answer.cursor, epoch: answer.epoch }
+  return nodes
 }
 
 async function fromManifest(parts: ListingParts, known: number | undefined, rewound: boolean): Promise<Current> {

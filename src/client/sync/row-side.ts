@@ -66,6 +66,8 @@ export function openRowSide({ stateFolder, registered, account, api, pace, clock
         await rememberOwner(stateFolder, account, owner, clock.now())
         await send()
       }),
+    /** Whether nothing was ever fetched of them: then all of it comes in one answer, with the files. */
+    areNew: (): boolean => copy.place() === undefined,
     /** Where the rows stand in the feed of an epoch; undefined when they do not follow it. */
     cursor(epoch: string): number | undefined {
       const at = copy.place()

@@ -7,7 +7,7 @@ import { readStatus } from '../../../src/client/sync/status.ts'
 import { serverOfTest } from '../../support/server.ts'
 import { edit, note } from '../row-copy/bench.ts'
 import { clientOf, makeBench, NOW, readTree, write, type Client } from './bench.ts'
-import { everything } from './fake-server.ts'
+import { everything, FakeServer } from './fake-server.ts'
 
 // Rows travel with the files of a folder.
 
@@ -44,6 +44,40 @@ test('one request brings files and rows, and a run without news is no more than 
     expect(await client.sync({ rows: true })).toMatchObject({ requests: 1 })
     expect(rowsOf(client).place()!.cursor).toBe(rows)
   }
+})
+
+const wholeAnswers = (log: readonly string[]): string[] =>
+  log.map((line) => line.split(' ')[0]!).filter((action) => ['manifest', 'initial_sync'].includes(action))
+
+test('whoever begins with files and rows is told of both by one answer, also in the next runs', async () => {
+  const server = new FakeServer()
+  server.features = { ...everything, files_feed: true }
+  server.put('/d/a.txt', 'a')
+  const bench = await makeBench({ server })
+  expect(await bench.sync({ rows: true })).toMatchObject({ downloaded: { files: 1 }, in_sync: true })
+  expect(readTree(bench.root)).toEqual({ '/d': null, '/d/a.txt': 'a' })
+  server.put('/d/b.txt', 'b')
+  expect(await bench.sync({ rows: true })).toMatchObject({ downloaded: { files: 1 }, in_sync: true })
+  expect(wholeAnswers(server.log)).toEqual(['initial_sync'])
+})
+
+test.each([
+  ['a file without its checksum', (row: Record<string, unknown>) => ({ ...row, sha256: 'none' })],
+  ['a name that leads elsewhere', (row: Record<string, unknown>) => ({ ...row, name: '../a.txt' })],
+])('an account that begins with %s is listed instead', async (_, spoil) => {
+  const server = new FakeServer()
+  server.features = { ...everything, files_feed: true }
+  server.put('/a.txt', 'a')
+  server.mischief = (action) => {
+    if (action !== 'initial_sync') return undefined
+    const row = { id: 7, parent_id: null, name: 'a.txt', type: 'file', size: 1, mtime: 0, sha256: '0'.repeat(64) }
+    const { serverId: server_id, epoch } = server
+    return { ok: true, data: { svc_files: [spoil(row)] }, cursor: 1, schema_version: 1, server_id, epoch }
+  }
+  const bench = await makeBench({ server })
+  expect(await bench.sync({ rows: true })).toMatchObject({ downloaded: { files: 1 }, in_sync: true })
+  expect(readTree(bench.root)).toEqual({ '/a.txt': 'a' })
+  expect(wholeAnswers(server.log).slice(0, 2)).toEqual(['initial_sync', 'manifest'])
 })
 
 test('folders that look after the rows by turns miss nothing of either', async () => {

@@ -65,6 +65,7 @@ const byPath = {
     files.mkdir(disk, path, options?.mode, options?.recursive),
   rmdirSync: files.rmdir,
   rmSync: files.rm,
+  unlinkSync: files.unlink,
   openSync(disk: Disk, path: string, flags?: string | number, mode?: number) {
     handles.set((numbers += 1), files.open(disk, path, flags, mode))
     return numbers
