@@ -18,6 +18,7 @@ import {
   desktopShift,
   desktopShown,
 } from './desktop.ts'
+import { flushTime, runWithSlowFlush } from './flush.ts'
 import { folderList } from './folder-list.ts'
 import { help } from './help.ts'
 import { login, login2fa } from './login.ts'
@@ -98,12 +99,13 @@ const figures: readonly Figure[] = [
   backupAgain,
 ]
 
-const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N]
+const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N] [--slower-flush MS]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
 Peers that are not installed (rclone, nginx with WebDAV, Unison, rsync, OpenSSH) are left out.
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
---seconds is how long the figure crowd goes on: 60 if not given.
+--seconds is how long the figure crowd goes on: 60 if not given,
+--slower-flush makes every flush of the disk, ours and the peers', take so many milliseconds longer (needs strace).
 All of them take some fifteen minutes, two cores, and 8 GB in the temporary folder until the end.
 `
 
@@ -113,11 +115,13 @@ const { values: options, positionals: names } = parseArgs({
     json: { type: 'string' },
     profile: { type: 'string' },
     seconds: { type: 'string', default: '60' },
+    'slower-flush': { type: 'string', default: '0' },
     help: { type: 'boolean', short: 'h' },
     'bare-server': { type: 'boolean' },
   },
 })
 
+const slower = Number(options['slower-flush'])
 const unknown = names.find((name) => !figures.some((figure) => figure.name === name))
 if (options['bare-server']) await serveBare()
 else if (options.help) process.stdout.write(USAGE)
@@ -127,7 +131,17 @@ else if (unknown !== undefined) {
 } else if (!(Number(options.seconds) >= 1)) {
   process.stderr.write(`--seconds must be a number from 1 on.\n\n${USAGE}`)
   process.exitCode = 2
-} else await bench()
+} else if (!(slower >= 0 && slower <= 100)) {
+  process.stderr.write(`--slower-flush must be a number of milliseconds, 100 at most.\n\n${USAGE}`)
+  process.exitCode = 2
+} else if (slower > 0) process.exitCode = await runWithSlowFlush(slower, withoutSlower(process.argv.slice(2)))
+else await bench()
+
+/** The same arguments without this one: what they start is slow already. */
+function withoutSlower(args: readonly string[]): string[] {
+  const at = args.findIndex((arg) => arg.startsWith('--slower-flush'))
+  return args.toSpliced(at, args[at] === '--slower-flush' ? 2 : 1)
+}
 
 async function bench(): Promise<void> {
   const chosen = figures.filter(({ name }) => names.length === 0 || names.includes(name))
@@ -135,6 +149,7 @@ async function bench(): Promise<void> {
   process.once('exit', () => workspace.clear())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 
+  const flush = await flushTime(workspace)
   const measured: Measured[] = []
   for (const figure of chosen) {
     const missing = figure.missing?.()
@@ -146,9 +161,12 @@ async function bench(): Promise<void> {
     measured.push(judge(figure, await figure.measure(workspace)))
     process.stderr.write(`${figure.name}: ${Math.round((performance.now() - start) / 1_000)} s\n`)
   }
-  process.stdout.write(`\n${tableOf(measured)}\n`)
+  process.stdout.write(`\n${tableOf(measured)}\n\nOne flush of this disk takes ${flush.toFixed(2)} ms.\n`)
   if (options.json)
-    writeFileSync(options.json, `${JSON.stringify({ machine: machine(), figures: measured }, null, 2)}\n`)
+    writeFileSync(
+      options.json,
+      `${JSON.stringify({ machine: { ...machine(), flush_ms: flush }, figures: measured }, null, 2)}\n`,
+    )
 }
 
 function machine() {
