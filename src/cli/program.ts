@@ -130,7 +130,7 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   const places = placesOf(argv)
   const first = argv[places[0] ?? argv.length]
   const entry = Object.entries(nouns).find(([name, { aliases }]) => name === first || aliases?.includes(first ?? ''))
-  if (!entry) throw usage(unknown(first ?? '', nouns))
+  if (!entry) throw usage(await noCommand([first ?? ''], nounNames(nouns)))
   let chosen: Omit<Chosen, 'globals'> | undefined
   const program = addGlobals(new Command('svc')).exitOverride()
   program.configureOutput({ outputError: () => undefined })
@@ -139,6 +139,7 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command
       .exitOverride()
+      .showSuggestionAfterError(false)
       .configureOutput({ outputError: () => undefined })
       .configureHelp(HELP)
   }
@@ -150,11 +151,40 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
     // The noun alone: its help was shown instead of a sentence.
     if (error.code === 'commander.help')
       throw usage(`Say what to do: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
-    const hint = error.code === 'commander.excessArguments' ? await asQuestion(entry, error.message) : undefined
-    throw usage(hint ?? `${sentence(error.message)} See svc ${entry[0]} --help.`)
+    throw usage(
+      await explained(
+        error,
+        entry,
+        program,
+        places.map((place) => argv[place]!),
+      ),
+    )
   }
   if (chosen) assertNoFlagsBefore(program.commands[0]!, entry[0], chosen.spec)
   return chosen && { ...chosen, globals: globalsOf(program.opts()) }
+}
+
+/** What commander says of a line that it does not understand, and what to do about it. */
+async function explained(error: CommanderError, entry: [string, Noun], program: Command, words: string[]) {
+  const [name, { verbs }] = entry
+  if (error.code === 'commander.excessArguments') {
+    const verb = words[1]
+    if (verb !== undefined && !Object.hasOwn(verbs, '') && !Object.hasOwn(verbs, verb))
+      return noCommand([name, verb], Object.keys(verbs))
+    const hint = await asQuestion(entry, error.message)
+    if (hint) return hint
+  }
+  const option = /^error: unknown option '(--[^'=]+)/.exec(error.message)?.[1]
+  const near = option === undefined ? undefined : await nearestFlag(option, program, words[1])
+  const see = `See svc ${name} --help.`
+  return near ? `There is no option ${option}: did you mean ${near}? ${see}` : `${sentence(error.message)} ${see}`
+}
+
+async function nearestFlag(option: string, program: Command, verb: string | undefined): Promise<string | undefined> {
+  const noun = program.commands[0]!
+  const command = noun.commands.find((one) => one.name() === verb) ?? noun
+  const flags = [...command.options, ...program.options].flatMap(({ long }) => long ?? [])
+  return (await import('./near.ts')).nearest(option, flags)
 }
 
 /** What to do where words that begin with a verb were meant as words of the noun itself, which takes any. */
@@ -192,7 +222,13 @@ const sentence = (message: string): string => {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`
 }
 
-function unknown(word: string, nouns: Record<string, Noun>): string {
-  const near = Object.keys(nouns).find((name) => name.startsWith(word.slice(0, 3)) || word.startsWith(name))
-  return `There is no command "${word}"${near && word ? `: did you mean svc ${near}?` : '.'} See svc --help.`
+const nounNames = (nouns: Record<string, Noun>): string[] =>
+  Object.entries(nouns).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
+
+/** That there is no such command, and which one it may have been: the last word is the one that nobody knows. */
+async function noCommand(words: string[], names: string[]): Promise<string> {
+  const before = words.slice(0, -1).map((word) => `${word} `)
+  const near = (await import('./near.ts')).nearest(words.at(-1)!, names)
+  const meantOne = near === undefined ? '.' : `: did you mean svc ${before.join('')}${near}?`
+  return `There is no command "${words.join(' ')}"${meantOne} See svc ${before.join('')}--help.`
 }

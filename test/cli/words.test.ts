@@ -42,6 +42,14 @@ describe('words behind a noun that is a command itself', () => {
     [['ask', '--no-stream', 'log'], 'svc ask log has no flag --no-stream'],
     [['ask', 'list', '-c'], '-c'],
     [['chat', 'rooms', 'of', 'mine'], "Too many arguments for 'rooms'"],
+    [['sycn'], 'There is no command "sycn": did you mean svc sync? See svc --help.'],
+    [['xyzzy'], 'There is no command "xyzzy". See svc --help.'],
+    [['files', 'lss'], 'There is no command "files lss": did you mean svc files ls? See svc files --help.'],
+    [['user', 'remvoe', 'ada'], 'did you mean svc user remove?'],
+    [['sync', '--dryrun'], 'There is no option --dryrun: did you mean --dry-run? See svc sync --help.'],
+    [['login', '--user', 'ada'], 'did you mean --username?'],
+    [['user', 'list', '--jsn'], 'did you mean --json?'],
+    [['user', 'list', '--nosuchthing'], "Unknown option '--nosuchthing'. See svc user --help."],
   ])('%j is refused', async (argv, text) => {
     await expect(chosen(...argv)).rejects.toMatchObject({ code: 2, message: expect.stringContaining(text) as string })
   })
