@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeAccount, withService } from './account.ts'
 import type { Figure, Rounds } from './figure.ts'
 import { noRclone, withWebDav } from './peers.ts'
@@ -109,7 +110,12 @@ const overSsh = (
     withSsh(workspace, (ssh) =>
       interleave({
         ours: (round) => ours(workspace, freshFolder(workspace, 2 * round)),
-        peer: (round) => peer(ssh, workspace, freshFolder(workspace, 2 * round + 1)),
+        async peer(round) {
+          const folder = freshFolder(workspace, 2 * round + 1)
+          // Unison waits for a second to pass where a folder has just been changed.
+          await sleep(1_500)
+          return peer(ssh, workspace, folder)
+        },
         rounds: 3,
       }),
     ),
