@@ -15,7 +15,7 @@ import {
   TotalUsage,
   UserDetails,
 } from './admin-shapes.ts'
-import { SLUG } from './apps.ts'
+import { SLUG } from './slug.ts'
 import { action, endpoint, none } from './define.ts'
 import { Count, Id, Limit, Ok, Role, Timestamp } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'

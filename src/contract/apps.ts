@@ -2,11 +2,9 @@ import { Type } from 'typebox'
 import { categories } from './app-categories.ts'
 import { action, endpoint, none } from './define.ts'
 import { Id, Ok } from './shapes.ts'
+import { SLUG } from './slug.ts'
 
 const both = { session: true, device: true } as const
-
-/** The name of an app in addresses. */
-export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 const Category = Type.Unsafe<(typeof categories)[number]>(Type.Union(categories.map((name) => Type.Literal(name))))
 const Slug = Type.String({

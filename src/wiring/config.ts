@@ -1,4 +1,5 @@
-import { isOption, options, variableOf, type Given, type OptionName, type Source } from '../domain/instance/instance.ts'
+import { isOption, options, variableOf, type OptionName } from '../domain/instance/options.ts'
+import type { Given, Source } from '../domain/instance/settings.ts'
 
 /** Settings given from outside the database, and where the data directory is. */
 export interface Config extends Given {

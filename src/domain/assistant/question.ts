@@ -1,6 +1,6 @@
 import type { ModelMessage, Picture } from '../../base/language-model.ts'
 import { byteLength, isSound } from '../../base/text.ts'
-import { SLUG } from '../../contract/apps.ts'
+import { SLUG } from '../../contract/slug.ts'
 import type { assistant } from '../../contract/assistant.ts'
 import type { Params } from '../../contract/define.ts'
 import { badRequest, fault } from '../../contract/errors.ts'

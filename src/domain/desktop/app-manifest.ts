@@ -1,7 +1,7 @@
 import { isSound, printable } from '../../base/text.ts'
 import { isVersion } from '../../base/semver.ts'
 import { categories } from '../../contract/app-categories.ts'
-import { SLUG } from '../../contract/apps.ts'
+import { SLUG } from '../../contract/slug.ts'
 
 /** Where the manifest stands in an app's folder. */
 export const MANIFEST = 'app.json'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { isSound } from '../../base/text.ts'
 import type { categories } from '../../contract/app-categories.ts'
-import { SLUG } from '../../contract/apps.ts'
+import { SLUG } from '../../contract/slug.ts'
 import { fault } from '../../contract/errors.ts'
 import { currentReleases, type StoredRelease } from '../../storage/app-releases.ts'
 import { allApps, appBySlug, deleteApp, insertApp, updateApp, type StoredApp } from '../../storage/apps.ts'

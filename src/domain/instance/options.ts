@@ -1,6 +1,6 @@
 import { Cron } from 'croner'
 import { formatSize, parseSize } from '../../base/sizes.ts'
-import { SLUG } from '../../contract/apps.ts'
+import { SLUG } from '../../contract/slug.ts'
 import { limits } from '../../contract/limits.ts'
 import { apiKey, declaredModels, modelServer, type DeclaredModel } from './assistant-options.ts'
 

@@ -1,0 +1,2 @@
+/** The name of an app in addresses. */
+export const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
