@@ -1,6 +1,7 @@
 import type { Api } from '../client/api.ts'
 import type { Account } from '../client/credentials.ts'
 import type { Domain } from '../domain/domain.ts'
+import type { Backing } from '../wiring/backing-up.ts'
 import type { Config } from '../wiring/config.ts'
 import type { DataDirectory } from '../wiring/data-directory.ts'
 import { parseDuration } from '../base/durations.ts'
@@ -110,6 +111,8 @@ export interface Given {
   commands: { nouns: Record<string, Noun> }
   /** The domain on the data directory, whether the server runs or not. */
   domain: { domain: Domain; config: Config; directory: DataDirectory }
+  /** What a backup needs of the domain, which takes less time to open. */
+  backing: Pick<Backing, 'domain' | 'directory'>
   /** The signed-in account's server. */
   server: { api: Api; account: Account }
   /** One of the two before: what a user and an administrator both have. */

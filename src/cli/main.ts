@@ -87,6 +87,15 @@ async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
       await local.close()
     }
   }
+  if (needs === 'backing') {
+    const { openBacking } = await import('../wiring/backing-up.ts')
+    const { close, ...backing } = await openBacking(globals.dataDir)
+    try {
+      return await spec.run({ ...context, ...backing })
+    } finally {
+      await close()
+    }
+  }
   if (needs === 'server') {
     const { findAccount, openApi } = await import('../client/credentials.ts')
     const account = await findAccount({ env: environment, profile: globals.profile })

@@ -14,7 +14,7 @@ export interface CollectorHold {
 }
 
 /** Keeps the collector away until released; for whoever copies contents. Holds that are over are swept. */
-export async function holdCollector(database: Database): Promise<CollectorHold> {
+export async function holdCollector(database: Pick<Database, 'write'>): Promise<CollectorHold> {
   const id = randomHex(8)
   const renew = () =>
     database.write(async (tx) => {

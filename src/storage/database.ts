@@ -42,6 +42,17 @@ export interface Damage {
   reference?: { from: string; to: string }
 }
 
+/** A stretch of time in which it is known who wrote. */
+export interface Watch {
+  /** As `Database.write`, for what is no news to whoever watches. */
+  write: Database['write']
+  /**
+   * The name of the state as it is now, as `Database.state` tells it from then on, when nothing but the units of `write`
+   * was written since the watch began, by any process; undefined when something was, or when that cannot be known.
+   */
+  settle(): Promise<string | undefined>
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -63,6 +74,13 @@ export interface Database {
    * snapshot table by table in the order of their keys. The file is not flushed. `progress` is told the bytes done and due.
    */
   copyTo(file: string, options: CopyOptions): Promise<void>
+  /**
+   * A name of everything that is committed at this moment. Two states that differ in anything never have the same name,
+   * whoever wrote and by whatever program; undefined when no such name is known, which an engine may always say.
+   */
+  state(): Promise<string | undefined>
+  /** Begins to watch who writes. */
+  watch(): Watch
   /** What the engine itself finds wrong, at most some hundred things; with `quick` indexes are not compared with their tables. */
   damage(quick: boolean): Promise<Damage[]>
   /** Gives room that was freed back to the disk; nobody else can write meanwhile. Returns the bytes before and after. */

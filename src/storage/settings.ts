@@ -38,3 +38,8 @@ export async function instanceFact(tx: Writer, key: string, make: () => string):
   await tx.q.insertInto('instance').values({ key, value }).execute()
   return value
 }
+
+/** The fact that an installation which was opened before has under a key. */
+export async function knownFact(on: Reader, key: string): Promise<string> {
+  return (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirstOrThrow()).value
+}

@@ -18,10 +18,11 @@ import {
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Words, Writer } from './database.ts'
+import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
 
-// The one file of this floor that knows SQLite, beside `sqlite-copy.ts` for copies of a database. Everything above speaks
-// Kysely and the words of `Database`.
+// What of this floor knows SQLite stands here, in `sqlite-copy.ts` for copies of a database, and in `sqlite-state.ts` for
+// whether one has changed. Everything above speaks Kysely and the words of `Database`.
 
 /** How long a writer waits for the lock of another process before it gives up. */
 const LOCK_PATIENCE_MS = 10_000
@@ -215,8 +216,9 @@ async function runGroup(writer: Connection, group: Unit[]): Promise<(() => void)
 }
 
 /** The only writer of this process: units queue up, and those waiting together are committed together. */
-function makeWriter(writer: Connection): { write: Database['write']; idle: () => Promise<void> } {
+function makeWriter(writer: Connection) {
   const queue: Unit[] = []
+  const units = { begun: 0, ended: 0 }
   let running: Promise<void> | undefined
 
   /** Waits while further units arrive with every turn of the event loop: requests that came together share a commit. */
@@ -241,17 +243,21 @@ function makeWriter(writer: Connection): { write: Database['write']; idle: () =>
         if (writer.handle.inTransaction) writer.exec('rollback')
         for (const unit of group) unit.reject(recognise(error))
       }
+      units.ended += group.length
     }
     running = undefined
   }
 
   return {
+    /** How many there were. */
+    units: () => ({ ...units }),
     write: <T>(work: (tx: Writer) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
+        units.begun += 1
         queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
         running ??= drain()
       }),
-    idle: async () => running,
+    idle: async (): Promise<void> => running,
   }
 }
 
@@ -281,13 +287,19 @@ async function shrink(connection: Connection): Promise<{ before: number; after: 
   return { before, after: size() }
 }
 
+/** `Database.state` of a file that is not open. */
+export const sqliteState = stateOf
+
 /** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
 export function openSqlite(file: string): Database {
+  const found = fileId(file)
   const writer = new Connection(open(file))
+  // The file that was opened, where it is sure that no other was put in its place in between.
+  const opened = fileId(file) === found ? found : undefined
   assertDurable(writer.handle)
   const reader = new Connection(open(file))
   const spare: Connection[] = []
-  const { write, idle } = makeWriter(writer)
+  const { write, idle, units } = makeWriter(writer)
 
   return {
     read: reader,
@@ -306,6 +318,8 @@ export function openSqlite(file: string): Database {
     },
     copyTo: (target, options) =>
       copy(file, target, options).catch((error: unknown) => Promise.reject(recognise(error) as Error)),
+    state: () => stateOf(file),
+    watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_TURN_MS }),
     async damage(quick) {
       const connection = new Connection(open(file))
       try {

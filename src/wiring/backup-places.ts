@@ -14,9 +14,10 @@ import {
   type RepositoryHeader,
 } from '../storage/backups/repository.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
+import type { Backing } from './backing-up.ts'
 import { dataDirectoryPath } from './data-directory.ts'
 import { keepKey, keptKey } from './installation-files.ts'
-import { openLocal, type Local } from './local.ts'
+import type { Local } from './local.ts'
 
 // Where backups go and come from: a folder that many share, or one archive a backup.
 
@@ -48,7 +49,7 @@ interface TargetWish {
 
 /** The target of a new backup. What is wrong with it is thrown before anything is written. */
 export async function backupTarget(
-  { domain, directory }: Pick<Local, 'domain' | 'directory'>,
+  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
   { to, encrypt, anew }: TargetWish,
   passphrases: Passphrases,
 ): Promise<Target> {
@@ -103,7 +104,7 @@ const wasThere = (last: LastBackup | undefined, place: string): boolean =>
 async function existingTarget(
   place: string,
   header: RepositoryHeader,
-  { domain, directory }: Pick<Local, 'domain' | 'directory'>,
+  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
   encrypt: boolean,
   passphrases: Passphrases,
 ): Promise<Target> {
@@ -148,6 +149,7 @@ export async function withInstallation<T>(
   work: (local: Local | undefined) => Promise<T>,
 ): Promise<T> {
   if (!(await hasData(dataDirectoryPath(dataDir, env)))) return work(undefined)
+  const { openLocal } = await import('./local.ts')
   const local = await openLocal({ dataDir, env })
   try {
     return await work(local)

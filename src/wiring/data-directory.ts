@@ -46,6 +46,9 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return { path, database: join(path, 'svc.db'), blobs: join(path, 'blobs'), config: join(path, 'config.json') }
 }
 
+/** Where backups are put together. */
+export const scratchFolder = ({ path }: DataDirectory): string => join(path, 'tmp')
+
 /** Why a folder cannot be made, in words. */
 function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException

@@ -1,6 +1,4 @@
 import { stat } from 'node:fs/promises'
-import { userInfo } from 'node:os'
-import { join } from 'node:path'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
@@ -28,16 +26,13 @@ import {
   dataDirectoryPath,
   openDataDirectory,
   readConfigFile,
+  scratchFolder,
   secretKey,
   type DataDirectory,
 } from './data-directory.ts'
-import { environment } from './environment.ts'
+import { commandOperator, environment } from './environment.ts'
 import { installationFiles } from './installation-files.ts'
-
-declare const __SVC_VERSION__: string | undefined
-
-/** The version of this package. */
-export const version = typeof __SVC_VERSION__ === 'undefined' ? '0.0.0-source' : __SVC_VERSION__
+import { version } from './version.ts'
 
 export interface LocalOptions {
   dataDir?: string | undefined
@@ -104,7 +99,7 @@ export async function openLocal({
   env = environment,
   flags = {},
   clock = systemClock,
-  operator = `cli:${process.getuid?.() ?? userInfo().username}`,
+  operator = commandOperator(),
 }: LocalOptions): Promise<Local> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
@@ -164,7 +159,7 @@ export async function openLocal({
     identity,
     version,
     installation: () => installationFiles(directory),
-    scratch: join(directory.path, 'tmp'),
+    scratch: scratchFolder(directory),
   })
 
   return {

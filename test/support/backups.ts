@@ -33,9 +33,11 @@ export interface Place {
 
 export const LARGE = 300_000
 
-export async function placeOfTest(): Promise<Place> {
+/** `isNew`: made by the process that has it open, rather than opened as it was found. */
+export async function placeOfTest({ isNew = true } = {}): Promise<Place> {
   const folder = await folderOfTest()
   const dataDir = join(folder, 'data')
+  if (!isNew) await (await openLocal({ dataDir, env: {} })).close()
   const local = await openLocal({ dataDir, env: {} })
   let isOpen = true
   const close = async () => {

@@ -1,6 +1,5 @@
 import { formatSize } from '../../base/sizes.ts'
-import type { Created } from '../../domain/backups/backups.ts'
-import type { Domain } from '../../domain/domain.ts'
+import type { Backups, Created } from '../../domain/backups/backups.ts'
 import type { Passphrases, Seeking } from '../../wiring/backup-places.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -13,12 +12,12 @@ export const create = command({
   summary: 'Back up database, contents, keys and configuration',
   details:
     'The server may run meanwhile: the backup shows one moment. In a folder, only what is new since the last ' +
-    'backup is copied, and one that was interrupted is continued; a name that ends in .tar or .tar.age is an ' +
+    'backup is copied (--json says `unchanged` where nothing had to be read again), and one that was interrupted is continued; a name that ends in .tar or .tar.age is an ' +
     'archive of its own.\n\n' +
     'With --encrypt the first backup in a folder asks for a passphrase; later ones need none on this machine, ' +
     'which keeps the key in its data directory. Restoring elsewhere needs the passphrase: keep it somewhere else ' +
     'too. Without encryption whoever reads a backup reads everything, keys included.',
-  needs: 'domain',
+  needs: 'backing',
   args: {},
   flags: {
     to: flag.text('folder, or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),
@@ -41,18 +40,19 @@ export const create = command({
     const wish = { to, encrypt: flags.encrypt, anew: flags.new }
     const target = await backupTarget({ domain, directory }, wish, passphrases)
     const created = await working('Backing up', (doing) => domain.backups.create(target, doing))
-    const { manifest, place, encrypted, took_ms } = created
+    const { manifest, place, encrypted, took_ms, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(`${many(lost, 'content')} named in the database ${lost === 1 ? 'is' : 'are'} gone from the blob store.`)
     const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
-    const removed = flags.prune ? await pruneAfter(domain, seeking, passphrases) : undefined
+    const removed = flags.prune ? await pruneAfter(domain.backups, seeking, passphrases) : undefined
     const words = [summaryOf(created), ...(removed ? [`Removed ${many(removed.length, 'old backup')}.`] : [])]
     io.say(words.join('\n'), {
       ...documentOf(manifest),
       place,
       encrypted,
       took_ms,
+      unchanged,
       ...(removed && { removed }),
     })
     return lost > 0 ? 3 : 0
@@ -60,17 +60,17 @@ export const create = command({
 })
 
 /** Removes what the settings keep no longer; returns the ids. */
-async function pruneAfter(domain: Domain, seeking: Seeking, passphrases: Passphrases): Promise<string[]> {
+async function pruneAfter(backups: Backups, seeking: Seeking, passphrases: Passphrases): Promise<string[]> {
   const [{ backupFolder }, { openPruning }] = await Promise.all([
     import('../../wiring/backup-places.ts'),
     import('../../wiring/prune.ts'),
   ])
   const folder = await backupFolder(seeking, passphrases)
-  const pruning = await openPruning(folder, await domain.backups.keep())
+  const pruning = await openPruning(folder, await backups.keep())
   try {
     await pruning.carryOut()
     const gone = pruning.verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
-    if (gone.length > 0) await domain.backups.pruned(gone, folder.folder)
+    if (gone.length > 0) await backups.pruned(gone, folder.folder)
     return gone
   } finally {
     await pruning.release()

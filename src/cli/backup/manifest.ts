@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Manifest } from '../../domain/backups/backups.ts'
 
@@ -15,7 +16,7 @@ export const documentOf = ({ id, created_at, version, totals, added, missing }: 
 })
 
 export const many = (count: number, one: string, more = `${one}s`): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : more}`
+  `${formatCount(count)} ${count === 1 ? one : more}`
 
 /** `10,412 files of 37 accounts, 1.2 GB`. */
 export const contentText = ({ totals }: Manifest): string =>

@@ -77,7 +77,7 @@ function contentsOf(draft: Draft, store: BlobStore): (sha256: string) => AsyncIt
     const piece = pieces.get(sha256)
     if (!piece) return store.read(sha256)
     const start = piece.index * DATABASE_PIECE
-    return createReadStream(draft.database, { start, end: start + piece.size - 1, highWaterMark: DATABASE_PIECE })
+    return createReadStream(draft.database!, { start, end: start + piece.size - 1, highWaterMark: DATABASE_PIECE })
   }
 }
 
@@ -110,6 +110,8 @@ async function* encrypted(passphrase: string, content: AsyncIterable<Uint8Array>
 export const newArchive = (file: string, passphrase: string | undefined, store: BlobStore): BackupSink => ({
   place: file,
   encrypted: passphrase !== undefined,
+  repository: undefined,
+  standing: () => Promise.resolve(undefined),
   async takeBlobs(blobs) {
     const missing = new Set<string>()
     for (const { sha256 } of blobs) if (!(await store.has(sha256))) missing.add(sha256)

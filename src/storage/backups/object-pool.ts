@@ -36,6 +36,8 @@ export interface Origin {
 export interface ObjectPool {
   /** Stores an object unless it is there in full length. */
   add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'missing'>
+  /** Whether an object was there in full length when that was looked at, or was added since. */
+  has(piece: Piece): boolean
   /** Looks at what is there; to be called before `add`, and before it is asked who else is at work. */
   load(): Promise<void>
   /** Makes the names durable of what was added, or of `all` objects: those of runs that had no time for it among them. */
@@ -151,6 +153,7 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
   let marked: Promise<void> | undefined
   let there = new Map<string, number>()
   let files = 0
+  const has = ({ sha256, size }: Piece): boolean => there.get(nameOf(sha256)) === lengthOf(size)
 
   async function publish(from: string, name: string): Promise<void> {
     await (marked ??= writeFile(mark, '', { mode: 0o600 }))
@@ -162,11 +165,12 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
 
   return {
     nameOf,
+    has,
     stored: () => storedIn(layout),
     read: (piece) => readFrom(layout, keys, piece),
     async add(piece, origin) {
+      if (has(piece)) return 'present'
       const name = nameOf(piece.sha256)
-      if (there.get(name) === lengthOf(piece.size)) return 'present'
       const into = join(temporary, `${lock}-${++files}`)
       try {
         if (!(await write(layout, keys, piece, origin, into))) return 'missing'

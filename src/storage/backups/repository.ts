@@ -14,6 +14,7 @@ import {
   DATABASE_PIECE,
   isBackupId,
   MAX_MANIFEST,
+  objectsOf,
   parseManifest,
   readLists,
   type Manifest,
@@ -232,6 +233,13 @@ export async function addToRepository(
     return outcome !== 'missing'
   }
 
+  async function addDatabase(file: string, database: Manifest['database'], stored: (bytes: number) => void) {
+    const pieces = new Map(databasePieces(database).map((piece, index) => [piece.sha256, { piece, index }]))
+    await each([...pieces.values()], async ({ piece, index }) => {
+      await add(piece, fromFile(file, index * DATABASE_PIECE, piece.size), stored)
+    })
+  }
+
   await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
   await pool.load()
   const standing = (await standingLocks(locks, 0)).map(({ id }) => id)
@@ -242,6 +250,17 @@ export async function addToRepository(
   return {
     place: folder,
     encrypted: header.encrypted,
+    repository: header.repository,
+    async standing(id) {
+      try {
+        const manifest = await readManifest(folder, id, keys)
+        const blobs = await readLists(manifest, (list) => gather(pool.read(list)))
+        return objectsOf(manifest, blobs).every(pool.has) ? { manifest, blobs } : undefined
+      } catch (error) {
+        if (error instanceof DamagedBackup) return undefined
+        throw error
+      }
+    },
     async takeBlobs(blobs, stored) {
       const missing = new Set<string>()
       await each(blobs, async (blob) => {
@@ -250,12 +269,10 @@ export async function addToRepository(
       return missing
     },
     async finish({ manifest, small, database }, stored) {
-      const files = [...manifest.files, ...manifest.blobs.lists]
-      await each(files, async (piece) => void (await add(piece, bytesAtHand(small.get(piece.sha256)!), stored)))
-      const pieces = new Map(databasePieces(manifest.database).map((piece, index) => [piece.sha256, { piece, index }]))
-      await each([...pieces.values()], async ({ piece, index }) => {
-        await add(piece, fromFile(database, index * DATABASE_PIECE, piece.size), stored)
+      await each([...small], async ([sha256, data]) => {
+        await add({ sha256, size: data.length }, bytesAtHand(data), stored)
       })
+      if (database !== undefined) await addDatabase(database, manifest.database, stored)
       await pool.settle(settleAll)
       await lock.assertHeld()
       const complete = { ...manifest, added }

@@ -25,14 +25,18 @@ export interface Draft {
   blobs: readonly Piece[]
   /** Lists and files of the installation, by hash. */
   small: ReadonlyMap<string, Uint8Array>
-  /** The copy of the database. */
-  database: string
+  /** The copy of the database; undefined where an earlier backup stands that shows the same state of it. */
+  database: string | undefined
 }
 
 /** Where a new backup goes. */
 export interface BackupSink {
   readonly place: string
   readonly encrypted: boolean
+  /** The id of the repository; undefined for an archive, which is one backup. */
+  readonly repository: string | undefined
+  /** An earlier backup of which every object is there in full length, with its contents in the blob store; or undefined. */
+  standing(id: string): Promise<{ manifest: Manifest; blobs: Piece[] } | undefined>
   /**
    * Sees to it that these contents are stored or can be. Returns those that can not, because the blob store has lost them.
    * `stored` is told the bytes that are done.

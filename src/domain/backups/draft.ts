@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { iso } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import type { Census } from '../../storage/backups/census.ts'
+import { databasePieces, listsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
+import type { Draft } from '../../storage/backups/source.ts'
+import type { Identity } from '../instance/instance.ts'
+
+// What a backup says before it is stored.
+
+const shaOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+/** Ids of one moment are told apart by so many numbers, and those of a second stay in order in four hex digits. */
+const PER_MS = 64
+
+/** `20261121-031500-a1b2`: ids in order of time, to the millisecond. */
+function newId(now: number): string {
+  const [day, time] = iso(now).slice(0, 19).replaceAll('-', '').replaceAll(':', '').split('T')
+  const within = (now % 1_000) * PER_MS + (Number.parseInt(randomHex(1), 16) % PER_MS)
+  return `${day}-${time}-${within.toString(16).padStart(4, '0')}`
+}
+
+const total = (pieces: Iterable<Piece>) => {
+  const distinct = new Map([...pieces].map(({ sha256, size }) => [sha256, size]))
+  return { objects: distinct.size, bytes: [...distinct.values()].reduce((sum, size) => sum + size, 0) }
+}
+
+interface DraftParts {
+  identity: Identity
+  /** Of svc. */
+  version: string
+}
+
+export interface Gathered {
+  census: Census
+  missing: ReadonlySet<string>
+  database: Manifest['database']
+  installation: { path: string; data: Uint8Array }[]
+}
+
+/** Objects that are kept in memory until they are stored. */
+function smallObjects() {
+  const small = new Map<string, Uint8Array>()
+  const remember = (data: Uint8Array): Piece => {
+    const sha256 = shaOf(data)
+    small.set(sha256, data)
+    return { sha256, size: data.length }
+  }
+  return { small, remember }
+}
+
+/** Everything that the manifest says of what was gathered at `now`, and the small objects it names. `file` is the copy of the database. */
+export function draftOf(parts: DraftParts, now: number, file: string, gathered: Gathered): Draft {
+  const { census, missing, database, installation } = gathered
+  const blobs = census.blobs.filter(({ sha256 }) => !missing.has(sha256))
+  const { small, remember } = smallObjects()
+  const lists = [...listsOf(blobs)].map((list) => remember(Buffer.from(list)))
+  const files = installation.map(({ path, data }) => ({ path, ...remember(data) }))
+  const { rows, accounts, files: count, file_bytes, migrations } = census
+  return {
+    manifest: {
+      format: 1,
+      id: newId(now),
+      created_at: iso(now),
+      version: parts.version,
+      ...parts.identity,
+      migrations,
+      database,
+      files,
+      blobs: { count: blobs.length, bytes: blobs.reduce((sum, { size }) => sum + size, 0), lists },
+      missing: [...missing].sort(),
+      rows,
+      totals: {
+        accounts,
+        files: count,
+        file_bytes,
+        ...total([...lists, ...files, ...databasePieces(database), ...blobs]),
+      },
+    },
+    blobs,
+    small,
+    database: file,
+  }
+}
+
+/**
+ * The same for the state that an earlier backup shows, whose objects are all there: only the files of the installation,
+ * which no database knows of, are those of `now`.
+ */
+export function draftAgain(
+  earlier: { manifest: Manifest; blobs: Piece[] },
+  now: number,
+  installation: Gathered['installation'],
+): Draft {
+  const { manifest, blobs } = earlier
+  const { small, remember } = smallObjects()
+  const files = installation.map(({ path, data }) => ({ path, ...remember(data) }))
+  const objects = [...manifest.blobs.lists, ...files, ...databasePieces(manifest.database), ...blobs]
+  return {
+    manifest: {
+      ...manifest,
+      id: newId(now),
+      created_at: iso(now),
+      files,
+      totals: { ...manifest.totals, ...total(objects) },
+    },
+    blobs,
+    small,
+    database: undefined,
+  }
+}

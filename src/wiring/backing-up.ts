@@ -1,0 +1,85 @@
+import { systemClock } from '../base/clock.ts'
+import { makeBackups } from '../domain/backups/own.ts'
+import type { Domain } from '../domain/domain.ts'
+import { makeAudit } from '../domain/instance/audit.ts'
+import { makeSettings } from '../domain/instance/settings.ts'
+import { lastState } from '../storage/backups/last-state.ts'
+import { openDisk } from '../storage/blobs/disk.ts'
+import { makeHasher } from '../storage/blobs/hasher.ts'
+import { knownFact } from '../storage/settings.ts'
+import { openSqlite, sqliteState } from '../storage/sqlite.ts'
+import { readConfig } from './config.ts'
+import {
+  dataDirectoryPath,
+  openDataDirectory,
+  readConfigFile,
+  scratchFolder,
+  secretKey,
+  type DataDirectory,
+} from './data-directory.ts'
+import { commandOperator, environment } from './environment.ts'
+import { installationFiles } from './installation-files.ts'
+import { version } from './version.ts'
+
+// What a backup needs of an installation. All the rest need not be loaded where nothing has changed.
+
+export interface Backing {
+  domain: Pick<Domain, 'backups'> & { instance: Pick<Domain['instance'], 'identity' | 'settings'> }
+  directory: DataDirectory
+  close(): Promise<void>
+}
+
+/** No backup asks for a secret among the settings. */
+const sealing = {
+  seal: () => {
+    throw new Error('A backup seals no setting.')
+  },
+  unseal: () => {
+    throw new Error('A backup reads no secret.')
+  },
+}
+
+/** Whether the database is as this version left it after its last backup, so that nothing is to be brought up to date. */
+async function isSettled(directory: DataDirectory): Promise<boolean> {
+  const last = await lastState(scratchFolder(directory))
+  return last?.version === version && last.state === (await sqliteState(directory.database))
+}
+
+async function openSettled(directory: DataDirectory, env: NodeJS.ProcessEnv): Promise<Backing> {
+  const given = readConfig(env, await readConfigFile(directory), {})
+  await secretKey(directory, false)
+  const database = openSqlite(directory.database)
+  const [server_id, epoch] = [await knownFact(database.read, 'server_id'), await knownFact(database.read, 'epoch')]
+  const identity = { server_id, epoch }
+  const blobs = await openDisk(directory.blobs, makeHasher())
+  const clock = systemClock
+  const settings = makeSettings(database, given, clock, sealing)
+  const audit = makeAudit({ database, clock, operator: commandOperator() })
+  const backups = makeBackups({
+    database,
+    blobs,
+    clock,
+    audit,
+    settings,
+    identity,
+    version,
+    installation: () => installationFiles(directory),
+    scratch: scratchFolder(directory),
+  })
+  return {
+    domain: { backups, instance: { identity, settings } },
+    directory,
+    async close() {
+      await database.close()
+      await blobs.close()
+    },
+  }
+}
+
+/** Opens the data directory that `--data-dir` or the environment names, for a backup of it. */
+export async function openBacking(dataDir: string | undefined, env = environment): Promise<Backing> {
+  const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
+  if (await isSettled(directory)) return openSettled(directory, env)
+  const { openLocal } = await import('./local.ts')
+  return openLocal({ dataDir: directory.path, env })
+}
