@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { assistantOwn, assistantStreams } from './assistant.ts'
-import { backupAgain, backupCreate } from './backup.ts'
+import { backupAgain, backupAgainRestic, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
 import { chatPoll, chatSend } from './chat.ts'
 import { chatShow, chatStart } from './chat-screen.ts'
@@ -97,12 +97,13 @@ const figures: readonly Figure[] = [
   crowd,
   backupCreate,
   backupAgain,
+  backupAgainRestic,
 ]
 
 const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N] [--slower-flush MS]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
-Peers that are not installed (rclone, nginx with WebDAV, Unison, rsync, OpenSSH) are left out.
+Peers that are not installed (rclone, nginx with WebDAV, Unison, rsync, OpenSSH, restic) are left out.
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given,
 --slower-flush makes every flush of the disk, ours and the peers', take so many milliseconds longer (needs strace).
