@@ -270,7 +270,7 @@ describe('the collector', () => {
     const now = Date.now()
     const { makeContents } = await import('../../src/storage/contents.ts')
     const { openDisk } = await import('../../src/storage/blobs/disk.ts')
-    const { makeHasher } = await import('../../src/storage/blobs/hasher.ts')
+    const { makeHasher } = await import('../../src/host/hasher.ts')
     const contents = makeContents(database, await openDisk(join(place.dataDir, 'blobs'), makeHasher()))
     await database.write((tx) => tx.q.deleteFrom('nodes').where('sha256', '=', sha256).execute())
     await database.write((tx) => tx.q.updateTable('contents').set({ touched_at: 0 }).execute())

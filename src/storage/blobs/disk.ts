@@ -5,9 +5,9 @@ import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
-import type { BlobStore } from './blobs.ts'
-import type { Hasher } from './hasher.ts'
-import { receive } from './receive.ts'
+import type { HashJob, Hasher } from '../../host/hasher.ts'
+import { receive } from '../../host/receive.ts'
+import { TooLarge, type BlobStore } from './blobs.ts'
 
 const READ_AHEAD = 512 * 1024
 
@@ -24,6 +24,19 @@ async function sweep(temporary: string): Promise<void> {
     const path = join(temporary, name)
     const found = await factsOf(path)
     if (found && found.mtimeMs < Date.now() - DAY) await rm(path, { force: true })
+  }
+}
+
+/** Receives a source into a new file and flushes it; returns its size in bytes. Throws `TooLarge`. */
+async function takeIn(source: AsyncIterable<Uint8Array>, name: string, job: HashJob, max: number): Promise<number> {
+  const file = await open(name, 'wx+', 0o600)
+  try {
+    const size = await receive(source, file, job, max)
+    if (size > max) throw new TooLarge(`More than ${max} bytes.`)
+    await file.sync()
+    return size
+  } finally {
+    await file.close()
   }
 }
 
@@ -86,14 +99,7 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
       const name = join(temporary, randomHex(16))
       const job = hasher.start()
       try {
-        const file = await open(name, 'wx+', 0o600)
-        let size: number
-        try {
-          size = await receive(source, file, job, max)
-          await file.sync()
-        } finally {
-          await file.close()
-        }
+        const size = await takeIn(source, name, job, max)
         const sha256 = await job.digest()
         await publish(name, sha256)
         return { sha256, size }

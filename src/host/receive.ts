@@ -1,5 +1,4 @@
 import type { FileHandle } from 'node:fs/promises'
-import { TooLarge } from './blobs.ts'
 import type { HashJob } from './hasher.ts'
 
 const PIECE = 1 << 20
@@ -65,8 +64,8 @@ function makeOutlet(file: FileHandle, job: HashJob) {
 }
 
 /**
- * Receives a source into a file, written and hashed while it arrives. Returns its size in bytes; throws `TooLarge` past
- * `max`.
+ * Receives a source into a file, written and hashed while it arrives. Returns its size in bytes; one of more than `max` is
+ * left as soon as that shows, and the result is more than `max`.
  */
 export async function receive(
   source: AsyncIterable<Uint8Array>,
@@ -81,7 +80,7 @@ export async function receive(
   try {
     for await (const chunk of source) {
       size += chunk.length
-      if (size > max) throw new TooLarge(`More than ${max} bytes.`)
+      if (size > max) break
       chunks.push(chunk)
       collected += chunk.length
       if (collected < PIECE) continue
@@ -89,7 +88,7 @@ export async function receive(
       chunks = []
       collected = 0
     }
-    if (collected > 0) await outlet.take(chunks, collected)
+    if (collected > 0 && size <= max) await outlet.take(chunks, collected)
   } finally {
     // Also when the source failed: nobody may still use the file when it is closed.
     await outlet.settled()
