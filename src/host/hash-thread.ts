@@ -1,8 +1,17 @@
-/** What the hashing thread is told: hash a file up to a position, or end a job, with or without its result. */
-export type ToHasher = { job: number; fd: number; upTo: number } | { job: number; end: 'digest' | 'abandon' }
+/**
+ * What the hashing thread is told about a job: hash these bytes, hash a file up to a position, or end, with or without the
+ * result. Bytes in shared memory are not copied.
+ */
+export type ToHasher =
+  | { job: number; bytes: Uint8Array }
+  | { job: number; fd: number; upTo: number }
+  | { job: number; end: 'digest' | 'abandon' }
 
-/** What it answers, in the order it was told: how far it hashed, the result in lower-case hex, or what went wrong. */
-export type FromHasher = { job: number; sha256?: string; error?: Error }
+/** What it answers, in the order it was told: that it is done, the result in lower-case hex, or what went wrong. */
+export interface FromHasher {
+  sha256?: string
+  error?: Error
+}
 
 /**
  * The program of the hashing thread. It is handed over as text, so that it runs wherever the package is bundled to: it
@@ -15,9 +24,14 @@ export function hashThread(): void {
   const jobs = new Map<number, { hash: ReturnType<typeof createHash>; position: number }>()
   const buffer = Buffer.allocUnsafe(1 << 20)
 
-  function hashUpTo(job: number, fd: number, upTo: number): void {
+  function stateOf(job: number) {
     const state = jobs.get(job) ?? { hash: createHash('sha256'), position: 0 }
     jobs.set(job, state)
+    return state
+  }
+
+  function hashUpTo(job: number, fd: number, upTo: number): void {
+    const state = stateOf(job)
     while (state.position < upTo) {
       const length = readSync(fd, buffer, 0, Math.min(buffer.length, upTo - state.position), state.position)
       if (length === 0) throw new Error(`The file ends at ${state.position} instead of ${upTo}.`)
@@ -26,19 +40,23 @@ export function hashThread(): void {
     }
   }
 
-  port.on('message', (message: ToHasher) => {
+  function answer(message: ToHasher): FromHasher {
     const { job } = message
-    try {
-      if ('fd' in message) {
-        hashUpTo(job, message.fd, message.upTo)
-        port.postMessage({ job })
-        return
-      }
-      const hash = jobs.get(job)?.hash ?? createHash('sha256')
+    if ('bytes' in message) stateOf(job).hash.update(message.bytes)
+    else if ('fd' in message) hashUpTo(job, message.fd, message.upTo)
+    else {
+      const { hash } = stateOf(job)
       jobs.delete(job)
-      port.postMessage(message.end === 'digest' ? { job, sha256: hash.digest('hex') } : { job })
+      if (message.end === 'digest') return { sha256: hash.digest('hex') }
+    }
+    return {}
+  }
+
+  port.on('message', (message: ToHasher) => {
+    try {
+      port.postMessage(answer(message))
     } catch (error) {
-      port.postMessage({ job, error })
+      port.postMessage({ error })
     }
   })
 }

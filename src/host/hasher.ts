@@ -1,76 +1,114 @@
 import { Worker } from 'node:worker_threads'
+import { hashHere } from './hash-here.ts'
+import type { HashJob } from './hash-job.ts'
 import { hashThread, type FromHasher, type ToHasher } from './hash-thread.ts'
 
-/** One SHA-256 in progress on the hashing thread, over a file that is being written. */
-export interface HashJob {
-  /** Hashes what stands in the file up to a position; to be called with growing positions, in turn or not waited for. */
-  advance(fd: number, upTo: number): Promise<void>
-  digest(): Promise<string>
-  /** Ends a job without a result. When it resolves, the thread does not touch the file any more. */
-  abandon(): Promise<void>
-}
-
 export interface Hasher {
-  start(): HashJob
+  /** Begins a checksum; one of a known size, in bytes, that is not worth a thread is made without. */
+  start(size?: number): HashJob
+  /** Ends the thread; jobs that still wait for it fail. */
   close(): Promise<void>
 }
 
-type Waiting = { resolve: (sha256?: string) => void; reject: (error: Error) => void }
+/** From this size on, in bytes, a thread is worth the time of its start. */
+const WORTH = 16 * 1_048_576
 
-/** A thread that hashes, started on first use and not keeping the process alive. */
+/** A thread that hashes, started on first use. */
 export function makeHasher(): Hasher {
-  let worker: Worker | undefined
+  let thread: Thread | undefined
   let jobs = 0
-  const waiting = new Map<number, Waiting[]>()
-
-  function fail(error: Error): void {
-    for (const job of waiting.values()) for (const { reject } of job) reject(error)
-    waiting.clear()
-    worker = undefined
-  }
-
-  function thread(): Worker {
-    if (worker) return worker
-    worker = new Worker(`(${hashThread.toString()})()`, { eval: true })
-    worker.unref()
-    worker.on('message', ({ job, sha256, error }: FromHasher) => {
-      const next = waiting.get(job)?.shift()
-      if (error) next?.reject(error)
-      else next?.resolve(sha256)
+  const open = (): Thread => {
+    const opened = openThread(() => {
+      if (thread === opened) thread = undefined
     })
-    worker.on('error', fail)
-    return worker
+    return opened
   }
-
-  const ask = (message: ToHasher): Promise<string | undefined> =>
-    new Promise((resolve, reject) => {
-      const queue = waiting.get(message.job) ?? []
-      waiting.set(message.job, queue)
-      queue.push({ resolve, reject })
-      thread().postMessage(message)
-    })
 
   return {
-    start() {
-      const job = ++jobs
-      return {
-        async advance(fd, upTo) {
-          await ask({ job, fd, upTo })
-        },
-        async digest() {
-          const sha256 = await ask({ job, end: 'digest' })
-          waiting.delete(job)
-          return sha256!
-        },
-        async abandon() {
-          if (!waiting.has(job)) return
-          await ask({ job, end: 'abandon' }).catch(() => undefined)
-          waiting.delete(job)
-        },
-      }
+    start(size = Infinity) {
+      if (size < WORTH) return hashHere()
+      return jobOn(() => (thread ??= open()), (jobs += 1))
     },
     async close() {
-      await worker?.terminate()
+      await thread?.close()
+    },
+  }
+}
+
+function jobOn(threadNow: () => Thread, job: number): HashJob {
+  // What is begun on one thread cannot go on on another.
+  let thread: Thread | undefined
+  let failure: Error | undefined
+  let ended = false
+
+  async function ask(message: ToHasher): Promise<string | undefined> {
+    try {
+      if (ended) throw new Error('This checksum has come to its end.')
+      if ('end' in message) ended = true
+      if (failure) throw failure
+      thread ??= threadNow()
+      return await thread.ask(message)
+    } catch (error) {
+      throw (failure ??= error as Error)
+    }
+  }
+
+  return {
+    memory: (length) => Buffer.from(new SharedArrayBuffer(length)),
+    async update(bytes) {
+      await ask({ job, bytes })
+    },
+    async advance({ fd }, upTo) {
+      await ask({ job, fd, upTo })
+    },
+    async digest() {
+      return (await ask({ job, end: 'digest' }))!
+    },
+    async abandon() {
+      if (!thread || ended) return
+      ended = true
+      await thread.ask({ job, end: 'abandon' }).catch(() => undefined)
+    },
+  }
+}
+
+interface Thread {
+  ask(message: ToHasher): Promise<string | undefined>
+  close(): Promise<void>
+}
+
+/** Starts the thread. It keeps the process alive only while it is waited for; `onEnd` is called when it is no more. */
+function openThread(onEnd: () => void): Thread {
+  const worker = new Worker(`(${hashThread.toString()})()`, { eval: true })
+  const waiting: { resolve: (sha256?: string) => void; reject: (error: Error) => void }[] = []
+  let ended: Error | undefined
+  worker.unref()
+
+  function end(error: Error): void {
+    ended ??= error
+    onEnd()
+    for (const { reject } of waiting.splice(0)) reject(ended)
+  }
+
+  worker.on('message', ({ sha256, error }: FromHasher) => {
+    const next = waiting.shift()
+    if (waiting.length === 0) worker.unref()
+    if (error) next?.reject(error)
+    else next?.resolve(sha256)
+  })
+  worker.on('error', end)
+  worker.on('exit', () => end(new Error('The thread that makes checksums has ended.')))
+
+  return {
+    ask: (message) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(ended)
+        if (waiting.length === 0) worker.ref()
+        waiting.push({ resolve, reject })
+        worker.postMessage(message)
+      }),
+    async close() {
+      await worker.terminate()
     },
   }
 }

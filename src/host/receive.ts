@@ -1,7 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
-import type { HashJob } from './hasher.ts'
+import type { HashJob } from './hash-job.ts'
 
 const PIECE = 1 << 20
+/** Most bytes that are hashed in one step, so that one source does not keep the others waiting. */
+const STEP = 8 * PIECE
 /** Most bytes received but not yet written: what bounds the memory of one upload. */
 const UNWRITTEN = 8 * PIECE
 /** Bytes after which written data is sent to the disk while the rest still arrives, so that the last flush is short. */
@@ -19,27 +21,38 @@ async function writeAll(file: FileHandle, chunks: Uint8Array[], position: number
   }
 }
 
-/** Writes pieces in turn; each is hashed, from what now stands in the file, while the next one is written. */
-function makeOutlet(file: FileHandle, job: HashJob) {
-  const hashing = new Set<Promise<void>>()
+/** Writes pieces in turn from a position on; what stands in the file is hashed while the next ones are written. */
+function makeOutlet(file: FileHandle, job: HashJob, from: number) {
+  const begun = new Set<Promise<void>>()
   let failure: Error | undefined
   let turn: Promise<void> = Promise.resolve()
-  let queued = 0
-  let written = 0
-  let flushed = 0
+  let hashing = false
+  let queued = from
+  let written = from
+  let hashed = from
+  let flushed = from
 
   function watch(step: Promise<void>): void {
     const work = step
       .catch((error: unknown) => void (failure ??= error as Error))
-      .finally(() => void hashing.delete(work))
-    hashing.add(work)
+      .finally(() => void begun.delete(work))
+    begun.add(work)
+  }
+
+  async function hashOn(): Promise<void> {
+    hashing = true
+    while (hashed < written) {
+      hashed = Math.min(written, hashed + STEP)
+      await job.advance(file, hashed)
+    }
+    hashing = false
   }
 
   async function write(chunks: Uint8Array[], length: number): Promise<void> {
     if (failure) return
     await writeAll(file, chunks, written)
     written += length
-    watch(job.advance(file.fd, written))
+    if (!hashing) watch(hashOn())
     if (written - flushed < FLUSH_EVERY) return
     flushed = written
     // The system reports a failed flush once: what this one says is not said again by the flush at the end.
@@ -57,23 +70,24 @@ function makeOutlet(file: FileHandle, job: HashJob) {
     /** Resolves when everything taken is written and hashed. */
     async settled(): Promise<void> {
       await turn
-      await Promise.all(hashing)
+      await Promise.all(begun)
       if (failure) throw failure
     },
   }
 }
 
 /**
- * Receives a source into a file, written and hashed while it arrives. Returns its size in bytes; one of more than `max` is
- * left as soon as that shows, and the result is more than `max`.
+ * Receives a source into a file from a position on, written and hashed while it arrives; what stood in the file before is
+ * hashed by the caller. Returns how many bytes came; a source of more than `max` is left as soon as that shows, and the
+ * result is more than `max`. What came is in the file also when the source fails.
  */
 export async function receive(
   source: AsyncIterable<Uint8Array>,
   file: FileHandle,
   job: HashJob,
-  max: number,
+  { from = 0, max }: { from?: number; max: number },
 ): Promise<number> {
-  const outlet = makeOutlet(file, job)
+  const outlet = makeOutlet(file, job, from)
   let size = 0
   let chunks: Uint8Array[] = []
   let collected = 0
@@ -88,9 +102,9 @@ export async function receive(
       chunks = []
       collected = 0
     }
-    if (collected > 0 && size <= max) await outlet.take(chunks, collected)
   } finally {
-    // Also when the source failed: nobody may still use the file when it is closed.
+    // Also when the source failed: nobody may still use the file when it is closed. What went wrong is thrown at the end.
+    if (collected > 0) await outlet.take(chunks, collected).catch(() => undefined)
     await outlet.settled()
   }
   return size

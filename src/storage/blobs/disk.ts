@@ -5,7 +5,8 @@ import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
-import type { HashJob, Hasher } from '../../host/hasher.ts'
+import type { HashJob } from '../../host/hash-job.ts'
+import type { Hasher } from '../../host/hasher.ts'
 import { receive } from '../../host/receive.ts'
 import { TooLarge, type BlobStore } from './blobs.ts'
 
@@ -31,7 +32,7 @@ async function sweep(temporary: string): Promise<void> {
 async function takeIn(source: AsyncIterable<Uint8Array>, name: string, job: HashJob, max: number): Promise<number> {
   const file = await open(name, 'wx+', 0o600)
   try {
-    const size = await receive(source, file, job, max)
+    const size = await receive(source, file, job, { max })
     if (size > max) throw new TooLarge(`More than ${max} bytes.`)
     await file.sync()
     return size
