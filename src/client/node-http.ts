@@ -102,7 +102,7 @@ function watchSilence(ms: number, end: () => void) {
   }
 }
 
-/** Writes a stream with backpressure, and stops early when the server has answered without waiting for all of it. */
+/** Writes a stream, one piece while the next is made, and stops early when the server has answered without waiting for all of it. */
 async function sendBody(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>, size: number, silence: Silence) {
   let sent = 0
   let stopped = false
@@ -112,16 +112,22 @@ async function sendBody(outgoing: ClientRequest, body: AsyncIterable<Uint8Array>
     goOn()
   }
   outgoing.once('response', stop).once('close', stop)
-  outgoing.on('drain', () => goOn())
+  let gone: Promise<void> | undefined
   silence.pause()
   for await (const chunk of body) {
+    if (gone) {
+      silence.resume()
+      await gone
+      silence.pause()
+    }
     if (stopped) return
     sent += chunk.length
     if (sent > size) break
-    if (outgoing.write(chunk)) continue
-    silence.resume()
-    await new Promise<void>((resolve) => (goOn = resolve))
-    silence.pause()
+    gone = new Promise((resolve) => {
+      goOn = resolve
+      // Not before this is called is the connection done with the piece.
+      outgoing.write(chunk, () => resolve())
+    })
   }
   if (stopped) return
   if (sent !== size)

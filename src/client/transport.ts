@@ -3,7 +3,7 @@ export interface WireRequest {
   method: 'GET' | 'POST'
   url: string
   headers: Record<string, string>
-  /** Pieces of a stream may still be held when the next one is asked for. */
+  /** A piece of a stream may still be held when the next one is asked for, but not when the one after that is. */
   body?: Uint8Array | AsyncIterable<Uint8Array>
   /** Length of `body` in bytes. */
   size?: number

@@ -1,14 +1,14 @@
-import { createHash, type Hash } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { randomHex } from '../../base/random.ts'
 import { contract } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
+import type { HashJob } from '../../host/hash-job.ts'
+import { receive as receiveInto } from '../../host/receive.ts'
 import type { Downloaded } from '../api.ts'
 import { Unreachable } from '../trouble.ts'
 import { Changed, Corrupt } from './changed.ts'
 import type { OpOf } from './draft.ts'
-import { chunksOf } from './hashing.ts'
 import { ownFile } from './root.ts'
 import { identityOf } from './scan.ts'
 import type { Identity } from './tree.ts'
@@ -30,8 +30,6 @@ export interface Fetched {
 
 /** From this size on, in bytes, what arrived is kept when the transfer breaks off. */
 const KEPT = 4 * 1_048_576
-/** Bytes after which the disk is told to begin, so that the last flush is a short one. */
-const FLUSH = 32 * 1_048_576
 
 /**
  * Fetches a file into a temporary one, checked against what was announced and flushed. A large one goes on where an earlier
@@ -104,26 +102,40 @@ async function attempt(work: Work, op: Download, temporary: string, mode: number
 
 /** Brings a file to its full length, from `start` on, and returns the checksum of all of it. */
 async function receive(work: Work, op: Download, file: FileHandle, start: number): Promise<string> {
-  const hash = createHash('sha256')
   const { size, sha256 } = op.file
-  if (start > 0) {
-    for await (const chunk of chunksOf(file, start)) hash.update(chunk)
-    work.onBytes(start)
-    if (start === size) return hash.digest('hex')
+  const job = work.hasher.start(size)
+  try {
+    if (start > 0) {
+      await hashKept(work, file, job, start)
+      work.onBytes(start)
+      if (start === size) return await job.digest()
+    }
+    const headers = start > 0 ? { range: `bytes=${start}-`, 'if-range': `"${sha256}"` } : {}
+    const answer = await work.api.receive(action, { path: op.there }, { signal: work.signal, headers })
+    const announced = answer.headers['x-file-sha256']
+    const goesOn = start > 0 && isRest(answer, start, size)
+    if ((announced !== undefined && announced !== sha256) || (answer.status === 206 && !goesOn)) {
+      for await (const _ of answer.body) break
+      throw new Changed('there')
+    }
+    if (goesOn || start === 0) return await write(work, answer.body, { file, job, start, size })
+    // All of it comes, because the server does not know the part that is here.
+    await file.truncate(0)
+    work.onBytes(-start)
+    return await writeAnew(work, answer.body, { file, size })
+  } finally {
+    // Nobody may still read the file when it is closed.
+    await job.abandon()
   }
-  const headers = start > 0 ? { range: `bytes=${start}-`, 'if-range': `"${sha256}"` } : {}
-  const answer = await work.api.receive(action, { path: op.there }, { signal: work.signal, headers })
-  const announced = answer.headers['x-file-sha256']
-  const goesOn = start > 0 && isRest(answer, start, size)
-  if ((announced !== undefined && announced !== sha256) || (answer.status === 206 && !goesOn)) {
-    for await (const _ of answer.body) break
-    throw new Changed('there')
+}
+
+/** Hashes the part that is here already. */
+async function hashKept({ signal }: Work, file: FileHandle, job: HashJob, size: number): Promise<void> {
+  for (let at = 0; at < size;) {
+    signal.throwIfAborted()
+    at = Math.min(size, at + KEPT)
+    await job.advance(file, at)
   }
-  if (goesOn || start === 0) return write(work, answer.body, { file, hash, start, size })
-  // All of it comes, because the server does not know the part that is here.
-  await file.truncate(0)
-  work.onBytes(-start)
-  return write(work, answer.body, { file, hash: createHash('sha256'), start: 0, size })
 }
 
 const isRest = ({ status, headers }: Downloaded, start: number, size: number): boolean =>
@@ -131,34 +143,35 @@ const isRest = ({ status, headers }: Downloaded, start: number, size: number): b
 
 interface Target {
   file: FileHandle
-  hash: Hash
+  job: HashJob
   start: number
   size: number
 }
 
-/** Writes what arrives, up to the announced size: a server that sends more is cut off. Returns the checksum. */
-async function write(
+async function writeAnew(
   work: Work,
   body: AsyncIterable<Uint8Array>,
-  { file, hash, start, size }: Target,
+  { file, size }: Pick<Target, 'file' | 'size'>,
 ): Promise<string> {
-  let flushing: Promise<void> = Promise.resolve()
-  let position = start
-  let flushed = start
-  for await (const chunk of body) {
-    position += chunk.length
-    if (position > size) break
-    hash.update(chunk)
-    await file.appendFile(chunk)
-    work.onBytes(chunk.length)
-    if (position - flushed < FLUSH) continue
-    flushed = position
-    await flushing
-    flushing = file.datasync()
-    // Thrown where it is waited for.
-    flushing.catch(() => undefined)
+  const job = work.hasher.start(size)
+  try {
+    return await write(work, body, { file, job, start: 0, size })
+  } finally {
+    await job.abandon()
   }
-  await flushing
+}
+
+/** Writes what arrives, up to the announced size: a server that sends more is cut off. Returns the checksum. */
+async function write(work: Work, body: AsyncIterable<Uint8Array>, { file, job, start, size }: Target): Promise<string> {
+  const rest = size - start
+  const received = await receiveInto(counted(work, body), file, job, { from: start, max: rest })
   // Longer than announced is as wrong as shorter.
-  return position === size ? hash.digest('hex') : ''
+  return received === rest ? job.digest() : ''
+}
+
+async function* counted(work: Work, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    work.onBytes(chunk.length)
+    yield chunk
+  }
 }

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import type { Clock } from '../../base/clock.ts'
+import { hashHere } from '../../host/hash-here.ts'
+import type { Hasher } from '../../host/hasher.ts'
 import { Changed } from './changed.ts'
+import { CHUNK, hashedChunks } from './hashed-chunks.ts'
 import type { Inodes } from './pairs.ts'
 import { isCopyName, placeOf } from './paths.ts'
 import { identityOf } from './scan.ts'
@@ -17,10 +19,10 @@ import {
   type Tree,
 } from './tree.ts'
 
-const CHUNK = 1 << 20
 const AT_ONCE = 8
 /** Distance within which two changes of a file may leave the same time on it (FAT keeps 2 seconds); git's "racily clean". */
 const RACY_NS = 2_000_000_000n
+/** As long as the longest chunk. */
 const ZEROS = Buffer.alloc(CHUNK)
 
 /** Opens a file for reading; a link is not followed, a pipe does not block, and whatever is not the expected file is `Changed`. */
@@ -42,30 +44,23 @@ export async function assertSame(file: FileHandle, expected: Identity): Promise<
   if (!stats.isFile() || !sameIdentity(identityOf(stats), expected)) throw new Changed('here')
 }
 
-/** Reads an open file from its beginning, at most `size` bytes of it. Each chunk is valid until the next is asked for. */
-export async function* chunksOf(file: FileHandle, size: number): AsyncGenerator<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.min(CHUNK, Math.max(1, size)))
-  for (let position = 0; position < size;) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - position), position)
-    if (bytesRead === 0) return
-    position += bytesRead
-    yield buffer.subarray(0, bytesRead)
-  }
-}
-
-/** Hashes a file in one pass; `Changed` when it does not stand still. */
-export async function hashFile(place: string, expected: Identity): Promise<{ sha256: string; blank: boolean }> {
+/** Hashes a file in one pass, a large one on the hasher's thread if there is one; `Changed` when it does not stand still. */
+export async function hashFile(
+  place: string,
+  expected: Identity,
+  hasher?: Hasher,
+): Promise<{ sha256: string; blank: boolean }> {
   const file = await openExpected(place, expected)
+  const job = hasher?.start(expected.size) ?? hashHere()
   try {
-    const hash = createHash('sha256')
     let blank = true
-    for await (const chunk of chunksOf(file, expected.size)) {
-      hash.update(chunk)
+    for await (const chunk of hashedChunks(file, expected.size, job)) {
       blank &&= chunk.equals(ZEROS.subarray(0, chunk.length))
     }
     await assertSame(file, expected)
-    return { sha256: hash.digest('hex'), blank }
+    return { sha256: await job.digest(), blank }
   } finally {
+    await job.abandon()
     await file.close()
   }
 }
@@ -87,6 +82,7 @@ interface Parts {
   also?: ReadonlySet<string>
   clock: Clock
   signal?: AbortSignal | undefined
+  hasher?: Hasher
 }
 
 /** Learnt hashes that are written down together. */
@@ -99,7 +95,7 @@ const GROUP = 10_000
  * read, and the numbers that files had when their contents were read before.
  */
 export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: Inodes }> {
-  const { root, base, local, remote, state, also, clock, signal } = parts
+  const { root, base, local, remote, state, also, clock, signal, hasher } = parts
   const { known, former } = recall(parts)
   let learnt: { hash: string; hashed: Hashed }[] = []
   const learn = (hash: string, hashed: Hashed): void => {
@@ -114,7 +110,7 @@ export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: 
     const node = local.nodes.get(key) as LocalFile
     const at = clock.now()
     try {
-      const content = await hashFile(placeOf(root, node.path), node.id)
+      const content = await hashFile(placeOf(root, node.path), node.id, hasher)
       node.sha256 = shared(base, remote, key, content.sha256)
       node.blank = content.blank
       learn(key, { id: node.id, sha256: node.sha256, blank: node.blank, at })

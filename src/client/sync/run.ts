@@ -1,5 +1,6 @@
 import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
+import { makeHasher, type Hasher } from '../../host/hasher.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../credentials.ts'
 import { apply } from './apply.ts'
@@ -66,6 +67,7 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
   const report = makeReport({ root: root.path, dryRun, clock, emit })
   const session = openForRun({ root, dryRun, notice: report.notice })
   const { state } = session
+  const hasher = makeHasher()
   try {
     emit({ event: 'started', root: root.path, url: account.url, username: root.registered.username, dry_run: dryRun })
     const calls = state.get<Calls>('calls') ?? {}
@@ -88,7 +90,7 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
       const rows =
         options.rows && !dryRun ? openRowSide({ ...options, pace, registered, notice: report.notice }) : undefined
       try {
-        const parts = { ...options, root, state, pace, report, progress, rows }
+        const parts = { ...options, root, state, hasher, pace, report, progress, rows }
         const engine = makeEngine(parts)
         if (!dryRun) await engine.prepare()
         await rows?.push()
@@ -107,6 +109,7 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
     if (!dryRun) await finish(options, root, state, summary)
     return summary
   } finally {
+    await hasher.close()
     session.close()
   }
 }
@@ -125,6 +128,7 @@ type Progress = ReturnType<typeof makeProgress>
 interface Parts extends Omit<SyncOptions, 'rows'> {
   root: Root
   state: State
+  hasher: Hasher
   pace: Pace
   report: Report
   progress: Progress
@@ -132,7 +136,8 @@ interface Parts extends Omit<SyncOptions, 'rows'> {
 }
 
 /** What the operations of a run work with. */
-function makeWork({ root, state, api, pace, clock, signal, report, progress }: Parts): Omit<Work, 'remote' | 'known'> {
+function makeWork(parts: Parts): Omit<Work, 'remote' | 'known'> {
+  const { root, state, api, pace, clock, hasher, signal, report, progress } = parts
   return {
     root: root.path,
     api,
@@ -140,6 +145,7 @@ function makeWork({ root, state, api, pace, clock, signal, report, progress }: P
     limits: () => knownLimits(state),
     offers: knownOffers(state),
     clock,
+    hasher,
     signal,
     state,
     noting: true,
@@ -263,12 +269,12 @@ async function goOn(parts: Parts, engine: Engine): Promise<void> {
 
 /** Finds out what local files hold, and what is held back because of it. */
 async function learn(
-  { root, state, report, clock, signal }: Parts,
+  { root, state, hasher, report, clock, signal }: Parts,
   trees: { base: BaseTree; local: Tree<LocalNode>; remote: Tree<RemoteNode> },
 ) {
   const holds = state.holds()
   const also = new Set(holds.map(({ key }) => key))
-  const { read, inodes } = await fillHashes({ root: root.path, ...trees, state, also, clock, signal })
+  const { read, inodes } = await fillHashes({ root: root.path, ...trees, state, also, clock, hasher, signal })
   report.hashed(read)
   const { keys: back, over, skipped } = heldBack(holds, trees)
   if (over.length > 0) state.commit(over.map((release) => ({ release })))

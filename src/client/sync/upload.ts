@@ -1,11 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { contract } from '../../contract/contract.ts'
 import type { Answer } from '../../contract/define.ts'
 import { isFault } from '../../contract/errors.ts'
+import { hashHere } from '../../host/hash-here.ts'
 import { Changed, Corrupt } from './changed.ts'
 import type { OpOf } from './draft.ts'
-import { assertSame, chunksOf, openExpected } from './hashing.ts'
+import { hashedChunks } from './hashed-chunks.ts'
+import { assertSame, openExpected } from './hashing.ts'
 import { foldersOver, placeOf } from './paths.ts'
 import { assertFolders } from './placing.ts'
 import type { Effect } from './settle.ts'
@@ -109,11 +110,12 @@ interface Large {
 }
 
 async function readSmall(file: FileHandle, { local }: OpOf<'upload'>): Promise<Small> {
+  const job = hashHere()
   const parts: Buffer[] = []
-  for await (const chunk of chunksOf(file, local.id.size)) parts.push(Buffer.from(chunk))
+  for await (const chunk of hashedChunks(file, local.id.size, job)) parts.push(Buffer.from(chunk))
   await assertSame(file, local.id)
   const bytes = Buffer.concat(parts)
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = await job.digest()
   assertPlanned(local, bytes.length, sha256)
   return { bytes, sha256: () => sha256 }
 }
@@ -121,21 +123,23 @@ async function readSmall(file: FileHandle, { local }: OpOf<'upload'>): Promise<S
 function readLarge(work: Work, file: FileHandle, { local }: OpOf<'upload'>): Large {
   let sha256 = ''
   async function* chunks(): AsyncGenerator<Uint8Array> {
-    const hash = createHash('sha256')
+    const job = work.hasher.start(local.id.size)
     let size = 0
     let last: Buffer | undefined
-    for await (const chunk of chunksOf(file, local.id.size)) {
+    try {
+      for await (const chunk of hashedChunks(file, local.id.size, job)) {
+        if (last) yield last
+        last = chunk
+        size += chunk.length
+        work.onBytes(chunk.length)
+      }
+      await assertSame(file, local.id)
+      sha256 = await job.digest()
+      assertPlanned(local, size, sha256)
       if (last) yield last
-      // The connection may hold on to it while the next one is read.
-      last = Buffer.from(chunk)
-      size += chunk.length
-      hash.update(chunk)
-      work.onBytes(chunk.length)
+    } finally {
+      await job.abandon()
     }
-    await assertSame(file, local.id)
-    sha256 = hash.digest('hex')
-    assertPlanned(local, size, sha256)
-    if (last) yield last
   }
   return { chunks: chunks(), sha256: () => sha256 }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import type { Hasher } from '../../host/hasher.ts'
 import type { Api } from '../api.ts'
 import type { Op, Reason } from './draft.ts'
 import type { Offers } from './offers.ts'
@@ -32,6 +33,8 @@ export interface Work {
   limits: () => Limits
   offers: Offers
   clock: Clock
+  /** Makes the checksums of large files. */
+  hasher: Hasher
   signal: AbortSignal
   state: State
   settle: Settle

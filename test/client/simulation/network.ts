@@ -147,7 +147,7 @@ const bare = (document: Buffer): Buffer =>
 async function readBody({ body, size }: WireRequest): Promise<Buffer | undefined> {
   if (!body || body instanceof Uint8Array) return body && Buffer.from(body)
   const chunks: Uint8Array[] = []
-  for await (const chunk of body) chunks.push(chunk)
+  for await (const chunk of body) chunks.push(Buffer.from(chunk))
   const whole = Buffer.concat(chunks)
   if (whole.length !== size) throw new Error(`${whole.length} bytes were sent instead of the ${size} announced.`)
   return whole

@@ -351,7 +351,7 @@ export class FakeServer {
         const answer = await meddle(action.name, params, options)
         const chunks: Uint8Array[] = []
         if (body instanceof Uint8Array) chunks.push(body)
-        else for await (const chunk of body) chunks.push(chunk)
+        else for await (const chunk of body) chunks.push(Buffer.from(chunk))
         const bytes = Buffer.concat(chunks)
         if (answer === undefined && action.name === 'upload_batch') return (await this.#unpack(bytes)) as never
         const claimed = options?.headers?.['x-file-sha256']

@@ -23,7 +23,8 @@ function handleFace(handle: files.Handle) {
     read: (buffer: Uint8Array, offset: number, length: number, position: number | null) =>
       later('read', () => ({ bytesRead: files.read(handle, buffer, offset, length, position), buffer })),
     writeFile: (data: string | Uint8Array) => later('write', () => append(data)),
-    appendFile: (data: string | Uint8Array) => later('append', () => append(data)),
+    writev: (parts: Uint8Array[], position: number) =>
+      later('write', () => ({ bytesWritten: files.write(handle, Buffer.concat(parts), position) })),
     truncate: (size = 0) => later('truncate', () => files.truncate(handle, size)),
     chmod: (mode: number) => later('chmod', () => files.chmod(handle, mode)),
     utimes: (_: number, mtime: number) => later('utimes', () => files.utimes(handle, mtime)),
