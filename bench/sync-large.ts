@@ -1,4 +1,6 @@
+import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { makeAccount, withService } from './account.ts'
 import type { Figure } from './figure.ts'
 import { hash, makeFile, mark, SIZE } from './large-file.ts'
@@ -9,40 +11,41 @@ import type { Workspace } from './workspace.ts'
 
 // One large file, sent by the command that people run: from its start to the service's answer that all of it is durable.
 
-/** Ours and the peer in turn; both change the file a little before, and neither knows the other's. */
-async function against(
-  workspace: Workspace,
-  peer: (workspace: Workspace, file: string) => (round: number) => Promise<number>,
-) {
-  const account = await makeAccount(workspace)
+/** Ours and the peer in turn, each time with a content that nobody has seen, for somebody who has nothing yet. */
+async function against(workspace: Workspace, peer: (file: string) => Promise<number>) {
   const file = await makeFile(workspace)
-  const folder = dirname(file)
-  const other = peer(workspace, file)
-  return withService(workspace, account, (server) => {
-    const client = clientOf(workspace, server, account)
-    client.svc('sync', 'init', folder)
-    return interleave({
-      async ours(round) {
-        await mark(file, 2 * round)
-        return rate(SIZE, () => client.sync(folder))
-      },
-      peer: (round) => other(2 * round + 1),
-      rounds: 3,
-    })
+  return interleave({
+    async ours(round) {
+      await mark(file, 2 * round)
+      const account = await makeAccount(workspace)
+      return withService(workspace, account, (server) => {
+        const client = clientOf(workspace, server, account)
+        client.svc('sync', 'init', dirname(file))
+        return rate(SIZE, () => client.sync(dirname(file))).finally(() => forget(dirname(file)))
+      })
+    },
+    async peer(round) {
+      await mark(file, 2 * round + 1)
+      return peer(file)
+    },
+    rounds: 3,
   })
 }
+
+/** Makes a synchronised folder an ordinary one. */
+const forget = (folder: string): void => rmSync(join(folder, '.svc'), { recursive: true })
 
 export const syncLarge: Figure = {
   name: 'sync-large',
   unit: 'MiB/s',
   peer: 'one SHA-256 pass over the file',
   wanted: { least: 0.8 },
-  measure: (workspace) => against(workspace, (_, file) => () => rate(SIZE, () => hash(file))),
+  measure: (workspace) => against(workspace, (file) => rate(SIZE, () => hash(file))),
 }
 
 const overSsh = (
   program: 'unison' | 'rclone',
-  send: (ssh: Ssh, workspace: Workspace) => (folder: string, there: string) => void,
+  send: (ssh: Ssh, folder: string, there: string, memory: string) => void,
 ): Figure => ({
   name: `sync-large-${program}`,
   unit: 'MiB/s',
@@ -51,23 +54,15 @@ const overSsh = (
   missing: noSsh(program),
   measure: (workspace) =>
     withSsh(workspace, (ssh) =>
-      against(workspace, () => {
-        const there = join(workspace.folder('there'), 'files')
-        const sendOnce = send(ssh, workspace)
-        let own: Promise<string> | undefined
-        return async (round) => {
-          own ??= makeFile(workspace)
-          const file = await own
-          await mark(file, round)
-          return rate(SIZE, () => sendOnce(dirname(file), there))
-        }
+      against(workspace, async (file) => {
+        const [there, memory] = [join(workspace.folder('there'), 'files'), workspace.folder('memory')]
+        // Unison waits for a second to pass where a folder has just been changed.
+        await sleep(1_500)
+        return rate(SIZE, () => send(ssh, dirname(file), there, memory))
       }),
     ),
 })
 
-export const syncLargeUnison = overSsh('unison', (ssh, workspace) => {
-  const memory = workspace.folder('unison')
-  return (folder, there) => ssh.unison(folder, there, memory)
-})
+export const syncLargeUnison = overSsh('unison', (ssh, folder, there, memory) => ssh.unison(folder, there, memory))
 
-export const syncLargeRclone = overSsh('rclone', (ssh) => ssh.rcloneUp)
+export const syncLargeRclone = overSsh('rclone', (ssh, folder, there) => ssh.rcloneUp(folder, there))
