@@ -1,7 +1,7 @@
 import type { Op, OpOf } from './draft.ts'
 import { download } from './download.ts'
 import { downloadAll } from './download-batch.ts'
-import { announced, makeFolder, removeHere, setAside, touch } from './local-changes.ts'
+import { announced, makeFolder, removalOf, removeHere, setAside, touch } from './local-changes.ts'
 import { moveAll } from './move-all.ts'
 import { makeFoldersThere, makeFolderThere, removeAllThere, removeThere } from './remote-changes.ts'
 import type { Outcome } from './outcome.ts'
@@ -47,9 +47,9 @@ async function removeAll(
   there: OpOf<'remove-remote'>[],
 ): Promise<void> {
   if (here.length > 0) work.assertRoot()
-  const local = here.filter((op) => run.mayRemove(op.key))
-  if (local.length > 0) await work.settle.now(announced(local))
-  await run.inOrder(local, (op) => run.mayRemove(op.key) && removeHere(work, op))
+  const local = new Map(here.filter((op) => run.mayRemove(op.key)).map((op) => [op, removalOf(work, op)]))
+  if (local.size > 0) await work.settle.now(announced([...local.values()]))
+  await run.inOrder([...local.keys()], (op) => run.mayRemove(op.key) && removeHere(work, local.get(op)!))
 
   const remote = there.filter((op) => run.mayRemove(op.key))
   const groups = chunks(

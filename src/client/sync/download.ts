@@ -1,16 +1,16 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { randomHex } from '../../base/random.ts'
 import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
 import { fetchFile, type Fetched } from './fetch.ts'
-import { conflictName, placeOf } from './paths.ts'
+import { keepEdit } from './late-edits.ts'
+import { placeOf } from './paths.ts'
 import { assertFile, assertFolders, placeNew, placeOver, see, trashPlace } from './placing.ts'
 import type { Tell } from './runner.ts'
 import { identityOf } from './scan.ts'
 import type { Effect } from './settle.ts'
 import type { Change } from './state.ts'
-import { childOf, nameOf, parentOf, type Identity } from './tree.ts'
+import type { Identity } from './tree.ts'
 import type { Work } from './work.ts'
 
 type Download = OpOf<'download'>
@@ -92,21 +92,6 @@ function place(work: Work, move: Placing): Effect {
   const placed = stillThat(target, id)
   if (placed) changes.push({ hash: op.key, hashed: { id: placed, sha256: op.file.sha256, blank: false, at } })
   return { folders: [dirname(target)], changes }
-}
-
-/** What was written at the last moment into a file that was being replaced is an edit: it comes back as a conflict copy. */
-export function keepEdit(
-  work: Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'clock'>,
-  path: string,
-  trash: string,
-): Change {
-  const { root, device, date, onDone, clock } = work
-  // Its writer may not have finished, so it has no content yet to be named by.
-  const name = conflictName({ name: nameOf(path), device, date, sha256: randomHex(4), attempt: 1 })
-  const copy = childOf(parentOf(path), name)
-  placeNew(trash, placeOf(root, copy))
-  onDone({ op: 'set-aside', path, reason: 'both_changed', copy })
-  return { conflict: { copy, path, at: clock.now() } }
 }
 
 /** The identity of a placed file, if it is still the one that was fetched; a hash is remembered only for that. */

@@ -3,9 +3,10 @@ import { dirname } from 'node:path'
 import { Changed } from './changed.ts'
 import type { OpOf } from './draft.ts'
 import { openExpected } from './hashing.ts'
+import { giveBack } from './late-edits.ts'
 import { placeOf } from './paths.ts'
 import { codeOf } from '../../base/trouble.ts'
-import { assertFile, assertFolders, discardFile, discardFolder, renameAside, see, trashPlace } from './placing.ts'
+import { assertFile, assertFolders, discardFolder, renameAside, see, takeAway, trashPlace } from './placing.ts'
 import { identityOf } from './scan.ts'
 import type { Effect } from './settle.ts'
 import type { Change } from './state.ts'
@@ -67,22 +68,38 @@ export async function touch(work: Work, op: OpOf<'touch'>): Promise<Effect> {
   return { changes }
 }
 
-/** Says beforehand what is about to be deleted here, so that a run that is cut off does not pass for a user who deleted it. */
-export const announced = (ops: readonly OpOf<'remove-local'>[]): Effect => ({
-  changes: ops.map(({ key, here }) => ({ begin: { kind: 'remove', key, path: here } })),
+/** A deletion here, with the place in the trash where a file goes. */
+export interface Removal {
+  op: OpOf<'remove-local'>
+  trash: string | undefined
+}
+
+export const removalOf = ({ root, run }: Pick<Work, 'root' | 'run'>, op: OpOf<'remove-local'>): Removal => ({
+  op,
+  trash: op.id && trashPlace(root, run, op.here),
+})
+
+/**
+ * Says beforehand what is about to be deleted here, so that a run that is cut off does not pass for a user who deleted it, and
+ * what was written at the last moment is not forgotten in the trash.
+ */
+export const announced = (removals: readonly Removal[]): Effect => ({
+  changes: removals.map(({ op: { key, here, id }, trash }) => {
+    const file = id && trash !== undefined ? { file: { trash, size: id.size, mtimeNs: id.mtimeNs } } : {}
+    return { begin: { kind: 'remove', key, path: here, ...file } }
+  }),
 })
 
 /** Takes away what was deleted on the server: files go to the trash, folders only when empty. */
-export async function removeHere(work: Work, op: OpOf<'remove-local'>): Promise<Effect> {
+export async function removeHere(work: Work, { op, trash }: Removal): Promise<Effect> {
   assertFolders(work.root, op.here)
   const place = placeOf(work.root, op.here)
-  try {
-    if (op.id) discardFile(place, op.id, trashPlace(work.root, work.run, op.here))
-    else discardFolder(place)
-  } catch (error) {
-    // What was put back is named durably before anything is said of it.
-    if (error instanceof Changed) await work.settle.now({ folders: [dirname(place)], changes: [] })
-    throw error
+  const folders = [dirname(place)]
+  if (!op.id || trash === undefined) discardFolder(place)
+  else if (!takeAway(place, op.id, trash)) {
+    // Named durably before anything is said of it.
+    await work.settle.now({ folders, changes: [...giveBack(work, op.here, trash), { end: op.key }] })
+    throw new Changed('here')
   }
-  return { folders: [dirname(place)], changes: [{ drop: op.key }, { end: op.key }] }
+  return { folders, changes: [{ drop: op.key }, { end: op.key }] }
 }

@@ -131,11 +131,16 @@ function keepCopy(from: string, to: string): boolean {
   }
 }
 
-/** Moves the expected file to the trash. What turns out to be another one goes back, and is `Changed`. */
-export function discardFile(place: string, expected: Identity, trash: string): void {
+/** Moves the expected file to the trash; false when it turns out that it was written to at the last moment. */
+export function takeAway(place: string, expected: Identity, trash: string): boolean {
   assertFile(place, expected)
   renameSync(place, trash)
-  if (isUntouched(trash, expected)) return
+  return isUntouched(trash, expected)
+}
+
+/** Moves the expected file to the trash. What turns out to be another one goes back, and is `Changed`. */
+export function discardFile(place: string, expected: Identity, trash: string): void {
+  if (takeAway(place, expected, trash)) return
   placeNew(trash, place)
   throw new Changed('here')
 }

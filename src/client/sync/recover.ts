@@ -2,9 +2,10 @@ import { existsSync, unlinkSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
-import { keepEdit } from './download.ts'
+import { Changed } from './changed.ts'
+import { giveBack, keepEdit } from './late-edits.ts'
 import { placeOf } from './paths.ts'
-import { see } from './placing.ts'
+import { assertFolders, see } from './placing.ts'
 import { unpark } from './ring.ts'
 import { ownFile } from './root.ts'
 import type { Effect } from './settle.ts'
@@ -49,10 +50,7 @@ async function finish(work: Recovering, intent: Intent): Promise<Effect> {
   const { key, path } = intent
   // On a disk that is away nothing is to be seen, and what was begun would pass for done.
   work.assertRoot()
-  if (intent.kind === 'remove') {
-    // Gone by our hand, not the user's.
-    return { changes: see(placeOf(work.root, path)) ? [{ end: key }] : [{ drop: key }, { end: key }] }
-  }
+  if (intent.kind === 'remove') return finishRemoval(work, intent)
   const kept = see(intent.trash)
   if (kept?.kind !== 'file') return { changes: [{ end: key }] }
   const live = see(placeOf(work.root, path))
@@ -63,6 +61,32 @@ async function finish(work: Recovering, intent: Intent): Promise<Effect> {
     return { folders: [dirname(placeOf(work.root, path))], changes }
   }
   return { changes: [{ end: key }] }
+}
+
+type Removal = Extract<Intent, { kind: 'remove' }>
+
+function finishRemoval(work: Recovering, { key, path, file }: Removal): Effect {
+  const place = placeOf(work.root, path)
+  const live = see(place)
+  const kept = file && see(file.trash)
+  if (file && kept?.kind === 'file' && (kept.id.size !== file.size || kept.id.mtimeNs !== file.mtimeNs)) {
+    if (live?.kind === 'file' && live.id.ino === kept.id.ino) unlinkSync(file.trash)
+    // Where its folder is gone as well, somebody here has deleted it, and the trash is the right place.
+    else if (hasFolders(work.root, path))
+      return { folders: [dirname(place)], changes: [...giveBack(work, path, file.trash), { end: key }] }
+  }
+  // Gone by our hand, not the user's.
+  return { changes: live ? [{ end: key }] : [{ drop: key }, { end: key }] }
+}
+
+function hasFolders(root: string, path: string): boolean {
+  try {
+    assertFolders(root, path)
+    return true
+  } catch (error) {
+    if (error instanceof Changed) return false
+    throw error
+  }
 }
 
 /** The name of a run's folder in the trash: when it was, and something that no other run has. */

@@ -16,7 +16,8 @@ export interface Hashed {
 
 /** A local effect of several steps that is under way; found at the start of a run, it is brought to its end. */
 export type Intent =
-  | { kind: 'remove'; key: string; path: string }
+  /** Of a file also where it goes, and what it is like. */
+  | { kind: 'remove'; key: string; path: string; file?: { trash: string; size: number; mtimeNs: bigint } }
   /** On its way from one path to another it stands at a place of its own: here a file's, there a path; with `placing` all of its ring do. */
   | {
       kind: 'park'
