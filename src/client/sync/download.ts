@@ -56,7 +56,7 @@ export async function placeAll(work: Work, fetched: readonly Fetched[], tell: Te
   for (const move of moves) {
     const { op, temporary } = move
     try {
-      tell(op, { effect: place(work, move) })
+      tell(op, { effect: await place(work, move) })
     } catch (error) {
       failed.push({ op, error })
       undone.push(...forgotten(work, op.key))
@@ -77,7 +77,7 @@ interface Placing extends Fetched {
 
 const forgotten = (work: Pick<Work, 'parts'>, key: string): Change[] => (work.parts.delete(key) ? [{ whole: key }] : [])
 
-function place(work: Work, move: Placing): Effect {
+async function place(work: Work, move: Placing): Promise<Effect> {
   const { op, temporary, trash, id, at } = move
   const target = placeOf(work.root, op.here)
   assertFolders(work.root, op.here)
@@ -85,7 +85,7 @@ function place(work: Work, move: Placing): Effect {
   if (op.over && trash !== undefined) {
     const sound = placeOver(temporary, target, op.over, trash)
     move.replaced = true
-    if (!sound) changes.push(keepEdit(work, op.here, trash))
+    if (!sound) changes.push(await keepEdit(work, op.here, trash))
     changes.push({ end: op.key })
   } else placeNew(temporary, target)
   changes.push(...forgotten(work, op.key))

@@ -1,7 +1,7 @@
 import { randomHex } from '../../base/random.ts'
 import { Changed } from './changed.ts'
 import { conflictName, placeOf } from './paths.ts'
-import { placeNew } from './placing.ts'
+import { bringBack } from './placing.ts'
 import type { Change } from './state.ts'
 import { childOf, nameOf, parentOf } from './tree.ts'
 import type { Work } from './work.ts'
@@ -14,13 +14,14 @@ type Keeping = Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'clock'>
 const NAMES = 8
 
 /** Brings an edit back as a conflict copy, where another file has its place. */
-export function keepEdit({ root, device, date, onDone, clock }: Keeping, path: string, trash: string): Change {
+export async function keepEdit(work: Keeping, path: string, trash: string): Promise<Change> {
+  const { root, device, date, onDone, clock } = work
   for (let names = 1; ; names += 1) {
     // Its writer may not have finished, so it has no content yet to be named by.
     const name = conflictName({ name: nameOf(path), device, date, sha256: randomHex(4), attempt: 1 })
     const copy = childOf(parentOf(path), name)
     try {
-      placeNew(trash, placeOf(root, copy))
+      await bringBack(trash, placeOf(root, copy))
     } catch (error) {
       if (error instanceof Changed && names < NAMES) continue
       throw error
@@ -31,12 +32,12 @@ export function keepEdit({ root, device, date, onDone, clock }: Keeping, path: s
 }
 
 /** Brings an edit back to its place, or beside whatever has it by now. */
-export function giveBack(work: Keeping, path: string, trash: string): Change[] {
+export async function giveBack(work: Keeping, path: string, trash: string): Promise<Change[]> {
   try {
-    placeNew(trash, placeOf(work.root, path))
+    await bringBack(trash, placeOf(work.root, path))
     return []
   } catch (error) {
-    if (error instanceof Changed) return [keepEdit(work, path, trash)]
+    if (error instanceof Changed) return [await keepEdit(work, path, trash)]
     throw error
   }
 }

@@ -98,7 +98,7 @@ export async function removeHere(work: Work, { op, trash }: Removal): Promise<Ef
   if (!op.id || trash === undefined) discardFolder(place)
   else if (!takeAway(place, op.id, trash)) {
     // Named durably before anything is said of it.
-    await work.settle.now({ folders, changes: [...giveBack(work, op.here, trash), { end: op.key }] })
+    await work.settle.now({ folders, changes: [...(await giveBack(work, op.here, trash)), { end: op.key }] })
     throw new Changed('here')
   }
   return { folders, changes: [{ drop: op.key }, { end: op.key }] }

@@ -1,5 +1,6 @@
 import { linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, unlinkSync, copyFileSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolder } from '../../host/durable.ts'
 import { Changed } from './changed.ts'
 import { foldersOver, placeOf } from './paths.ts'
 import { ownFile } from './root.ts'
@@ -161,10 +162,15 @@ export function renameAside(from: string, to: string): void {
   renameSync(from, to)
 }
 
-/** Brings what stood aside to a name that nobody has. */
-export function bringBack(aside: string, to: string): void {
-  if (see(aside)?.kind === 'file') placeNew(aside, to)
-  else renameAside(aside, to)
+/** Brings what stood aside to a name that nobody has. A file may be the only one of its content: it keeps its old name until the new one is durable. */
+export async function bringBack(aside: string, to: string): Promise<void> {
+  const seen = see(aside)
+  if (seen?.kind !== 'file') return renameAside(aside, to)
+  const live = see(to)
+  const isThere = live?.kind === 'file' && live.id.ino === seen.id.ino
+  if (!isThere && !nameToo(aside, to)) return
+  await syncFolder(dirname(to))
+  unlinkSync(aside)
 }
 
 /** Removes folders of the trash, and the trash itself, when they hold nothing any more. */

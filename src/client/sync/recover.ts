@@ -57,7 +57,7 @@ async function finish(work: Recovering, intent: Intent): Promise<Effect> {
   // Not replaced yet: the trash must not go on sharing the live file.
   if (live?.kind === 'file' && live.id.ino === kept.id.ino) unlinkSync(intent.trash)
   else if (kept.id.size !== intent.size || kept.id.mtimeNs !== intent.mtimeNs) {
-    const changes = [keepEdit(work, path, intent.trash), { end: key }]
+    const changes = [await keepEdit(work, path, intent.trash), { end: key }]
     return { folders: [dirname(placeOf(work.root, path))], changes }
   }
   return { changes: [{ end: key }] }
@@ -65,7 +65,7 @@ async function finish(work: Recovering, intent: Intent): Promise<Effect> {
 
 type Removal = Extract<Intent, { kind: 'remove' }>
 
-function finishRemoval(work: Recovering, { key, path, file }: Removal): Effect {
+async function finishRemoval(work: Recovering, { key, path, file }: Removal): Promise<Effect> {
   const place = placeOf(work.root, path)
   const live = see(place)
   const kept = file && see(file.trash)
@@ -73,7 +73,7 @@ function finishRemoval(work: Recovering, { key, path, file }: Removal): Effect {
     if (live?.kind === 'file' && live.id.ino === kept.id.ino) unlinkSync(file.trash)
     // Where its folder is gone as well, somebody here has deleted it, and the trash is the right place.
     else if (hasFolders(work.root, path))
-      return { folders: [dirname(place)], changes: [...giveBack(work, path, file.trash), { end: key }] }
+      return { folders: [dirname(place)], changes: [...(await giveBack(work, path, file.trash)), { end: key }] }
   }
   // Gone by our hand, not the user's.
   return { changes: live ? [{ end: key }] : [{ drop: key }, { end: key }] }

@@ -38,9 +38,9 @@ export async function rotateHere(work: Work, ops: readonly OpOf<'move-local'>[])
       assertSource(work, ops[index]!)
       renameSync(placeOf(work.root, from), at)
     },
-    place({ at, to }) {
+    async place({ at, to }) {
       makeFoldersOver(work.root, to)
-      bringBack(at, placeOf(work.root, to))
+      await bringBack(at, placeOf(work.root, to))
     },
   })
   for (const { at } of parked) tidyTrash(work.root, dirname(at))
@@ -98,7 +98,7 @@ type Finishing = Pick<Work, 'root' | 'assertRoot' | 'api' | 'pace' | 'signal' | 
 export async function unpark(work: Finishing, parked: Parked): Promise<Effect> {
   const goal = parked.placing ? parked.to : parked.from
   const changes: Change[] = [{ end: parked.key }]
-  if (parked.side === 'here') return { folders: unparkHere(work, parked.at, goal), changes }
+  if (parked.side === 'here') return { folders: await unparkHere(work, parked.at, goal), changes }
   await unparkThere(work, parked.at, goal)
   return { changes }
 }
@@ -112,7 +112,7 @@ function* namesFor({ device, date }: Finishing, goal: string): Generator<string>
 }
 
 /** Returns the folders in which names changed. */
-function unparkHere(work: Finishing, at: string, goal: string): string[] {
+async function unparkHere(work: Finishing, at: string, goal: string): Promise<string[]> {
   // On a disk that is away nothing is to be seen either.
   work.assertRoot()
   if (!see(at)) return []
@@ -120,7 +120,7 @@ function unparkHere(work: Finishing, at: string, goal: string): string[] {
     try {
       const folders = makeFoldersOver(work.root, path)
       const place = placeOf(work.root, path)
-      bringBack(at, place)
+      await bringBack(at, place)
       tidyTrash(work.root, dirname(at))
       return [...folders, dirname(place)]
     } catch (error) {
