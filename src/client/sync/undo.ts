@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import pLimit from 'p-limit'
 import { contract } from '../../contract/contract.ts'
 import type { Result } from '../../contract/define.ts'
@@ -8,9 +9,10 @@ import { Changed } from './changed.ts'
 import type { Holding, SideName } from './deeds.ts'
 import type { OpOf } from './draft.ts'
 import { hashFile } from './hashing.ts'
+import { giveBack } from './late-edits.ts'
 import { requestMove } from './moving.ts'
 import { OWN_FOLDER, placeOf } from './paths.ts'
-import { assertFolders, discardFile, discardFolder, see, trashPlace } from './placing.ts'
+import { assertFolders, discardFolder, see, takeAway, trashPlace } from './placing.ts'
 import { carry } from './remote-changes.ts'
 import { ownFile } from './root.ts'
 import { chunks } from './schedule.ts'
@@ -155,7 +157,11 @@ async function removeCopyHere(work: Work, { here, what }: Of<'copy'>): Promise<v
   if (seen.kind !== 'file') throw new Changed('here')
   const { sha256 } = await hashFile(place, seen.id)
   if (sha256 !== what.sha256) throw new Changed('here')
-  discardFile(place, seen.id, trashPlace(work.root, work.run, here))
+  const trash = trashPlace(work.root, work.run, here)
+  if (takeAway(place, seen.id, trash)) return
+  // Written to at the last moment: it stays.
+  await work.settle.now({ folders: [dirname(place)], changes: await giveBack(work, here, trash) })
+  throw new Changed('here')
 }
 
 /** Deletes on the server, each under its condition, as many as possible in one request. */

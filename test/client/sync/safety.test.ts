@@ -331,6 +331,53 @@ test('a deletion that was announced but not done leaves the file as it is', asyn
   expect(await bench.sync()).toMatchObject({ in_sync: true, removed_here: 0, removed_there: 0 })
 })
 
+/** A deletion here that was cut off after the file went to the trash, in which it was written to at the last moment. */
+async function cutOffDeletion() {
+  const bench = await settled()
+  const { root, server } = bench
+  const trash = join(root, '.svc', 'trash', 'run', 'd', '1.txt')
+  mkdirSync(dirname(trash), { recursive: true })
+  const { size, mtimeNs } = statSync(join(root, 'd/1.txt'), { bigint: true })
+  const file = { trash, size: Number(size), mtimeNs }
+  intend(bench, [{ begin: { kind: 'remove', key: '/d/1.txt', path: '/d/1.txt', file } }])
+  renameSync(join(root, 'd/1.txt'), trash)
+  writeFileSync(trash, 'written at the last moment')
+  server.remove('/d/1.txt')
+  return { ...bench, trash }
+}
+
+test('an edit that went into a file just being deleted is put back and sent', async () => {
+  const { root, server, sync, trash } = await cutOffDeletion()
+  expect(await sync()).toMatchObject({ uploaded: { files: 1 }, conflicts: [] })
+  expect(server.text('/d/1.txt')).toBe('written at the last moment')
+  expect(server.tree()).toEqual(readTree(root))
+  expect(existsSync(trash)).toBe(false)
+})
+
+test('an edit whose place was taken meanwhile stands beside it as a conflict copy', async () => {
+  const { root, server, sync } = await cutOffDeletion()
+  write(root, 'd/1.txt', 'somebody else')
+  await sync()
+  const contents = Object.values(readTree(root))
+  expect(contents).toContain('somebody else')
+  expect(contents).toContain('written at the last moment')
+  expect(server.tree()).toEqual(readTree(root))
+})
+
+test('an edit that was put back already is not put back twice', async () => {
+  const { root, sync, trash } = await cutOffDeletion()
+  linkSync(trash, join(root, 'd/1.txt'))
+  expect(await sync()).toMatchObject({ uploaded: { files: 1 }, conflicts: [] })
+  expect(existsSync(trash)).toBe(false)
+})
+
+test('an edit in a folder that somebody deleted since stays in the trash', async () => {
+  const { root, sync, trash } = await cutOffDeletion()
+  rmSync(join(root, 'd'), { recursive: true })
+  await sync({ maxDelete: 'any' })
+  expect(readFileSync(trash, 'utf8')).toBe('written at the last moment')
+})
+
 test('an edit that went into a file just being replaced comes back as a conflict copy', async () => {
   const bench = await settled()
   const { root, server, sync } = bench
