@@ -1,5 +1,4 @@
 import { systemClock } from '../base/clock.ts'
-import { makeBackups } from '../domain/backups/own.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeAudit } from '../domain/instance/audit.ts'
 import { makeSettings } from '../domain/instance/settings.ts'
@@ -18,7 +17,7 @@ import {
   type DataDirectory,
 } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
-import { installationFiles } from './installation-files.ts'
+import { ownBackups } from './own-backups.ts'
 import { version } from './version.ts'
 
 // What a backup needs of an installation. All the rest need not be loaded where nothing has changed.
@@ -55,17 +54,7 @@ async function openSettled(directory: DataDirectory, env: NodeJS.ProcessEnv): Pr
   const clock = systemClock
   const settings = makeSettings(database, given, clock, sealing)
   const audit = makeAudit({ database, clock, operator: commandOperator() })
-  const backups = makeBackups({
-    database,
-    blobs,
-    clock,
-    audit,
-    settings,
-    identity,
-    version,
-    installation: () => installationFiles(directory),
-    scratch: scratchFolder(directory),
-  })
+  const backups = ownBackups(directory, { database, blobs, clock, audit, settings, identity })
   return {
     domain: { backups, instance: { identity, settings } },
     directory,

@@ -3,7 +3,6 @@ import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
 import { makeEars } from '../domain/assistant/assistant.ts'
-import { makeBackups } from '../domain/backups/backups.ts'
 import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
@@ -26,12 +25,11 @@ import {
   dataDirectoryPath,
   openDataDirectory,
   readConfigFile,
-  scratchFolder,
   secretKey,
   type DataDirectory,
 } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
-import { installationFiles } from './installation-files.ts'
+import { ownBackups } from './own-backups.ts'
 import { version } from './version.ts'
 
 export interface LocalOptions {
@@ -150,17 +148,7 @@ export async function openLocal({
 
   const assistant = openAssistant({ database, clock, settings, audit, chat, desktop, files, sync, ears, env })
 
-  const backups = makeBackups({
-    database,
-    blobs,
-    clock,
-    audit,
-    settings,
-    identity,
-    version,
-    installation: () => installationFiles(directory),
-    scratch: scratchFolder(directory),
-  })
+  const backups = ownBackups(directory, { database, blobs, clock, audit, settings, identity })
 
   return {
     domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },

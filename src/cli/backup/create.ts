@@ -12,8 +12,8 @@ export const create = command({
   summary: 'Back up database, contents, keys and configuration',
   details:
     'The server may run meanwhile: the backup shows one moment. In a folder, only what is new since the last ' +
-    'backup is copied (--json says `unchanged` where nothing had to be read again), and one that was interrupted is continued; a name that ends in .tar or .tar.age is an ' +
-    'archive of its own.\n\n' +
+    'backup is copied (--json says `unchanged` where nothing had to be read again), and one that was interrupted is ' +
+    'continued; a name that ends in .tar or .tar.age is an archive of its own.\n\n' +
     'With --encrypt the first backup in a folder asks for a passphrase; later ones need none on this machine, ' +
     'which keeps the key in its data directory. Restoring elsewhere needs the passphrase: keep it somewhere else ' +
     'too. Without encryption whoever reads a backup reads everything, keys included.',

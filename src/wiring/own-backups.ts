@@ -1,0 +1,15 @@
+import { makeBackups, type Backups } from '../domain/backups/own.ts'
+import { scratchFolder, type DataDirectory } from './data-directory.ts'
+import { installationFiles } from './installation-files.ts'
+import { version } from './version.ts'
+
+type Parts = Omit<Parameters<typeof makeBackups>[0], 'version' | 'installation' | 'scratch'>
+
+/** The backups of the installation in a data directory. */
+export const ownBackups = (directory: DataDirectory, parts: Parts): Backups =>
+  makeBackups({
+    ...parts,
+    version,
+    installation: () => installationFiles(directory),
+    scratch: scratchFolder(directory),
+  })
