@@ -1,45 +1,14 @@
-import { constants, createReadStream, type Stats } from 'node:fs'
-import { copyFile, link, mkdir, open, opendir, rename, rm, stat, unlink, utimes } from 'node:fs/promises'
+import { constants, createReadStream } from 'node:fs'
+import { copyFile, link, mkdir, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
-import type { HashJob } from '../../host/hash-job.ts'
 import type { Hasher } from '../../host/hasher.ts'
-import { receive } from '../../host/receive.ts'
-import { TooLarge, type BlobStore } from './blobs.ts'
+import { factsOf, sweep, takeIn } from './arrival.ts'
+import type { BlobStore } from './blobs.ts'
 
 const READ_AHEAD = 512 * 1024
-
-/** Size and age of a file; undefined when another process has just removed it. */
-const factsOf = (path: string): Promise<Stats | undefined> =>
-  stat(path).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined
-    throw error
-  })
-
-/** Removes what interrupted uploads left behind; what is younger than a day may still be arriving in another process. */
-async function sweep(temporary: string): Promise<void> {
-  for await (const { name } of await opendir(temporary)) {
-    const path = join(temporary, name)
-    const found = await factsOf(path)
-    if (found && found.mtimeMs < Date.now() - DAY) await rm(path, { force: true })
-  }
-}
-
-/** Receives a source into a new file and flushes it; returns its size in bytes. Throws `TooLarge`. */
-async function takeIn(source: AsyncIterable<Uint8Array>, name: string, job: HashJob, max: number): Promise<number> {
-  const file = await open(name, 'wx+', 0o600)
-  try {
-    const size = await receive(source, file, job, { max })
-    if (size > max) throw new TooLarge(`More than ${max} bytes.`)
-    await file.sync()
-    return size
-  } finally {
-    await file.close()
-  }
-}
 
 /** Where contents stand in a store's folder, and how they get there. */
 function makeShelves(folder: string) {
@@ -96,21 +65,11 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
   const { pathOf, publish } = makeShelves(folder)
 
   return {
-    async put(source, max) {
-      const name = join(temporary, randomHex(16))
-      const job = hasher.start()
-      try {
-        const size = await takeIn(source, name, job, max)
-        const sha256 = await job.digest()
+    put: (source, max) =>
+      takeIn(source, max, { folder: temporary, hasher }, async ({ name, file, sha256 }) => {
+        await file.sync()
         await publish(name, sha256)
-        return { sha256, size }
-      } catch (error) {
-        await job.abandon()
-        throw recognise(error)
-      } finally {
-        await unlink(name).catch(() => undefined)
-      }
-    },
+      }),
 
     read: (sha256, range) => createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }),
 
