@@ -5,8 +5,10 @@ import { DAY, HOUR } from '../../src/base/clock.ts'
 import { DiskFull } from '../../src/base/trouble.ts'
 import { TooLarge, type BlobStore } from '../../src/storage/blobs/blobs.ts'
 import { openDisk } from '../../src/storage/blobs/disk.ts'
+import { openS3 } from '../../src/storage/blobs/s3.ts'
 import { makeHasher } from '../../src/host/hasher.ts'
 import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { s3OfFile } from '../support/s3.ts'
 import { folderOfTest } from '../support/server.ts'
 import { smallDisk } from '../support/small-disk.ts'
 
@@ -31,8 +33,27 @@ async function disk(folder: string): Promise<Opened> {
   }
 }
 
+const server = s3OfFile()
+
+async function s3(folder: string): Promise<Opened> {
+  const bucket = await server.bucket(sha256Of(folder).slice(0, 32))
+  const store = await openS3(bucket.place(), folder, makeHasher(), { pause: 5 })
+  onTestFinished(() => store.close())
+  return {
+    store,
+    age: (sha256, touched) => bucket.age(`${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`, touched),
+    async leftovers() {
+      const markers = (await bucket.objects()).filter((key) => key.startsWith('doomed/'))
+      return [...markers, ...(await bucket.uploads()), ...(await filesBelow(folder))]
+    },
+  }
+}
+
 /** Every store; each has to keep the promises of the interface. */
-const stores = [['disk', disk]] as const
+const stores = [
+  ['disk', disk],
+  ['S3', s3],
+] as const
 
 async function* pieces(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += size) {
@@ -44,6 +65,12 @@ async function* pieces(content: Uint8Array, size: number): AsyncGenerator<Uint8A
 async function* failing(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   yield* pieces(content, size)
   throw new Error('The line is cut.')
+}
+
+/** A content whose upload takes as long as so many questions to the store. */
+async function* late(store: BlobStore, content: Uint8Array, questions: number): AsyncGenerator<Uint8Array> {
+  for (let asked = 0; asked < questions; asked += 1) await store.has(sha256Of(content))
+  yield content
 }
 
 async function readAll(store: BlobStore, sha256: string, range?: { start: number; end: number }): Promise<Buffer> {
@@ -218,7 +245,7 @@ describe.each(stores)('the store on %s', (_, openAt) => {
         await age(sha256, Date.now() - 2 * DAY)
         const before = Date.now() - DAY
         const [, ...gone] = await Promise.all([
-          store.put(pieces(content, 1_000 + round), Infinity),
+          store.put(late(store, content, round % 8), Infinity),
           store.remove(sha256, before),
           new Promise<void>((resolve) => setImmediate(resolve)).then(() => store.remove(sha256, before)),
         ])

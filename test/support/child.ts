@@ -25,39 +25,52 @@ const BANNER = [
   'const __dirname = import.meta.dirname',
 ].join('\n')
 
-let program: Promise<string> | undefined
+type Program = 'child' | 's3'
 
-/** The program as one file that Node runs as it is, made once per test file; whoever makes it at the same time makes the same. */
-function bundled(): Promise<string> {
-  program ??= (async () => {
-    const folder = join(root, 'node_modules', '.cache', 'svc-tests')
-    await mkdir(folder, { recursive: true })
-    const outfile = join(folder, 'child.mjs')
-    const fresh = join(folder, `child-${process.pid}.mjs`)
-    await build({
-      entryPoints: [fileURLToPath(new URL('./child-program.ts', import.meta.url))],
-      outfile: fresh,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      external: ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2'],
-      banner: { js: BANNER },
-      logLevel: 'warning',
-    })
-    await rename(fresh, outfile)
-    return outfile
-  })()
-  return program
+/** What Node is told. The package of the S3 server makes its marks of pages with a cipher that is not offered otherwise. */
+const flags: Record<Program, string[]> = { child: [], s3: ['--openssl-legacy-provider'] }
+
+const programs = new Map<Program, Promise<string>>()
+
+/** A program as one file that Node runs as it is, made once per test file; whoever makes it at the same time makes the same. */
+function bundled(program: Program): Promise<string> {
+  const made = programs.get(program) ?? bundle(program)
+  programs.set(program, made)
+  return made
+}
+
+async function bundle(program: Program): Promise<string> {
+  const folder = join(root, 'node_modules', '.cache', 'svc-tests')
+  await mkdir(folder, { recursive: true })
+  const outfile = join(folder, `${program}.mjs`)
+  const fresh = join(folder, `${program}-${process.pid}.mjs`)
+  await build({
+    entryPoints: [fileURLToPath(new URL(`./${program}-program.ts`, import.meta.url))],
+    outfile: fresh,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    external: ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2', 's3rver'],
+    banner: { js: BANNER },
+    logLevel: 'warning',
+  })
+  await rename(fresh, outfile)
+  return outfile
 }
 
 /** Starts the program on a folder, behind another command (`strace …`) if one is given, and waits until it is ready. */
-export async function startChild(
+export const startChild = (
   what: 'serve' | 'open' | 'backup' | 'restore',
   folder: string,
   behind: string[] = [],
-): Promise<Child> {
-  const [command, ...args] = [...behind, process.execPath, await bundled(), what, folder]
+): Promise<Child> => startProgram('child', [what, folder], behind)
+
+/** Starts an S3 server that keeps its buckets in a folder, and waits until it is ready. */
+export const startS3 = (folder: string): Promise<Child> => startProgram('s3', [folder])
+
+async function startProgram(program: Program, wanted: string[], behind: string[] = []): Promise<Child> {
+  const [command, ...args] = [...behind, process.execPath, ...flags[program], await bundled(program), ...wanted]
   const child = spawn(command!, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, UV_USE_IO_URING: '0' },

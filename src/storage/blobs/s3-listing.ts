@@ -1,0 +1,47 @@
+import type { S3Place } from './s3-place.ts'
+import type { S3Requests } from './s3-request.ts'
+import { listIn } from './s3-xml.ts'
+import { S3Failure } from './s3-trouble.ts'
+
+interface Listed {
+  /** Name after the prefix of the store. */
+  key: string
+  size: number
+  /** Epoch milliseconds by the store's clock. */
+  modified: number
+  storeTime: number
+  ahead: number
+}
+
+/** The objects whose names begin with `beginning`, page after page, each of at most so many. */
+export async function* listed(
+  { ask }: S3Requests,
+  { prefix, name }: S3Place,
+  beginning: string,
+  pageSize: number,
+): AsyncGenerator<Listed> {
+  let next: string | undefined
+  do {
+    const { text, storeTime, ahead } = await ask({
+      method: 'GET',
+      query: {
+        'list-type': '2',
+        'max-keys': String(pageSize),
+        prefix: prefix + beginning,
+        ...(next !== undefined && { 'continuation-token': next }),
+      },
+    })
+    const list = listIn(text)
+    if (!list) throw new S3Failure(`What answers as the store ${name} is no S3 store: correct the endpoint.`, 200, '')
+    for (const { Key, Size, LastModified } of list.entries) {
+      yield {
+        key: Key!.slice(prefix.length),
+        size: Number(Size),
+        modified: Date.parse(LastModified!),
+        storeTime,
+        ahead,
+      }
+    }
+    next = list.fields['IsTruncated'] === 'true' ? list.fields['NextContinuationToken'] : undefined
+  } while (next !== undefined)
+}

@@ -1,0 +1,98 @@
+/** The keys of an account of the store. They are never part of an address. */
+export interface S3Credentials {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken?: string | undefined
+}
+
+/** Where in which store contents are kept. */
+export interface S3Place {
+  bucket: string
+  /** Empty, or ending in a slash: what the name of every object begins with. */
+  prefix: string
+  region: string
+  /** URL of the bucket, ending in a slash. */
+  base: string
+  /** Bucket, prefix and host as sentences name them. */
+  name: string
+  credentials: S3Credentials
+}
+
+/** An address of an S3 store that cannot be used. */
+export class BadS3Place extends Error {
+  override name = 'BadS3Place'
+  readonly exitCode = 2
+}
+
+const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
+const REGION = /^[a-z0-9-]+$/
+/** What neither URLs nor signatures write in two ways. */
+const PREFIX = /^[\w.-]+(\/[\w.-]+)*$/
+const FORM = 's3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION'
+
+function endpointOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol))
+    throw new BadS3Place(`The endpoint of an S3 store is a URL such as https://s3.example.org:9000.`)
+  if (url.username || url.password) throw new BadS3Place(KEYS_ELSEWHERE)
+  if (url.pathname !== '/' || url.search || url.hash)
+    throw new BadS3Place(`The endpoint of an S3 store ends with its host or port: ${url.origin}.`)
+  return url
+}
+
+const KEYS_ELSEWHERE =
+  'The address of an S3 store holds no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.'
+
+/** URL of a bucket at AWS. A name with dots is no host name that AWS's certificate covers, so it goes into the path. */
+function amazon(bucket: string, region: string): string {
+  const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
+  return bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`
+}
+
+function settingsOf(url: URL): { endpoint?: string; region?: string } {
+  for (const name of url.searchParams.keys()) {
+    if (/key|secret|token/i.test(name)) throw new BadS3Place(KEYS_ELSEWHERE)
+    if (name !== 'endpoint' && name !== 'region')
+      throw new BadS3Place(`The address of an S3 store has no "${name}": write ${FORM}.`)
+    if (url.searchParams.getAll(name).length > 1)
+      throw new BadS3Place(`The address of an S3 store names "${name}" more than once.`)
+  }
+  return Object.fromEntries(url.searchParams)
+}
+
+/**
+ * Reads `s3://BUCKET[/PREFIX]?endpoint=https://host:port&region=eu-central-1`. Without an endpoint it is AWS's own of the
+ * region; with one, the bucket is named in the path, which every store understands. The region is us-east-1 unless it is
+ * said. An `http:` endpoint is accepted: signatures keep the keys secret but not the contents, and whether the network
+ * between is one's own is for whoever runs it to know. Throws `BadS3Place`.
+ */
+export function readS3Place(address: string, credentials: S3Credentials): S3Place {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol !== 's3:' || url.port || url.hash) throw new BadS3Place(`The address of an S3 store is ${FORM}.`)
+  if (url.username || url.password) throw new BadS3Place(KEYS_ELSEWHERE)
+  const bucket = url.hostname
+  if (!BUCKET.test(bucket))
+    throw new BadS3Place(
+      `"${bucket}" is no name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens, such as s3://svc-files.`,
+    )
+  const path = url.pathname.replace(/^\/|\/$/g, '')
+  if (path !== '' && (!PREFIX.test(path) || path.split('/').some((part) => /^\.+$/.test(part))))
+    throw new BadS3Place(
+      `"${path}" cannot be the prefix of an S3 store: letters, digits, dots, hyphens and underscores between slashes.`,
+    )
+  const settings = settingsOf(url)
+  const region = settings.region ?? 'us-east-1'
+  if (!REGION.test(region)) throw new BadS3Place(`"${region}" is no region of an S3 store: write eu-central-1 or so.`)
+  if (!credentials.accessKeyId || !credentials.secretAccessKey)
+    throw new BadS3Place('The keys of the S3 store are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')
+  const base =
+    settings.endpoint === undefined ? amazon(bucket, region) : `${endpointOf(settings.endpoint).origin}/${bucket}/`
+  return {
+    bucket,
+    prefix: path && `${path}/`,
+    region,
+    base,
+    name: `s3://${bucket}${path && `/${path}`} at ${new URL(base).host}`,
+    credentials,
+  }
+}

@@ -1,0 +1,42 @@
+import { XMLParser } from 'fast-xml-parser'
+
+/** Fields of an answer that hold text. */
+export type Fields = Record<string, string>
+
+// What stands in an answer is text: a name of digits is no number.
+const parser = new XMLParser({
+  parseTagValue: false,
+  ignoreDeclaration: true,
+  isArray: (name) => name === 'Contents',
+})
+
+function read(xml: string, root: string): Record<string, unknown> | undefined {
+  if (!xml.includes(`<${root}`)) return undefined
+  try {
+    const found = (parser.parse(xml) as Record<string, unknown>)[root]
+    return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
+  } catch {
+    // A page of a proxy between here and the store.
+    return undefined
+  }
+}
+
+/** The fields of an answer of a kind, such as `Error`; undefined for any other answer. */
+export const fieldsOf = (xml: string, root: string): Fields | undefined => read(xml, root) as Fields | undefined
+
+/** The entries and the other fields of a list; undefined for what is none. */
+export function listIn(xml: string): { entries: Fields[]; fields: Fields } | undefined {
+  const found = read(xml, 'ListBucketResult')
+  return found && { entries: (found['Contents'] ?? []) as Fields[], fields: found as Fields }
+}
+
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** The list of parts that an upload is joined from. */
+export const partsXml = (etags: string[]): string =>
+  `<CompleteMultipartUpload>${etags
+    .map((etag, index) => {
+      const escaped = etag.replace(/[&<>]/g, (letter) => escapes[letter]!)
+      return `<Part><PartNumber>${index + 1}</PartNumber><ETag>${escaped}</ETag></Part>`
+    })
+    .join('')}</CompleteMultipartUpload>`

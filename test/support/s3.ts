@@ -1,0 +1,77 @@
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterAll } from 'vitest'
+import { readS3Place, type S3Place } from '../../src/storage/blobs/s3-place.ts'
+import { startS3, type Child } from './child.ts'
+import { filesBelow } from './contents.ts'
+import { temporaryFolder } from './server.ts'
+
+/** What the server of the tests knows. */
+export const s3Keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
+
+export interface S3Bucket {
+  /** Address of the bucket, or of a part of it, at the server itself or at what stands before it. */
+  address(options?: { prefix?: string; endpoint?: string }): string
+  place(options?: { prefix?: string; endpoint?: string }): S3Place
+  /** URL of the server. */
+  endpoint: string
+  /** Names of all objects. */
+  objects(): Promise<string[]>
+  /** Files that uploads in parts have begun with. */
+  uploads(): Promise<string[]>
+  /** Stores an object as another program does. */
+  write(key: string, content: string): Promise<void>
+  /** Sets when an object was stored, epoch ms. */
+  age(key: string, modified: number): Promise<void>
+  remove(): Promise<void>
+}
+
+export interface S3Server {
+  /** A bucket of a name, which is made if it is not there; without a name a new one. */
+  bucket(name?: string): Promise<S3Bucket>
+}
+
+const OBJECT = '._S3rver_object'
+
+/** An S3 server for the tests of a file, started when the first of them asks for it. */
+export function s3OfFile(): S3Server {
+  let started: Promise<{ folder: string; child: Child }> | undefined
+  let buckets = 0
+  const start = async () => {
+    const folder = await temporaryFolder()
+    return { folder, child: await startS3(folder) }
+  }
+  afterAll(async () => {
+    if (!started) return
+    const { folder, child } = await started
+    await child.end()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  return {
+    async bucket(name = `bucket-${(buckets += 1)}`) {
+      started ??= start()
+      const { folder, child } = await started
+      const inside = join(folder, 'buckets', name)
+      await mkdir(inside, { recursive: true })
+      const pathOf = (key: string) => join(inside, `${key}${OBJECT}`)
+      const address: S3Bucket['address'] = ({ prefix = '', endpoint = child.ready } = {}) =>
+        `s3://${name}/${prefix}?endpoint=${endpoint}`
+      const files = () => filesBelow(inside)
+      return {
+        address,
+        place: (options) => readS3Place(address(options), s3Keys),
+        endpoint: child.ready,
+        objects: async () =>
+          (await files()).filter((path) => path.endsWith(OBJECT)).map((path) => path.slice(0, -OBJECT.length)),
+        uploads: async () => (await files()).filter((path) => path.includes('_S3rver_uploads')),
+        async write(key, content) {
+          await mkdir(dirname(pathOf(key)), { recursive: true })
+          await writeFile(pathOf(key), content)
+        },
+        age: (key, modified) => utimes(pathOf(key), modified / 1_000, modified / 1_000),
+        remove: () => rm(inside, { recursive: true }),
+      }
+    },
+  }
+}
