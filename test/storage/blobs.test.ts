@@ -1,59 +1,19 @@
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
 import { DiskFull } from '../../src/base/trouble.ts'
 import { TooLarge, type BlobStore } from '../../src/storage/blobs/blobs.ts'
-import { openDisk } from '../../src/storage/blobs/disk.ts'
-import { openS3 } from '../../src/storage/blobs/s3.ts'
-import { makeHasher } from '../../src/host/hasher.ts'
-import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { everyStore, openStoreOnDisk } from '../support/blob-stores.ts'
+import { bytesOf, sha256Of } from '../support/contents.ts'
 import { s3OfFile } from '../support/s3.ts'
 import { folderOfTest } from '../support/server.ts'
 import { smallDisk } from '../support/small-disk.ts'
 
 const MIB = 1 << 20
 
-interface Opened {
-  store: BlobStore
-  /** Makes a content look untouched since a time. */
-  age(sha256: string, touched: number): Promise<void>
-  /** What is stored beside complete contents. */
-  leftovers(): Promise<string[]>
-}
-
-async function disk(folder: string): Promise<Opened> {
-  const store = await openDisk(folder, makeHasher())
-  onTestFinished(() => store.close())
-  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
-  return {
-    store,
-    age: (sha256, touched) => utimes(pathOf(sha256), touched / 1_000, touched / 1_000),
-    leftovers: () => filesBelow(join(folder, 'tmp')),
-  }
-}
-
-const server = s3OfFile()
-
-async function s3(folder: string): Promise<Opened> {
-  const bucket = await server.bucket(sha256Of(folder).slice(0, 32))
-  const store = await openS3(bucket.place(), folder, makeHasher(), { pause: 5 })
-  onTestFinished(() => store.close())
-  return {
-    store,
-    age: (sha256, touched) => bucket.age(`${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`, touched),
-    async leftovers() {
-      const markers = (await bucket.objects()).filter((key) => key.startsWith('doomed/'))
-      return [...markers, ...(await bucket.uploads()), ...(await filesBelow(folder))]
-    },
-  }
-}
-
-/** Every store; each has to keep the promises of the interface. */
-const stores = [
-  ['disk', disk],
-  ['S3', s3],
-] as const
+/** Each has to keep the promises of the interface. */
+const stores = everyStore(s3OfFile())
 
 async function* pieces(content: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < content.length; at += size) {
@@ -316,7 +276,7 @@ describe.each(stores)('the store on %s', (_, openAt) => {
 describe('the folder of the disk store', () => {
   test('is for its owner only', async () => {
     const folder = join(await folderOfTest(), 'blobs')
-    const { store } = await disk(folder)
+    const { store } = await openStoreOnDisk(folder)
     const { sha256 } = await store.put(pieces(bytesOf(100), 100), Infinity)
     const mode = async (...path: string[]) => (await stat(join(folder, ...path))).mode & 0o077
     const [outer, inner] = [sha256.slice(0, 2), sha256.slice(2, 4)]
@@ -335,13 +295,13 @@ describe('the folder of the disk store', () => {
       await writeFile(join(folder, 'tmp', name), 'x')
       await utimes(join(folder, 'tmp', name), new Date(Date.now() - age), new Date(Date.now() - age))
     }
-    await disk(folder)
+    await openStoreOnDisk(folder)
     expect(await readdir(join(folder, 'tmp'))).toEqual(['young'])
   })
 
   test('keeps a content that a put touches in the middle of its removal', async () => {
     const folder = join(await folderOfTest(), 'blobs')
-    const { store, age } = await disk(folder)
+    const { store, age } = await openStoreOnDisk(folder)
     const { sha256 } = await store.put(pieces(bytesOf(100), 100), Infinity)
     const path = join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
     for (let round = 0; round < 50; round += 1) {
@@ -360,7 +320,7 @@ describe('the folder of the disk store', () => {
 
   test('is listed to its end also when contents vanish from it meanwhile', async () => {
     const folder = join(await folderOfTest(), 'blobs')
-    const { store } = await disk(folder)
+    const { store } = await openStoreOnDisk(folder)
     await mkdir(join(folder, 'ab', 'cd'), { recursive: true })
     const names = Array.from({ length: 20 }, (_, index) => `abcd${String(index).padStart(60, '0')}`)
     for (const name of names) await writeFile(join(folder, 'ab', 'cd', name), 'x')
@@ -379,7 +339,7 @@ describe('the folder of the disk store', () => {
       await writeFile(join(folder, 'tmp', `old-${index}`), 'x')
       await utimes(join(folder, 'tmp', `old-${index}`), 0, 0)
     }
-    await Promise.all([disk(folder), disk(folder), disk(folder)])
+    await Promise.all([openStoreOnDisk(folder), openStoreOnDisk(folder), openStoreOnDisk(folder)])
     expect(await readdir(join(folder, 'tmp'))).toEqual([])
   })
 })

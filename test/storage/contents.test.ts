@@ -1,26 +1,23 @@
 import { Readable } from 'node:stream'
-import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
 import { insertRelease } from '../../src/storage/app-releases.ts'
 import { insertApp } from '../../src/storage/apps.ts'
 import { TooLarge } from '../../src/storage/blobs/blobs.ts'
-import { openDisk } from '../../src/storage/blobs/disk.ts'
-import { makeHasher } from '../../src/host/hasher.ts'
 import { INLINE_MAX, makeContents, type Staged } from '../../src/storage/contents.ts'
 import { insertNode, replaceFile, rootOf } from '../../src/storage/files.ts'
-import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { everyStore, type OpenedStore } from '../support/blob-stores.ts'
+import { bytesOf, sha256Of } from '../support/contents.ts'
+import { s3OfFile } from '../support/s3.ts'
 import { folderOfTest } from '../support/server.ts'
 import { databaseOfTest } from '../support/storage.ts'
 
 const LARGE = INLINE_MAX + 1
 
-async function world() {
+async function worldOn(openAt: (folder: string) => Promise<OpenedStore>) {
   const { database, user } = await databaseOfTest()
-  const folder = join(await folderOfTest(), 'blobs')
-  const blobs = await openDisk(folder, makeHasher())
-  onTestFinished(() => blobs.close())
+  const { store: blobs, age: touchBlob, leftovers } = await openAt(join(await folderOfTest(), 'blobs'))
   const contents = makeContents(database, blobs)
   const ago = (ms: number) => Date.now() - ms
   let names = 0
@@ -32,8 +29,6 @@ async function world() {
     ) as AsyncIterable<Buffer>
   }
   const stage = (content: Uint8Array, max = Infinity) => contents.stage(source(content), max)
-  const touchBlob = (sha256: string, at: number) =>
-    utimes(join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256), at / 1_000, at / 1_000)
   return {
     database,
     user,
@@ -42,7 +37,7 @@ async function world() {
     ago,
     stage,
     touchBlob,
-    leftovers: () => filesBelow(join(folder, 'tmp')),
+    leftovers,
     /** Stores a content that was touched at a time; with `file` a file points to it. Returns its hash. */
     async keep(content: Uint8Array, at: number, file: boolean): Promise<Staged & { node: number }> {
       const staged = await stage(content)
@@ -79,148 +74,155 @@ async function world() {
   }
 }
 
-describe('a content that is received', () => {
-  test.each([0, 1, 999, 1_000, 1_001, INLINE_MAX, LARGE, 1 << 20])(
-    'has the hash and size of its %i bytes, and reads back',
-    async (size) => {
-      const { stage, contents, database, bytes, blobs } = await world()
-      const content = bytesOf(size)
-      const staged = await stage(content)
-      expect([staged.sha256, staged.size, staged.data === null]).toEqual([sha256Of(content), size, size > INLINE_MAX])
-      expect(await blobs.has(staged.sha256)).toBe(size > INLINE_MAX)
-      await database.write((tx) => contents.claim(tx, staged, 5))
-      expect((await bytes(staged.sha256)).equals(content)).toBe(true)
-      if (size > 10)
-        expect((await bytes(staged.sha256, { start: 3, end: 9 })).equals(content.subarray(3, 10))).toBe(true)
-    },
-  )
+describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt) => {
+  const world = () => worldOn(openAt)
 
-  test.each([10, INLINE_MAX, LARGE, 300_000])(
-    'is refused beyond %i bytes, and its source is told to stop',
-    async (max) => {
-      const { contents, leftovers, blobs } = await world()
-      let stopped = false
-      async function* endless() {
-        try {
-          for (;;) {
-            await Promise.resolve()
-            yield bytesOf(1_000)
-          }
-        } finally {
-          stopped = true
-        }
-      }
-      await expect(contents.stage(endless(), max)).rejects.toThrow(TooLarge)
-      expect([stopped, await leftovers()]).toEqual([true, []])
-      for await (const blob of blobs.list()) expect.fail(`left ${blob.sha256}`)
-    },
-  )
-
-  test('is no row before it is claimed, and one however often it is', async () => {
-    const { stage, contents, database, hashes } = await world()
-    const staged = await stage(bytesOf(10))
-    expect(await hashes()).toEqual([])
-    await expect(contents.read(staged.sha256)).rejects.toThrow('missing')
-    await database.write((tx) => contents.claim(tx, staged, 1))
-    await database.write((tx) => contents.claim(tx, staged, 2))
-    expect(await hashes()).toEqual([staged.sha256])
-  })
-})
-
-describe('collecting', () => {
-  const kinds = [
-    ['small', 100],
-    ['large', LARGE],
-  ] as const
-
-  test.each(kinds)('takes a %s content that nothing points to, once it is old', async (_, size) => {
-    const { keep, contents, ago, hashes, blobs } = await world()
-    const old = await keep(bytesOf(size, 1), ago(3 * DAY), false)
-    const young = await keep(bytesOf(size, 2), ago(HOUR), false)
-    expect(await contents.collect(ago(2 * DAY))).toEqual({ contents: 1, bytes: size })
-    expect(await hashes()).toEqual([young.sha256])
-    expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, size > INLINE_MAX])
-  })
-
-  test.each(kinds)('leaves a %s content that a file, or the version of one, points to', async (_, size) => {
-    const { keep, contents, ago, hashes, bytes, database, user } = await world()
-    const first = await keep(bytesOf(size, 1), ago(9 * DAY), true)
-    const second = await keep(bytesOf(size, 2), ago(9 * DAY), false)
-    const { node, sha256, size: length } = { ...second, node: first.node }
-    await database.write((tx) =>
-      replaceFile(tx, { id: node, user_id: user, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)),
+  describe('a content that is received', () => {
+    test.each([0, 1, 999, 1_000, 1_001, INLINE_MAX, LARGE, 1 << 20])(
+      'has the hash and size of its %i bytes, and reads back',
+      async (size) => {
+        const { stage, contents, database, bytes, blobs } = await world()
+        const content = bytesOf(size)
+        const staged = await stage(content)
+        expect([staged.sha256, staged.size, staged.data === null]).toEqual([sha256Of(content), size, size > INLINE_MAX])
+        expect(await blobs.has(staged.sha256)).toBe(size > INLINE_MAX)
+        await database.write((tx) => contents.claim(tx, staged, 5))
+        expect((await bytes(staged.sha256)).equals(content)).toBe(true)
+        if (size > 10)
+          expect((await bytes(staged.sha256, { start: 3, end: 9 })).equals(content.subarray(3, 10))).toBe(true)
+      },
     )
-    expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
-    expect(await hashes()).toEqual([first.sha256, second.sha256].sort())
-    for (const [index, each] of [first, second].entries())
-      expect((await bytes(each.sha256)).equals(bytesOf(size, index + 1))).toBe(true)
+
+    test.each([10, INLINE_MAX, LARGE, 300_000])(
+      'is refused beyond %i bytes, and its source is told to stop',
+      async (max) => {
+        const { contents, leftovers, blobs } = await world()
+        let stopped = false
+        async function* endless() {
+          try {
+            for (;;) {
+              await Promise.resolve()
+              yield bytesOf(1_000)
+            }
+          } finally {
+            stopped = true
+          }
+        }
+        await expect(contents.stage(endless(), max)).rejects.toThrow(TooLarge)
+        expect([stopped, await leftovers()]).toEqual([true, []])
+        for await (const blob of blobs.list()) expect.fail(`left ${blob.sha256}`)
+      },
+    )
+
+    test('is no row before it is claimed, and one however often it is', async () => {
+      const { stage, contents, database, hashes } = await world()
+      const staged = await stage(bytesOf(10))
+      expect(await hashes()).toEqual([])
+      await expect(contents.read(staged.sha256)).rejects.toThrow('missing')
+      await database.write((tx) => contents.claim(tx, staged, 1))
+      await database.write((tx) => contents.claim(tx, staged, 2))
+      expect(await hashes()).toEqual([staged.sha256])
+    })
   })
 
-  test.each(kinds)('leaves a %s content that a release of an app has among its files', async (_, size) => {
-    const { keep, contents, ago, hashes, bytes, database } = await world()
-    const { sha256 } = await keep(bytesOf(size), ago(9 * DAY), false)
-    const app = { slug: 'clock', name: 'Clock', description: '', icon_url: '', app_path: '/', category: 'utility' }
-    const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
-    await database.write(async (tx) => {
-      const id = (await insertApp(tx, { ...app, ...flags }, 1))!
-      for (const version of ['1.0.0', '2.0.0']) {
-        const files = version === '1.0.0' ? [{ path: 'index.html', sha256, size }] : []
-        await insertRelease(tx, { app_id: id, version, sha256: 'x', manifest: '{}', installed_at: 1, files })
+  describe('collecting', () => {
+    const kinds = [
+      ['small', 100],
+      ['large', LARGE],
+    ] as const
+
+    test.each(kinds)('takes a %s content that nothing points to, once it is old', async (_, size) => {
+      const { keep, contents, ago, hashes, blobs } = await world()
+      const old = await keep(bytesOf(size, 1), ago(3 * DAY), false)
+      const young = await keep(bytesOf(size, 2), ago(HOUR), false)
+      expect(await contents.collect(ago(2 * DAY))).toEqual({ contents: 1, bytes: size })
+      expect(await hashes()).toEqual([young.sha256])
+      expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, size > INLINE_MAX])
+    })
+
+    test.each(kinds)('leaves a %s content that a file, or the version of one, points to', async (_, size) => {
+      const { keep, contents, ago, hashes, bytes, database, user } = await world()
+      const first = await keep(bytesOf(size, 1), ago(9 * DAY), true)
+      const second = await keep(bytesOf(size, 2), ago(9 * DAY), false)
+      const { node, sha256, size: length } = { ...second, node: first.node }
+      await database.write((tx) =>
+        replaceFile(tx, { id: node, user_id: user, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)),
+      )
+      expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
+      expect(await hashes()).toEqual([first.sha256, second.sha256].sort())
+      for (const [index, each] of [first, second].entries())
+        expect((await bytes(each.sha256)).equals(bytesOf(size, index + 1))).toBe(true)
+    })
+
+    test.each(kinds)('leaves a %s content that a release of an app has among its files', async (_, size) => {
+      const { keep, contents, ago, hashes, bytes, database } = await world()
+      const { sha256 } = await keep(bytesOf(size), ago(9 * DAY), false)
+      const app = { slug: 'clock', name: 'Clock', description: '', icon_url: '', app_path: '/', category: 'utility' }
+      const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
+      await database.write(async (tx) => {
+        const id = (await insertApp(tx, { ...app, ...flags }, 1))!
+        for (const version of ['1.0.0', '2.0.0']) {
+          const files = version === '1.0.0' ? [{ path: 'index.html', sha256, size }] : []
+          await insertRelease(tx, { app_id: id, version, sha256: 'x', manifest: '{}', installed_at: 1, files })
+        }
+      })
+      expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
+      expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
+      await database.write((tx) => tx.q.deleteFrom('apps').where('slug', '=', 'clock').execute())
+      expect(await contents.collect(ago(DAY))).toEqual({ contents: 1, bytes: size })
+      expect(await hashes()).toEqual([])
+    })
+
+    test.each(kinds)('leaves a %s content that is younger than a day, whatever it is told', async (_, size) => {
+      const { keep, contents, ago, hashes, blobs } = await world()
+      const { sha256 } = await keep(bytesOf(size), ago(DAY - HOUR), false)
+      expect(await contents.collect(Infinity)).toEqual({ contents: 0, bytes: 0 })
+      expect(await hashes()).toEqual([sha256])
+      expect(await blobs.has(sha256)).toBe(size > INLINE_MAX)
+    })
+
+    test('takes a blob without a row once it is old: an upload that was never finished', async () => {
+      const { stage, touchBlob, contents, ago, blobs } = await world()
+      const [old, young] = [await stage(bytesOf(LARGE, 1)), await stage(bytesOf(LARGE, 2))]
+      await touchBlob(old.sha256, ago(3 * DAY))
+      await touchBlob(young.sha256, ago(HOUR))
+      await contents.collect(ago(2 * DAY))
+      expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, true])
+    })
+
+    test.each(kinds)(
+      'leaves a %s content that an upload has just received again, and will point to',
+      async (_, size) => {
+        const { keep, stage, contents, ago, database, bytes } = await world()
+        const { sha256 } = await keep(bytesOf(size), ago(5 * DAY), false)
+        const staged = await stage(bytesOf(size))
+        await contents.collect(ago(DAY))
+        await database.write((tx) => contents.claim(tx, staged, Date.now()))
+        await contents.collect(ago(DAY))
+        expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
+      },
+    )
+
+    test.each(kinds)('beside uploads of the same %s content never takes it from under them', async (_, size) => {
+      const { keep, stage, contents, ago, database, bytes, touchBlob } = await world()
+      const content = bytesOf(size)
+      const { sha256 } = await keep(content, ago(5 * DAY), false)
+      for (let round = 0; round < 15; round += 1) {
+        await database.write((tx) =>
+          tx.q
+            .updateTable('contents')
+            .set({ touched_at: ago(5 * DAY) })
+            .where('sha256', '=', sha256)
+            .execute(),
+        )
+        if (size > INLINE_MAX) await touchBlob(sha256, ago(5 * DAY))
+        const upload = async () => {
+          const staged = await stage(content)
+          await database.write((tx) => contents.claim(tx, staged, Date.now()))
+        }
+        await Promise.all([upload(), contents.collect(ago(DAY)), contents.collect(ago(DAY))])
+        expect((await bytes(sha256)).equals(content)).toBe(true)
       }
     })
-    expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
-    expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
-    await database.write((tx) => tx.q.deleteFrom('apps').where('slug', '=', 'clock').execute())
-    expect(await contents.collect(ago(DAY))).toEqual({ contents: 1, bytes: size })
-    expect(await hashes()).toEqual([])
-  })
-
-  test.each(kinds)('leaves a %s content that is younger than a day, whatever it is told', async (_, size) => {
-    const { keep, contents, ago, hashes, blobs } = await world()
-    const { sha256 } = await keep(bytesOf(size), ago(DAY - HOUR), false)
-    expect(await contents.collect(Infinity)).toEqual({ contents: 0, bytes: 0 })
-    expect(await hashes()).toEqual([sha256])
-    expect(await blobs.has(sha256)).toBe(size > INLINE_MAX)
-  })
-
-  test('takes a blob without a row once it is old: an upload that was never finished', async () => {
-    const { stage, touchBlob, contents, ago, blobs } = await world()
-    const [old, young] = [await stage(bytesOf(LARGE, 1)), await stage(bytesOf(LARGE, 2))]
-    await touchBlob(old.sha256, ago(3 * DAY))
-    await touchBlob(young.sha256, ago(HOUR))
-    await contents.collect(ago(2 * DAY))
-    expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, true])
-  })
-
-  test.each(kinds)('leaves a %s content that an upload has just received again, and will point to', async (_, size) => {
-    const { keep, stage, contents, ago, database, bytes } = await world()
-    const { sha256 } = await keep(bytesOf(size), ago(5 * DAY), false)
-    const staged = await stage(bytesOf(size))
-    await contents.collect(ago(DAY))
-    await database.write((tx) => contents.claim(tx, staged, Date.now()))
-    await contents.collect(ago(DAY))
-    expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
-  })
-
-  test.each(kinds)('beside uploads of the same %s content never takes it from under them', async (_, size) => {
-    const { keep, stage, contents, ago, database, bytes, touchBlob } = await world()
-    const content = bytesOf(size)
-    const { sha256 } = await keep(content, ago(5 * DAY), false)
-    for (let round = 0; round < 15; round += 1) {
-      await database.write((tx) =>
-        tx.q
-          .updateTable('contents')
-          .set({ touched_at: ago(5 * DAY) })
-          .where('sha256', '=', sha256)
-          .execute(),
-      )
-      if (size > INLINE_MAX) await touchBlob(sha256, ago(5 * DAY))
-      const upload = async () => {
-        const staged = await stage(content)
-        await database.write((tx) => contents.claim(tx, staged, Date.now()))
-      }
-      await Promise.all([upload(), contents.collect(ago(DAY)), contents.collect(ago(DAY))])
-      expect((await bytes(sha256)).equals(content)).toBe(true)
-    }
   })
 })

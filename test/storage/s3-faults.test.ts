@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Busy, DiskFull } from '../../src/base/trouble.ts'
@@ -13,6 +14,7 @@ import { openS3, type S3Tuning } from '../../src/storage/blobs/s3.ts'
 import { bytesOf, chunked, filesBelow, sha256Of } from '../support/contents.ts'
 import { s3Keys, s3OfFile } from '../support/s3.ts'
 import { lineOfTest, type Asked, type Fate } from '../support/s3-line.ts'
+import { given, signatureOf } from '../support/s3-signature.ts'
 import { folderOfTest } from '../support/server.ts'
 
 const MIB = 1 << 20
@@ -291,6 +293,24 @@ describe('requests to an S3 store', () => {
       'content-length': String(size),
     })
     expect(sent.headers['transfer-encoding']).toBeUndefined()
+    await store.close()
+  })
+
+  test('carry the signature that their words say', async () => {
+    const { bucket, line } = await world()
+    const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'very-secret', sessionToken: 'a+token/of=letters' }
+    const place = readS3Place(bucket.address({ endpoint: line.url, prefix: 'svc/a_b-c.d' }), keys)
+    const store = await openS3(place, await folderOfTest(), makeHasher(), { single: 100_000, part: 100_000, page: 1 })
+    for (const size of [0, 1_000, 250_000]) await store.put(source(bytesOf(size)), Infinity)
+    const { sha256 } = await store.put(source(bytesOf(1_000)), Infinity)
+    await bytes(store, sha256, { start: 1, end: 9 })
+    expect(await Readable.from(store.list()).toArray()).toHaveLength(3)
+    await bucket.age(`${place.prefix}${keyOf(sha256)}`, 0)
+    expect(await store.remove(sha256, Date.now())).toBe(true)
+    expect(line.asked.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['GET', 'HEAD', 'PUT', 'POST', 'DELETE']),
+    )
+    for (const asked of line.asked) expect(given(asked), asked.url).toBe(signatureOf(asked, keys.secretAccessKey))
     await store.close()
   })
 })
