@@ -1,8 +1,12 @@
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from 'kysely'
 import type { Tables } from './tables.ts'
 
+export type Engine = 'sqlite' | 'postgres'
+
 /** Something queries can be asked of: committed state, one snapshot, or a transaction. */
 export interface Reader {
+  /** Whose dialect queries are compiled to. */
+  readonly engine: Engine
   readonly q: Kysely<Tables>
   /** Runs a query compiled before. */
   run<R>(query: CompiledQuery<R>): Promise<R[]>
@@ -118,9 +122,9 @@ const filled = <R>(compiled: CompiledQuery<R>, rows: readonly Values[]): Compile
 export function prepared<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; p: V }) => Compilable<R>,
 ): (on: Reader, values: V) => Promise<R[]> {
-  let compiled: CompiledQuery<R> | undefined
+  const byEngine: Partial<Record<Engine, CompiledQuery<R>>> = {}
   return (on, values) => {
-    compiled ??= build({ q: on.q, p: placeholdersOf<V>(0) }).compile()
+    const compiled = (byEngine[on.engine] ??= build({ q: on.q, p: placeholdersOf<V>(0) }).compile())
     return on.run(filled(compiled, [values]))
   }
 }
@@ -135,8 +139,9 @@ const LARGEST = 64
 export function preparedRows<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; rows: V[] }) => Compilable<R>,
 ): (on: Reader, rows: readonly V[]) => Promise<R[]> {
-  const bySize = new Map<number, CompiledQuery<R>>()
+  const sizes: Record<Engine, Map<number, CompiledQuery<R>>> = { sqlite: new Map(), postgres: new Map() }
   return async (on, rows) => {
+    const bySize = sizes[on.engine]
     const answers: R[] = []
     for (let start = 0; start < rows.length;) {
       const size = 2 ** Math.floor(Math.log2(Math.min(rows.length - start, LARGEST)))

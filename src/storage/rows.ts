@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { first, prepared, preparedRows, type Database, type Reader, type Writer } from './database.ts'
+import { first, prepared, preparedRows, type Database, type Reader, type Words, type Writer } from './database.ts'
 import type { SyncedRow, Tables } from './tables.ts'
 
 /** A synchronised table as its declaration describes it; storage follows the declaration. */
@@ -13,43 +13,43 @@ export type Stored = string | number | null
 
 type AnyTables = Tables & Record<string, SyncedRow>
 
-const sqlType = (database: Database, type: string) => {
-  if (type === 'integer' || type === 'boolean') return database.words.integer
-  return type === 'real' ? database.words.real : database.words.text
+const sqlType = (words: Words, type: string) => {
+  if (type === 'integer' || type === 'boolean') return words.integer
+  return type === 'real' ? words.real : words.text
 }
 
 /** Creates the declared tables and adds the columns they lack. Nothing is ever dropped. */
-export async function ensureTables(database: Database, shapes: readonly TableShape[]): Promise<void> {
-  const { words } = database
+export const ensureTables = (database: Database, shapes: readonly TableShape[]): Promise<void> =>
+  database.write((tx) => ensureTablesIn(tx, database.words, shapes))
+
+/** The same within a transaction: two processes may start at the same moment. */
+export async function ensureTablesIn(on: Reader, words: Words, shapes: readonly TableShape[]): Promise<void> {
   const column = ({ name, type, required, default: standard }: TableShape['columns'][number]) => {
     const fallback = standard === null ? sql`` : sql` default ${sql.lit(standard)}`
-    return sql`${sql.ref(name)} ${sqlType(database, type)}${required ? sql` not null` : sql``}${fallback}`
+    return sql`${sql.ref(name)} ${sqlType(words, type)}${required ? sql` not null` : sql``}${fallback}`
   }
-  await database.write(async (tx) => {
-    // Asked within the transaction: two processes may start at the same moment.
-    const existing = new Map((await tx.q.introspection.getTables()).map((table) => [table.name, table]))
-    for (const shape of shapes) {
-      const table = existing.get(shape.name)
-      if (!table) {
-        await sql`create table ${sql.table(shape.name)} (
+  const existing = new Map((await on.q.introspection.getTables()).map((table) => [table.name, table]))
+  for (const shape of shapes) {
+    const table = existing.get(shape.name)
+    if (!table) {
+      await sql`create table ${sql.table(shape.name)} (
           id ${words.id},
           user_id ${words.integer} not null references users (id) on delete cascade,
           version ${words.integer} not null default 1,
           created_at ${words.text} not null,
           updated_at ${words.text} not null,
           ${sql.join(shape.columns.map(column))}
-        ) ${words.strict}`.execute(tx.q)
-        await sql`create index ${sql.ref(`${shape.name}_of_user`)} on ${sql.table(shape.name)} (user_id)`.execute(tx.q)
-        continue
-      }
-      const present = new Set(table.columns.map(({ name }) => name))
-      for (const missing of shape.columns.filter(({ name }) => !present.has(name))) {
-        await sql`alter table ${sql.table(shape.name)} add column ${column({ ...missing, required: false })}`.execute(
-          tx.q,
-        )
-      }
+        ) ${words.strict}`.execute(on.q)
+      await sql`create index ${sql.ref(`${shape.name}_of_user`)} on ${sql.table(shape.name)} (user_id)`.execute(on.q)
+      continue
     }
-  })
+    const present = new Set(table.columns.map(({ name }) => name))
+    for (const missing of shape.columns.filter(({ name }) => !present.has(name))) {
+      await sql`alter table ${sql.table(shape.name)} add column ${column({ ...missing, required: false })}`.execute(
+        on.q,
+      )
+    }
+  }
 }
 
 /** A row as it is read: `user_id` stays in storage. */

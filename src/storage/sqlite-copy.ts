@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { openCopyFile } from '../host/sqlite-engine.ts'
 import type { Reader } from './database.ts'
-import { instanceTable, migrations } from './migrations/migrate.ts'
+import { applyIn, instanceTable, migrations } from './migrations/migrate.ts'
 import { Connection, sqliteWords } from './sqlite.ts'
 
 // Copies of a database as `Database.copyTo` makes them. One from a stranger may hold anything: nothing that stands in its
@@ -47,7 +47,7 @@ async function expectedSchema(names: readonly string[]): Promise<Item[]> {
   try {
     await instanceTable(sqliteWords).execute(made.q)
     for (const migration of migrations.filter(({ name }) => names.includes(name)))
-      for (const statement of migration.statements(sqliteWords)) await statement.execute(made.q)
+      await applyIn(made, sqliteWords, migration)
     return await schemaOf(made)
   } finally {
     made.close()

@@ -18,6 +18,7 @@ import {
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Words, Writer } from './database.ts'
+import { makeGroups, type Transaction } from './group-commit.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
 
@@ -29,8 +30,6 @@ const LOCK_PATIENCE_MS = 10_000
 /** How long one attempt blocks the event loop. */
 const LOCK_TURN_MS = 250
 const CACHED_STATEMENTS = 512
-/** Units that share one commit: enough to divide the cost of an fsync, few enough to keep the event loop turning. */
-const GROUP = 64
 const IDLE_READERS = 4
 /** Pages that a copy takes at once, some 16 MiB. */
 const COPY_STEP = 4_096
@@ -85,6 +84,7 @@ async function copy(source: string, file: string, { without, progress }: CopyOpt
 
 /** One handle with its compiled statements, as Kysely wants to see it. */
 export class Connection implements DatabaseConnection, Writer {
+  readonly engine = 'sqlite'
   readonly handle: SqliteHandle
   readonly q: Kysely<Tables>
   readonly #statements = new Map<string, SqliteStatement>()
@@ -176,12 +176,6 @@ function dialectFor(connection: Connection): Dialect {
   }
 }
 
-interface Unit {
-  work: (tx: Writer) => Promise<unknown>
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
-
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
 
 /** Runs a statement that needs the lock of all writers, waiting for it. Throws `Busy` when it takes too long. */
@@ -199,67 +193,15 @@ async function execLocked(writer: Connection, statement: string): Promise<void> 
   }
 }
 
-/** Runs the units of one group and returns what each came to; a unit that throws is undone alone. */
-async function runGroup(writer: Connection, group: Unit[]): Promise<(() => void)[]> {
-  const outcomes: (() => void)[] = []
-  for (const unit of group) {
-    try {
-      const value = await writer.attempt(() => unit.work(writer))
-      outcomes.push(() => unit.resolve(value))
-    } catch (error) {
-      // With the whole transaction undone, nobody's work is left to keep.
-      if (!writer.handle.inTransaction) throw error
-      outcomes.push(() => unit.reject(error))
-    }
-  }
-  return outcomes
-}
-
-/** The only writer of this process: units queue up, and those waiting together are committed together. */
-function makeWriter(writer: Connection) {
-  const queue: Unit[] = []
-  const units = { begun: 0, ended: 0 }
-  let running: Promise<void> | undefined
-
-  /** Waits while further units arrive with every turn of the event loop: requests that came together share a commit. */
-  async function gathered(): Promise<void> {
-    let before: number
-    do {
-      before = queue.length
-      await new Promise((resolve) => setImmediate(resolve))
-    } while (queue.length > before && queue.length < GROUP)
-  }
-
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      await gathered()
-      const group = queue.splice(0, GROUP)
-      try {
-        await execLocked(writer, 'begin immediate')
-        const outcomes = await runGroup(writer, group)
-        writer.exec('commit')
-        for (const settle of outcomes) settle()
-      } catch (error) {
-        if (writer.handle.inTransaction) writer.exec('rollback')
-        for (const unit of group) unit.reject(recognise(error))
-      }
-      units.ended += group.length
-    }
-    running = undefined
-  }
-
-  return {
-    /** How many there were. */
-    units: () => ({ ...units }),
-    write: <T>(work: (tx: Writer) => Promise<T>) =>
-      new Promise<T>((resolve, reject) => {
-        units.begun += 1
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
-        running ??= drain()
-      }),
-    idle: async (): Promise<void> => running,
-  }
-}
+/** How units of one group become one transaction of SQLite. */
+const transactionOf = (writer: Connection): Transaction => ({
+  writer,
+  begin: () => execLocked(writer, 'begin immediate'),
+  isOpen: () => writer.handle.inTransaction,
+  commit: () => Promise.resolve(writer.exec('commit')),
+  rollback: () => Promise.resolve(writer.exec('rollback')),
+  trouble: recognise,
+})
 
 /** Most complaints of one kind that are told. */
 const COMPLAINTS = 100
@@ -299,7 +241,7 @@ export function openSqlite(file: string): Database {
   assertDurable(writer.handle)
   const reader = new Connection(open(file))
   const spare: Connection[] = []
-  const { write, idle, units } = makeWriter(writer)
+  const { write, idle, units } = makeGroups(transactionOf(writer))
 
   return {
     read: reader,

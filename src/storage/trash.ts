@@ -37,7 +37,7 @@ export async function trashNode(
     .returning('id')
     .executeTakeFirstOrThrow()
   await sql`with recursive below (id) as (
-      select ${node.id} union all
+      select id from nodes where id = ${node.id} union all
       select n.id from nodes n join below b on n.parent_id = b.id where n.trash_id is null
     ) update nodes set trash_id = ${entry} where id in (select id from below)`.execute(tx.q)
   return { entry, ...(await contentOf(tx, entry)) }

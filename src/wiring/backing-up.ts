@@ -1,12 +1,10 @@
 import { systemClock } from '../base/clock.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeAudit } from '../domain/instance/audit.ts'
-import { makeSettings } from '../domain/instance/settings.ts'
+import { makeSettings, type Given } from '../domain/instance/settings.ts'
 import { lastState } from '../storage/backups/last-state.ts'
-import { openDisk } from '../storage/blobs/disk.ts'
-import { makeHasher } from '../host/hasher.ts'
 import { knownFact } from '../storage/settings.ts'
-import { openSqlite, sqliteState } from '../storage/sqlite.ts'
+import { sqliteState } from '../storage/sqlite.ts'
 import { readConfig } from './config.ts'
 import {
   dataDirectoryPath,
@@ -18,6 +16,7 @@ import {
 } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
 import { ownBackups } from './own-backups.ts'
+import { keepsOwnRows, openStorage } from './storage.ts'
 import { version } from './version.ts'
 
 // What a backup needs of an installation. All the rest need not be loaded where nothing has changed.
@@ -44,13 +43,11 @@ async function isSettled(directory: DataDirectory): Promise<boolean> {
   return last?.version === version && last.state === (await sqliteState(directory.database))
 }
 
-async function openSettled(directory: DataDirectory, env: NodeJS.ProcessEnv): Promise<Backing> {
-  const given = readConfig(env, await readConfigFile(directory), {})
-  await secretKey(directory, false)
-  const database = openSqlite(directory.database)
+async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.ProcessEnv): Promise<Backing> {
+  await secretKey(directory, false, env)
+  const { database, blobs, close } = await openStorage(directory, given, env)
   const [server_id, epoch] = [await knownFact(database.read, 'server_id'), await knownFact(database.read, 'epoch')]
   const identity = { server_id, epoch }
-  const blobs = await openDisk(directory.blobs, makeHasher())
   const clock = systemClock
   const settings = makeSettings(database, given, clock, sealing)
   const audit = makeAudit({ database, clock, operator: commandOperator() })
@@ -58,17 +55,15 @@ async function openSettled(directory: DataDirectory, env: NodeJS.ProcessEnv): Pr
   return {
     domain: { backups, instance: { identity, settings } },
     directory,
-    async close() {
-      await database.close()
-      await blobs.close()
-    },
+    close,
   }
 }
 
 /** Opens the data directory that `--data-dir` or the environment names, for a backup of it. */
 export async function openBacking(dataDir: string | undefined, env = environment): Promise<Backing> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
-  if (await isSettled(directory)) return openSettled(directory, env)
+  const given = readConfig(env, await readConfigFile(directory), {})
+  if (keepsOwnRows(given) && (await isSettled(directory))) return openSettled(directory, given, env)
   const { openLocal } = await import('./local.ts')
   return openLocal({ dataDir: directory.path, env })
 }

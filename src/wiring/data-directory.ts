@@ -49,6 +49,9 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
 /** Where backups are put together. */
 export const scratchFolder = ({ path }: DataDirectory): string => join(path, 'tmp')
 
+/** Where contents are put together that go on to another machine. */
+export const arrivals = ({ path }: DataDirectory): string => join(path, 'arriving')
+
 /** Why a folder cannot be made, in words. */
 function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
@@ -92,14 +95,27 @@ function understood(text: string): Record<string, unknown> | undefined {
 export const writeConfigFile = ({ config }: DataDirectory, values: Record<string, unknown>): Promise<void> =>
   writeDurably(config, `${JSON.stringify(values, null, 2)}\n`)
 
-/** The installation's secret of 32 bytes in `keys/secret.key`, made when the directory is new. */
-export async function secretKey({ path }: DataDirectory, isNew: boolean): Promise<Uint8Array> {
+/** The environment variable with the file of a key that several servers share. */
+const KEY_VARIABLE = 'SVC_SECRET_KEY_FILE'
+
+/**
+ * The installation's secret of 32 bytes in `keys/secret.key`, made when the installation is new; or that in the file which
+ * SVC_SECRET_KEY_FILE names, for servers that share a database.
+ */
+export async function secretKey({ path }: DataDirectory, isNew: boolean, env: NodeJS.ProcessEnv): Promise<Uint8Array> {
+  const shared = env[KEY_VARIABLE]
+  if (shared) {
+    const key = await readKey(shared)
+    if (!key) throw new BadDataDirectory(`There is no ${shared}, which ${KEY_VARIABLE} names.`)
+    return key
+  }
   const folder = join(path, 'keys')
   const file = join(folder, 'secret.key')
   const found = await readKey(file)
   if (found) return found
   // A new key beside old data would make every second factor useless without a word.
-  if (!isNew) throw new BadDataDirectory(`${file} is missing: restore it from a backup.`)
+  if (!isNew)
+    throw new BadDataDirectory(`${file} is missing: restore it from a backup, or copy it from another server.`)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const made = [Buffer.from(`${randomBytes(32).toString('hex')}\n`)]
   // Another process may start at the same moment: the key of the first is that of both.
@@ -107,6 +123,18 @@ export async function secretKey({ path }: DataDirectory, isNew: boolean): Promis
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   })
   return (await readKey(file))!
+}
+
+/** Refuses a key under which the database was not made: no second factor could be checked with it. */
+export function assertSameKey(open: () => void): void {
+  try {
+    open()
+  } catch (cause) {
+    throw new BadDataDirectory(
+      `The secret key is not the one this database was made with: copy keys/secret.key from the server that made it, or name its file in ${KEY_VARIABLE}.`,
+      { cause },
+    )
+  }
 }
 
 async function readKey(file: string): Promise<Uint8Array | undefined> {

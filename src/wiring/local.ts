@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
@@ -7,21 +6,26 @@ import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeFiles } from '../domain/files/files.ts'
-import { makeAudit, makeInstance, makeSettings, type OptionName, type Settings } from '../domain/instance/instance.ts'
+import {
+  makeAudit,
+  makeInstance,
+  makeSettings,
+  type Given,
+  type OptionName,
+  type Settings,
+} from '../domain/instance/instance.ts'
 import { makePortability } from '../domain/portability/portability.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
-import { openDisk } from '../storage/blobs/disk.ts'
-import { makeHasher } from '../host/hasher.ts'
 import { makeContents } from '../storage/contents.ts'
 import type { Database } from '../storage/database.ts'
 import { migrate } from '../storage/migrations/migrate.ts'
 import { ensureTables } from '../storage/rows.ts'
 import { instanceFact } from '../storage/settings.ts'
-import { openSqlite } from '../storage/sqlite.ts'
 import { openAssistant } from './assistant.ts'
 import { readConfig, type Config } from './config.ts'
 import {
+  assertSameKey,
   dataDirectoryPath,
   openDataDirectory,
   readConfigFile,
@@ -30,6 +34,7 @@ import {
 } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
 import { ownBackups } from './own-backups.ts'
+import { openStorage, type Storage } from './storage.ts'
 import { version } from './version.ts'
 
 export interface LocalOptions {
@@ -49,11 +54,13 @@ export interface Local {
   close(): Promise<void>
 }
 
-async function prepare(database: Database, clock: Clock) {
+async function prepare(database: Database, clock: Clock, { seal: key }: Keys) {
   await migrate(database)
   await ensureTables(database, shapes)
   return database.write(async (tx) => {
     await seedSystemApps(tx, clock.now())
+    const sealed = await instanceFact(tx, 'key_check', () => seal(key, 'key check', ''))
+    assertSameKey(() => unseal(key, 'key check', sealed))
     return {
       server_id: await instanceFact(tx, 'server_id', () => randomHex(16)),
       epoch: await instanceFact(tx, 'epoch', () => randomHex(16)),
@@ -92,23 +99,27 @@ const sealingWith = ({ seal: key }: Keys) => ({
 })
 
 /** Opens a data directory, bringing it up to date, and puts the domain together on it. */
-export async function openLocal({
-  dataDir,
-  env = environment,
-  flags = {},
-  clock = systemClock,
-  operator = commandOperator(),
-}: LocalOptions): Promise<Local> {
+export async function openLocal(options: LocalOptions): Promise<Local> {
+  const { dataDir, env = environment, flags = {} } = options
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
-  const isNew = await stat(directory.database).then(
-    () => false,
-    () => true,
-  )
-  const keys = deriveKeys(await secretKey(directory, isNew))
-  const database = openSqlite(directory.database)
-  const blobs = await openDisk(directory.blobs, makeHasher())
-  const identity = await prepare(database, clock)
+  const storage = await openStorage(directory, given, env)
+  try {
+    return await openOn(storage, directory, given, { ...options, env })
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+async function openOn(
+  { database, blobs, isNew, close }: Storage,
+  directory: DataDirectory,
+  given: Given,
+  { env = environment, clock = systemClock, operator = commandOperator() }: LocalOptions,
+): Promise<Local> {
+  const keys = deriveKeys(await secretKey(directory, isNew, env))
+  const identity = await prepare(database, clock, keys)
 
   const settings = makeSettings(database, given, clock, sealingWith(keys))
   const audit = makeAudit({ database, clock, operator })
@@ -157,8 +168,7 @@ export async function openLocal({
     async close() {
       sync.close()
       chat.close()
-      await database.close()
-      await blobs.close()
+      await close()
     },
   }
 }

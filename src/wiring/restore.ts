@@ -18,6 +18,7 @@ import { migrate } from '../storage/migrations/migrate.ts'
 import { beginEpoch } from '../storage/restored.ts'
 import { ensureTables } from '../storage/rows.ts'
 import { openSqlite } from '../storage/sqlite.ts'
+import { PLACES } from './storage.ts'
 
 export interface Restored {
   manifest: Manifest
@@ -167,6 +168,14 @@ async function settle(
   }
 }
 
+/** A restored data directory has its rows and contents in itself, wherever they stood before. */
+function withoutPlaces(config: Uint8Array): Uint8Array {
+  const values = JSON.parse(Buffer.from(config).toString()) as Record<string, unknown>
+  if (!PLACES.some((name) => name in values)) return config
+  for (const name of PLACES) delete values[name]
+  return Buffer.from(`${JSON.stringify(values, null, 2)}\n`)
+}
+
 interface Wish {
   target: string
   keepDevices: boolean
@@ -193,7 +202,7 @@ export async function restore(
     try {
       const write = async (name: string, data: Uint8Array): Promise<void> => {
         await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 })
-        await writeDurably(join(work, name), data)
+        await writeDurably(join(work, name), name === 'config.json' ? withoutPlaces(data) : data)
       }
       await rebuild(source, manifest, { database, blobs, write }, doing)
     } finally {

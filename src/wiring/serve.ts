@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable.ts'
-import { UPKEEP_EVERY, type OptionName } from '../domain/instance/instance.ts'
+import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { makeLogger } from '../http/logger.ts'
@@ -14,6 +14,7 @@ import { environment } from './environment.ts'
 import { openLocal, type Local } from './local.ts'
 import { version } from './version.ts'
 import { startScheduledBackups, type Program } from './scheduled-backups.ts'
+import { PLACES } from './storage.ts'
 import type { SeedOrigin } from './seed-file.ts'
 
 export interface ServeOptions {
@@ -64,6 +65,7 @@ function cannotListen(cause: unknown, url: string): unknown {
 
 /** How long requests in progress may take when the server stops. */
 const GRACE_MS = 10_000
+const SWEEP_MS = 100
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
@@ -95,13 +97,17 @@ function watchConnections(server: Server): () => void {
 
 /** Starts the server. Throws when the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { env = environment, ephemeral = false, clock = systemClock, flags = {} } = options
+  const { ephemeral = false, clock = systemClock, flags = {} } = options
   const temporary = ephemeral ? await mkdtemp(join(tmpdir(), 'svc-')) : undefined
   const dataDir = temporary ?? options.dataDir
+  const { env: given = environment } = options
+  // A throw-away server has its rows and contents in its own folder, whatever the machine is set up for.
+  const env = ephemeral ? { ...given, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) } : given
   const removeTemporary = async () => temporary && rm(temporary, { recursive: true, force: true })
   try {
     const local = await openLocal({ dataDir, env, flags, clock, operator: 'system' })
     try {
+      await local.domain.instance.check()
       const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
       return await listen(local, { ...options, clock }, seeded, removeTemporary)
     } catch (error) {
@@ -179,8 +185,11 @@ async function listen(
       local.domain.chat.close()
       endSilent()
       const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+      // A request that is answered from now on leaves a connection behind that would be kept for the next one.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
       await app.close()
       clearTimeout(cut)
+      clearInterval(sweep)
       await backupEnded
       await mentionsEnded
       await local.close()

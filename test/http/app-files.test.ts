@@ -200,7 +200,7 @@ describe('the way of an app', () => {
     const own = await serverOfTest()
     const user = await own.account()
     // Another process on the same data, as a command is one.
-    const local = await openLocal({ dataDir: own.dataDir, env: {}, clock: own.clock })
+    const local = await openLocal({ dataDir: own.dataDir, env: own.env, clock: own.clock })
     onTestFinished(() => local.close())
     const { registry, releases } = local.domain.desktop
     const listed = async () =>

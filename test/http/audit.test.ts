@@ -96,7 +96,7 @@ test('a wrong second factor that locks the step is told', async () => {
 
 test('commands act under the user of the system who runs them', async () => {
   const server = await serverOfTest()
-  const command = await openLocal({ dataDir: server.dataDir, env: {}, clock: server.clock })
+  const command = await openLocal({ dataDir: server.dataDir, env: server.env, clock: server.clock })
   const news = reader(server)
   try {
     const { accounts, instance } = command.domain

@@ -30,7 +30,7 @@ async function follow(
 test('many writers at once leave a feed without gaps, which a reader sees whole and in order', async () => {
   const account = await server.account()
   const devices = await Promise.all([1, 2, 3, 4].map(() => account.another()))
-  const other = await openLocal({ dataDir: server.dataDir, env: {}, clock: server.clock })
+  const other = await openLocal({ dataDir: server.dataDir, env: server.env, clock: server.clock })
   const rounds = 15
   const perPush = 4
 

@@ -231,7 +231,7 @@ describe('a poll that waits', () => {
   })
 
   test('is answered with what another process writes, within about a second', async () => {
-    const other = await openLocal({ dataDir: server.dataDir, env: {}, clock: server.clock })
+    const other = await openLocal({ dataDir: server.dataDir, env: server.env, clock: server.clock })
     const author = { id: bob.id, username: bob.username, display_name: '', avatar_color: '', role: 'user' as const }
     const { told, ms } = await whileWaiting(ada, () =>
       other.domain.chat.send(author, { room_id: room, content: 'from afar' }),

@@ -79,7 +79,7 @@ describe('a request that waits', () => {
 
   test('is answered with what another process writes, within about a second', async () => {
     const account = await server.account()
-    const other = await openLocal({ dataDir: server.dataDir, env: {}, clock: server.clock })
+    const other = await openLocal({ dataDir: server.dataDir, env: server.env, clock: server.clock })
     const { page, ms } = await whileWaiting(account, 0, 55, () =>
       other.domain.sync.push(account.id, { operations: [note] }),
     )

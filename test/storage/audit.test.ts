@@ -60,7 +60,7 @@ async function plansOf(filter: Partial<AuditFilter>): Promise<string[]> {
     transformQuery: ({ node }) => (nodes.push(node), node),
     transformResult: ({ result }) => Promise.resolve(result),
   })
-  await auditEntries({ q, run: (query) => database.read.run(query) }, { limit: 10, ...filter })
+  await auditEntries({ engine: 'sqlite', q, run: (query) => database.read.run(query) }, { limit: 10, ...filter })
   const plans: string[] = []
   for (const node of nodes) {
     const { sql, parameters } = database.read.q.getExecutor().compileQuery(node, { queryId: 'plan' })

@@ -1,15 +1,14 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterAll, onTestFinished } from 'vitest'
 import type { OptionName } from '../../src/domain/instance/instance.ts'
 import type { Database } from '../../src/storage/database.ts'
 import { storeSetting } from '../../src/storage/settings.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
 import type { Local } from '../../src/wiring/local.ts'
 import { serve } from '../../src/wiring/serve.ts'
 import { makeAccount, type Account, type AccountOptions } from './account.ts'
 import { makeClock, type TestClock } from './clock.ts'
+import { databaseFor } from './engine.ts'
+import { temporaryFolder } from './folder.ts'
 import { request, type Reply, type Sent } from './request.ts'
 
 export interface ServerOptions {
@@ -23,9 +22,13 @@ export interface ServerOptions {
   dataDir?: string
 }
 
+export { temporaryFolder } from './folder.ts'
+
 export interface TestServer {
   url: string
   dataDir: string
+  /** What another process needs in its environment to open the same installation. */
+  env: Record<string, string>
   local: Local
   clock: TestClock
   /** The database as another process sees it. */
@@ -43,18 +46,6 @@ const SETTINGS_HOLD_MS = 10
 /** Waits until servers have noticed what another process set: what they read of the settings holds for some milliseconds. */
 export const settingsNoticed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTINGS_HOLD_MS))
 
-const MEMORY = '/dev/shm'
-const ROOM = 1024 ** 3
-
-/** A new folder, in memory where the system offers some: what has to be on a disk is tested on one. */
-export async function temporaryFolder(): Promise<string> {
-  const memory = await statfs(MEMORY).then(
-    ({ bavail, bsize }) => bavail * bsize > ROOM,
-    () => false,
-  )
-  return mkdtemp(join(memory ? MEMORY : tmpdir(), 'svc-test-'))
-}
-
 /** A temporary folder that is removed with the test. */
 export async function folderOfTest(): Promise<string> {
   const folder = await temporaryFolder()
@@ -66,18 +57,20 @@ export async function folderOfTest(): Promise<string> {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { clock = makeClock(), limits = false, administered = true, flags = {} } = options
   const dataDir = options.dataDir ?? (await temporaryFolder())
-  const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0' }
+  const place = await databaseFor(dataDir)
+  const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env }
   const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false })
-  const database = openSqlite(join(dataDir, 'svc.db'))
-  const place = { url, database, clock }
-  if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(place, { role: 'admin' })
+  const database = await place.open()
+  const site = { url, database, clock }
+  if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(site, { role: 'admin' })
   return {
     url,
     dataDir,
+    env: place.env,
     local,
     clock,
     database,
-    account: (wanted) => makeAccount(place, wanted),
+    account: (wanted) => makeAccount(site, wanted),
     send: (path, sent) => request(url, path, sent),
     async set(name, value) {
       await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
@@ -86,7 +79,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     async close() {
       await close()
       await database.close()
-      if (options.dataDir === undefined) await rm(dataDir, { recursive: true })
+      if (options.dataDir !== undefined) return
+      await place.remove()
+      await rm(dataDir, { recursive: true })
     },
   }
 }

@@ -95,7 +95,7 @@ describe('the secret key', () => {
 
   test('is one for processes that start at the same moment', async () => {
     const directory = await openDataDirectory(join(await folderOfTest(), 'data'))
-    const keys = await Promise.all(Array.from({ length: 8 }, () => secretKey(directory, true)))
+    const keys = await Promise.all(Array.from({ length: 8 }, () => secretKey(directory, true, {})))
     const text = (await readFile(join(directory.path, 'keys', 'secret.key'), 'utf8')).trim()
     expect(keys.map((key) => Buffer.from(key).toString('hex'))).toEqual(keys.map(() => text))
     expect(await readdir(join(directory.path, 'keys'))).toEqual(['secret.key'])
@@ -105,7 +105,7 @@ describe('the secret key', () => {
     const { dataDir, key } = await used()
     await rm(key)
     await expect(openLocal({ dataDir, env: {} })).rejects.toMatchObject(
-      refusal(`${key} is missing: restore it from a backup.`),
+      refusal(`${key} is missing: restore it from a backup, or copy it from another server.`),
     )
     expect(await readdir(join(dataDir, 'keys'))).toEqual([])
   })

@@ -13,7 +13,7 @@ import { makeUsage } from './usage.ts'
 
 export { makeAudit, type Audit, type Doer, type Happening, type Place, type StoredEntry } from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
-export { makeSettings, type Maintenance, type Settings, type Source } from './settings.ts'
+export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
 export type { Flaw } from './flaws.ts'
 export type { StorageReport } from './storage-check.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'

@@ -132,6 +132,19 @@ const rateLimits = Object.fromEntries(
 
 /** Every setting of the service: what `svc config` knows. */
 export const options = {
+  database: {
+    ...atStart(
+      text(/^postgres(ql)?:\/\/\S+$/, 'an address as postgres://USER:PASSWORD@HOST/NAME'),
+      '',
+      'Postgres server for the rows; without one they are in the data directory, in SQLite',
+    ),
+    secret: true,
+  },
+  blobs: atStart(
+    text(/^s3:\/\/\S+$/, 'an address as s3://BUCKET/PREFIX?endpoint=URL&region=NAME'),
+    '',
+    'S3 bucket for the contents of large files; without one they are in the data directory',
+  ),
   host: atStart(text(/^[0-9a-zA-Z.:-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on'),
   port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
   public_url: atStart(

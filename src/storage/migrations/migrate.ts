@@ -14,6 +14,11 @@ export const migrations: readonly Migration[] = [initial, sessionApi, administra
 export const instanceTable = (words: Words) =>
   sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`
 
+/** Makes what one migration makes. */
+export async function applyIn(on: Reader, words: Words, { statements }: Migration): Promise<void> {
+  for (const statement of statements(words)) await statement.execute(on.q)
+}
+
 const PREFIX = 'migration:'
 
 /** Names of the migrations a database went through, oldest first. */
@@ -45,7 +50,7 @@ export async function migrate(database: Database): Promise<string[]> {
     }
     const missing = migrations.filter(({ name }) => !applied.includes(name))
     for (const migration of missing) {
-      for (const statement of migration.statements(words)) await statement.execute(tx.q)
+      await applyIn(tx, words, migration)
       const value = new Date().toISOString()
       await tx.q
         .insertInto('instance')

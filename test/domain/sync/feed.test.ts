@@ -37,6 +37,7 @@ async function world() {
   let before: (question: number) => Promise<void> = () => Promise.resolve()
   let questions = 0
   const watched = (reader: Reader): Reader => ({
+    engine: reader.engine,
     q: reader.q,
     async run(query) {
       await before(++questions)

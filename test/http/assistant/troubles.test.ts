@@ -241,7 +241,7 @@ describe('models', () => {
     const model = await modelServerOfTest({ ollama: { 'qwen3:8b': {} } })
     const { openLocal } = await import('../../../src/wiring/local.ts')
     const server = await serverOfTest()
-    const local = await openLocal({ dataDir: server.dataDir, env: { OLLAMA_HOST: model.host } })
+    const local = await openLocal({ dataDir: server.dataDir, env: { ...server.env, OLLAMA_HOST: model.host } })
     const { found } = await local.domain.assistant.examine()
     await local.close()
     expect(found).toContain(

@@ -1,0 +1,95 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Database, Reader, Writer } from './database.ts'
+import { tablesOf, type Table } from './postgres-copy.ts'
+
+// The way of a database into Postgres: from a file of SQLite with the same tables, all in one transaction.
+
+/** Rows of one statement; those of `contents` hold up to 64 KiB each. */
+const PAGE = 100
+
+/** A database that holds something already is never filled. */
+class NotEmpty extends Error {
+  override name = 'NotEmpty'
+  readonly exitCode = 6
+}
+
+interface Reference {
+  tbl: string
+  name: string
+  definition: string
+}
+
+/** Takes the references between tables away while rows come in any order, and puts them back, which checks them all. */
+async function withoutReferences(tx: Writer, fill: () => Promise<void>): Promise<void> {
+  const { rows } = await sql<Reference>`select conrelid::regclass::text as tbl, conname as name,
+      pg_get_constraintdef(oid) as definition
+    from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`.execute(tx.q)
+  for (const { tbl, name } of rows)
+    await sql`alter table ${sql.raw(tbl)} drop constraint ${sql.ref(name)}`.execute(tx.q)
+  await fill()
+  for (const { tbl, name, definition } of rows)
+    await sql`alter table ${sql.raw(tbl)} add constraint ${sql.ref(name)} ${sql.raw(definition)}`.execute(tx.q)
+}
+
+const quoted = (name: string): RawBuilder<unknown> => sql.ref(name)
+
+async function fillTable(tx: Writer, from: Reader, { name, columns, key }: Table): Promise<void> {
+  const listed = sql.join(columns.map((column) => quoted(column.name)))
+  const order = sql.join(key.map(quoted))
+  let last: unknown[] | undefined
+  for (;;) {
+    const after: RawBuilder<unknown> = last ? sql`where (${order}) > (${sql.join(last)})` : sql``
+    const { rows } = await sql<Record<string, unknown>>`select ${listed} from ${sql.table(name)} ${after}
+      order by ${order} limit ${PAGE}`.execute(from.q)
+    if (rows.length > 0) {
+      const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column.name]))})`)
+      await sql`insert into ${sql.table(name)} (${listed}) values ${sql.join(values)}`.execute(tx.q)
+      last = key.map((column) => rows.at(-1)![column])
+    }
+    if (rows.length < PAGE) return
+  }
+}
+
+/** Lets every table go on counting where the other one stood. */
+async function fillCounters(tx: Writer, from: Reader, tables: readonly Table[]): Promise<void> {
+  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(from.q)
+  for (const { name, seq } of rows)
+    if (seq > 0 && tables.some((table) => table.name === name))
+      await sql`select setval(pg_get_serial_sequence(${`"${name}"`}, 'id'), cast(${seq} as bigint))`.execute(tx.q)
+}
+
+/** The columns that both have; a column that one of them lacks would be lost, or be empty. */
+async function assertSameColumns(from: Reader, tables: readonly Table[]): Promise<void> {
+  const namesOf = (names: readonly { name: string }[]) =>
+    names
+      .map(({ name }) => name)
+      .sort()
+      .join(', ')
+  const there = new Map((await from.q.introspection.getTables()).map((table) => [table.name, namesOf(table.columns)]))
+  for (const { name, columns } of tables) {
+    const own = namesOf(columns)
+    if (there.get(name) !== own)
+      throw new Error(`The table ${name} has the columns ${there.get(name) ?? '(none)'} there, and ${own} here.`)
+  }
+}
+
+/**
+ * Takes over every row of `from`, a database of SQLite that nobody writes to. Both are brought up to date before. Throws
+ * `NotEmpty` when there are accounts already; whatever goes wrong, nothing was changed.
+ */
+export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
+  await database.write(async (tx) => {
+    const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
+    if (somebody) throw new NotEmpty('That database has accounts already: give an empty one.')
+    const tables = await tablesOf(tx)
+    await assertSameColumns(from, tables)
+    await withoutReferences(tx, async () => {
+      for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(tx.q)
+      for (const [index, table] of tables.entries()) {
+        await fillTable(tx, from, table)
+        progress?.(index + 1, tables.length)
+      }
+      await fillCounters(tx, from, tables)
+    })
+  })
+}

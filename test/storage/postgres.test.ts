@@ -1,0 +1,290 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { Busy } from '../../src/base/trouble.ts'
+import { shapes } from '../../src/domain/sync/sync.ts'
+import { insertAccount } from '../../src/storage/accounts.ts'
+import { first, prepared, type Database } from '../../src/storage/database.ts'
+import { migrate } from '../../src/storage/migrations/migrate.ts'
+import { openPostgres } from '../../src/storage/postgres.ts'
+import { fillPostgres } from '../../src/storage/postgres-fill.ts'
+import { ensureTables } from '../../src/storage/rows.ts'
+import { migrationNames, openCopy } from '../../src/storage/sqlite-copy.ts'
+import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
+import { folderOfTest } from '../support/server.ts'
+
+const missing = programs === undefined
+
+describe.skipIf(missing)('a database of Postgres', () => {
+  let cluster: Cluster
+  beforeAll(async () => {
+    cluster = await startPostgres()
+  })
+  afterAll(() => cluster.stop())
+
+  async function opened(url: string, patience?: number): Promise<Database> {
+    const database = await openPostgres(url, patience)
+    onTestFinished(() => database.close())
+    return database
+  }
+
+  /** With every table. */
+  async function made(): Promise<{ database: Database; url: string }> {
+    const url = await cluster.database(freshName())
+    const database = await opened(url)
+    await migrate(database)
+    await ensureTables(database, shapes)
+    return { database, url }
+  }
+
+  const addUser = (database: Database, username: string) =>
+    database.write((tx) =>
+      insertAccount(
+        tx,
+        {
+          username,
+          display_name: username,
+          avatar_color: '#336699',
+          role: 'user',
+          password_hash: '-',
+          quota_bytes: null,
+        },
+        1_000,
+      ),
+    )
+
+  const put = (database: Database, key: string, value: string) =>
+    database.write(async (tx) => {
+      await tx.q.insertInto('settings').values({ key, value }).execute()
+    })
+
+  const settings = async (database: Database) =>
+    (await database.read.q.selectFrom('settings').selectAll().orderBy('key').execute()).map(({ key }) => key)
+
+  /** Ends the connection on which a process writes, as a network or a restart does. */
+  const cut = (database: Database) =>
+    sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(database.read.q)
+
+  test('gives values as SQLite does', async () => {
+    const { database } = await made()
+    await addUser(database, 'ada')
+    const { rows } = await sql<
+      Record<string, unknown>
+    >`select cast(9007199254740991 as bigint) as whole, sum(id) as sum,
+      count(*) as count, 1 = 1 as yes, cast(0.1 as double precision) as real, null as nothing,
+      '\\x00ff'::bytea as bytes from users`.execute(database.read.q)
+    expect(rows).toEqual([
+      {
+        whole: 2 ** 53 - 1,
+        sum: 1,
+        count: 1,
+        yes: 1,
+        real: 0.1,
+        nothing: null,
+        bytes: Buffer.from([0, 255]),
+      },
+    ])
+    const names = ['b', 'a', 'Z', 'é', 'z', '_']
+    for (const name of names) await put(database, name, '')
+    // Byte by byte, whatever the language of the server.
+    expect(await settings(database)).toEqual(names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))))
+  })
+
+  test('undoes a unit that throws alone, and keeps those it shares a commit with', async () => {
+    const { database } = await made()
+    const outcomes = await Promise.allSettled([
+      put(database, 'one', ''),
+      database.write(async (tx) => {
+        await tx.q.insertInto('settings').values({ key: 'two', value: '' }).execute()
+        throw new Error('no')
+      }),
+      put(database, 'one', 'again'),
+      put(database, 'three', ''),
+    ])
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(await settings(database)).toEqual(['one', 'three'])
+  })
+
+  test('lets one server write at a time, so that nothing is decided on what another is just changing', async () => {
+    const { database, url } = await made()
+    const other = await opened(url)
+    await put(database, 'count', '0')
+    const query = prepared<{ key: string }, { value: string }>(({ q, p }) =>
+      q.selectFrom('settings').select('value').where('key', '=', p.key),
+    )
+    const raise = (on: Database) =>
+      on.write(async (tx) => {
+        const { value } = (await first(query(tx, { key: 'count' })))!
+        await tx.q
+          .updateTable('settings')
+          .set({ value: String(Number(value) + 1) })
+          .where('key', '=', 'count')
+          .execute()
+      })
+    await Promise.all(Array.from({ length: 200 }, (_, index) => raise(index % 2 ? database : other)))
+    expect(await first(query(database.read, { key: 'count' }))).toEqual({ value: '200' })
+  })
+
+  test('says that it is busy when another server holds it too long, and goes on then', async () => {
+    const { database, url } = await made()
+    const impatient = await opened(url, 100)
+    let free: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (free = resolve))
+    let started: () => void = () => undefined
+    const isHeld = new Promise<void>((resolve) => (started = resolve))
+    const holding = database.write(async () => {
+      started()
+      await held
+    })
+    await isHeld
+    await expect(put(impatient, 'late', '')).rejects.toThrow(Busy)
+    free()
+    await holding
+    await put(impatient, 'in time', '')
+    expect(await settings(database)).toEqual(['in time'])
+  })
+
+  test('a snapshot is one state, however long it takes', async () => {
+    const { database } = await made()
+    await put(database, 'before', '')
+    await database
+      .snapshot(async (at) => {
+        await at.q.selectFrom('settings').selectAll().execute()
+        await put(database, 'meanwhile', '')
+        expect(await at.q.selectFrom('settings').selectAll().execute()).toHaveLength(1)
+        await expect(at.q.deleteFrom('settings').execute()).rejects.toThrow('read-only transaction')
+      })
+      .catch((error: unknown) => expect(String(error)).toContain('aborted'))
+    expect(await settings(database)).toEqual(['before', 'meanwhile'])
+  })
+
+  test('a connection that was lost is replaced, and what was not committed is not there', async () => {
+    const { database, url } = await made()
+    const admin = await opened(url)
+    await put(database, 'one', '')
+    await cut(admin)
+    await put(database, 'two', '')
+    const unit = database.write(async (tx) => {
+      await tx.q.insertInto('settings').values({ key: 'three', value: '' }).execute()
+      await cut(admin)
+      await tx.q.insertInto('settings').values({ key: 'four', value: '' }).execute()
+    })
+    await expect(unit).rejects.toThrow(Busy)
+    await put(database, 'five', '')
+    expect(await settings(database)).toEqual(['five', 'one', 'two'])
+  })
+
+  test('a server that crashes keeps what was acknowledged, and is found again', async () => {
+    const { database } = await made()
+    const acknowledged: string[] = []
+    const writing = Array.from({ length: 40 }, async () => {
+      const key = randomUUID()
+      await put(database, key, '')
+      acknowledged.push(key)
+    })
+    await Promise.race(writing)
+    await cluster.crash()
+    await Promise.allSettled(writing)
+    await expect(put(database, 'down', '')).rejects.toThrow(Busy)
+    await expect(settings(database)).rejects.toThrow(Busy)
+    await cluster.start()
+    await put(database, 'up', '')
+    expect(await settings(database)).toEqual(expect.arrayContaining([...acknowledged, 'up']))
+  })
+
+  test('goes into a file of SQLite and into another database, row by row, and goes on counting', async () => {
+    const { database } = await made()
+    for (const name of ['ada', 'grace', 'gone']) await addUser(database, name)
+    await database.write(async (tx) => {
+      await tx.q.deleteFrom('users').where('username', '=', 'gone').execute()
+      const content = { sha256: 'ab', size: 3, data: Buffer.from([0, 1, 255]), touched_at: 5 }
+      await tx.q.insertInto('contents').values(content).execute()
+    })
+    const folders = Array.from({ length: 450 }, (_, index) => index)
+    await database.write(async (tx) => {
+      const rest = { room_id: null, sha256: null, trash_id: null, size: 0, version: 1 }
+      const node = { ...rest, user_id: 1, type: 'directory' as const, mtime: 1, created_at: 1, updated_at: 1 }
+      const rootOf = tx.q.selectFrom('nodes').select('id').where('user_id', '=', 1).where('parent_id', 'is', null)
+      const { id: root } = await rootOf.executeTakeFirstOrThrow()
+      for (const index of folders)
+        await tx.q
+          .insertInto('nodes')
+          .values({ ...node, parent_id: root, name: `f${index}`, name_key: `f${index}` })
+          .execute()
+      // A folder that is younger than what lies in it.
+      const { id: youngest } = await tx.q
+        .insertInto('nodes')
+        .values({ ...node, parent_id: root, name: 'z', name_key: 'z' })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      await tx.q.updateTable('nodes').set({ parent_id: youngest }).where('name', '=', 'f0').execute()
+    })
+    const file = join(await folderOfTest(), 'copy.db')
+    const told: number[] = []
+    await database.copyTo(file, { without: ['sessions'], progress: (done, total) => told.push(done / total) })
+    expect(told.at(-1)).toBe(1)
+    const copy = openCopy(file)
+    onTestFinished(() => copy.close())
+    expect(await copy.problems(migrationNames)).toEqual([])
+
+    const { database: other } = await made()
+    await fillPostgres(other, copy.at)
+    expect(await other.damage(false)).toEqual([])
+    for (const table of ['users', 'nodes', 'contents', 'counters', 'changes', 'instance'] as const) {
+      const all = (on: Database['read']) => on.q.selectFrom(table).selectAll().execute()
+      const rows = (await all(database.read)).map((row) => JSON.stringify(row)).sort()
+      expect((await all(copy.at)).map((row) => JSON.stringify(row)).sort(), table).toEqual(rows)
+      expect((await all(other.read)).map((row) => JSON.stringify(row)).sort(), table).toEqual(rows)
+    }
+    // The number of somebody who is gone is not given again.
+    expect(await addUser(other, 'new')).toBe(4)
+    await expect(fillPostgres(other, copy.at)).rejects.toMatchObject({ name: 'NotEmpty', exitCode: 6 })
+  })
+
+  test('gives freed room back, and says what it is', async () => {
+    const { database } = await made()
+    const data = randomBytes(50_000)
+    for (let index = 0; index < 20; index++)
+      await database.write((tx) =>
+        tx.q
+          .insertInto('contents')
+          .values({ sha256: String(index), size: data.length, data, touched_at: 0 })
+          .execute(),
+      )
+    await database.write((tx) => tx.q.deleteFrom('contents').execute())
+    const { before, after } = await database.shrink()
+    expect(after).toBeLessThan(before)
+    expect(await database.describe()).toMatchObject({ engine: 'PostgreSQL', fsync: 'on', synchronous_commit: 'on' })
+  })
+
+  test.each([
+    [
+      'a server that is not there',
+      (url: string) => url.replace(/:\d+\//, ':1/'),
+      7,
+      /does not answer: .*ECONNREFUSED.* Start it/,
+    ],
+    [
+      'a database that is not there',
+      (url: string) => `${url}_not`,
+      5,
+      /^There is no database .*_not at 127\.0\.0\.1:\d+: create it \(createdb\)\.$/,
+    ],
+    [
+      'a user who is not there',
+      (url: string) => url.replace('svc@', 'nobody:secret@'),
+      4,
+      /^The database .* refuses the user or the password: /,
+    ],
+  ])('%s is refused in a sentence without a password', async (_, change, exitCode, message) => {
+    const url = change(await cluster.database(freshName()))
+    const refused = await openPostgres(url).then(
+      () => undefined,
+      (error: unknown) => error as Error,
+    )
+    expect(refused).toMatchObject({ exitCode, message: expect.stringMatching(message) as string })
+    expect(refused?.message).not.toContain('secret')
+  })
+})

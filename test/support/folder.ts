@@ -1,0 +1,18 @@
+import { mkdtemp, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const MEMORY = '/dev/shm'
+const ROOM = 1024 ** 3
+
+/** Where temporary folders go: in memory where the system offers some. */
+export async function temporaryRoot(): Promise<string> {
+  const memory = await statfs(MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize > ROOM,
+    () => false,
+  )
+  return memory ? MEMORY : tmpdir()
+}
+
+/** A new folder, in memory where the system offers some: what has to be on a disk is tested on one. */
+export const temporaryFolder = async (): Promise<string> => mkdtemp(join(await temporaryRoot(), 'svc-test-'))
