@@ -5,15 +5,17 @@ import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
 import { syncFolder } from '../../host/durable.ts'
 import { Changed } from './changed.ts'
+import { giveBack, keepEdit } from './late-edits.ts'
 import { isLocked } from './lock.ts'
-import { placeOf } from './paths.ts'
-import { assertFolders, discardFile, placeNew, placeOver, renameAside, see, trashPlace } from './placing.ts'
+import { deviceLabel, placeOf } from './paths.ts'
+import { assertFolders, placeNew, placeOver, renameAside, see, takeAway, trashPlace } from './placing.ts'
 import { runName } from './recover.ts'
 import { makeGuard, openRoot, ownFile, type Root } from './root.ts'
 import { foldsCase } from './scan.ts'
 import { openForRun, openToLook } from './session.ts'
-import type { State } from './state.ts'
+import type { Change, State } from './state.ts'
 import { keyOf, secondsOf } from './tree.ts'
+import type { Work } from './work.ts'
 
 /** Which side of a conflict is kept. */
 export type Choice = 'mine' | 'theirs' | 'both'
@@ -75,9 +77,29 @@ interface Settling {
   clock: Clock
 }
 
+/** What a decision works with. */
+interface Deciding extends Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'clock' | 'state'> {
+  /** Where what is given up goes. */
+  trash: (path: string) => string
+}
+
+function decidingOn({ path, registered }: Root, state: State, clock: Clock): Deciding {
+  const now = iso(clock.now())
+  return {
+    root: path,
+    state,
+    clock,
+    device: deviceLabel(registered.device_name),
+    date: now.slice(0, 10),
+    onDone: () => undefined,
+    trash: (given) => trashPlace(path, runName(now, randomHex(2)), given),
+  }
+}
+
 /**
  * Settles a conflict in the folder; the next run carries it to the server. What is given up goes to `.svc/trash`. Throws `Held` while a
- * run is at work, and `Changed` when something is not as it was.
+ * run is at work, and `Changed` when something is not as it was. What was written at the last moment into a file that is given up is not:
+ * it goes back and is `Changed`, or becomes another conflict copy where the version that is kept has its place by then.
  */
 export async function settleFile(
   conflict: FileConflict,
@@ -92,17 +114,18 @@ export async function settleFile(
     const recorded = state.conflicts().find((each) => each.copy === copy)
     const mine = see(placeOf(root.path, copy))
     if (!recorded || (choice !== 'both' && mine?.kind !== 'file' && mine?.kind !== 'dir')) throw new Changed('here')
-    const trash = (path: string): string => trashPlace(root.path, runName(iso(clock.now()), randomHex(2)), path)
+    const deciding = decidingOn(root, state, clock)
     assertFolders(root.path, copy)
     assertFolders(root.path, recorded.path)
+    const late: Change[] = []
     if (choice === 'mine') {
       // In two steps the path is empty for a moment: then it counts as unknown, never as deleted here.
       const key = keyOf(recorded.path, foldsCase(root.path))
       if (!bothFiles(root.path, copy, recorded.path)) state.commit([{ dropBelow: key }])
-      takeMine(root.path, copy, recorded.path, trash)
-    } else if (choice === 'theirs') discard(root.path, copy, trash)
+      late.push(...(await takeMine(deciding, copy, recorded.path)))
+    } else if (choice === 'theirs') await discard(deciding, copy)
     await syncFolder(dirname(placeOf(root.path, copy)))
-    state.commit([{ settled: copy }])
+    state.commit([{ settled: copy }, ...late])
   } finally {
     close()
   }
@@ -111,23 +134,29 @@ export async function settleFile(
 const bothFiles = (root: string, one: string, other: string): boolean =>
   [one, other].every((path) => see(placeOf(root, path))?.kind === 'file')
 
-function takeMine(root: string, copy: string, path: string, trash: (path: string) => string): void {
+async function takeMine(deciding: Deciding, copy: string, path: string): Promise<Change[]> {
+  const { root, trash } = deciding
   const [from, to] = [placeOf(root, copy), placeOf(root, path)]
   const [mine, theirs] = [see(from), see(to)]
   if (mine?.kind === 'file' && theirs?.kind === 'file') {
-    placeOver(from, to, theirs.id, trash(path))
-    return
+    const aside = trash(path)
+    return placeOver(from, to, theirs.id, aside) ? [] : [await keepEdit(deciding, path, aside)]
   }
-  if (theirs) discard(root, path, trash)
+  if (theirs) await discard(deciding, path)
   if (mine?.kind === 'file') placeNew(from, to)
   else renameAside(from, to)
+  return []
 }
 
 /** Takes a file, or a folder with everything in it, to the trash. */
-function discard(root: string, path: string, trash: (path: string) => string): void {
+async function discard(deciding: Deciding, path: string): Promise<void> {
+  const { root, state, trash } = deciding
   const place = placeOf(root, path)
   const seen = see(place)
-  if (seen?.kind === 'file') discardFile(place, seen.id, trash(path))
-  else if (seen?.kind === 'dir') renameSync(place, trash(path))
-  else throw new Changed('here')
+  if (seen?.kind === 'file') {
+    const aside = trash(path)
+    if (takeAway(place, seen.id, aside)) return
+    state.commit(await giveBack(deciding, path, aside))
+  } else if (seen?.kind === 'dir') return renameSync(place, trash(path))
+  throw new Changed('here')
 }

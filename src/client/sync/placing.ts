@@ -139,13 +139,6 @@ export function takeAway(place: string, expected: Identity, trash: string): bool
   return isUntouched(trash, expected)
 }
 
-/** Moves the expected file to the trash. What turns out to be another one goes back, and is `Changed`. */
-export function discardFile(place: string, expected: Identity, trash: string): void {
-  if (takeAway(place, expected, trash)) return
-  placeNew(trash, place)
-  throw new Changed('here')
-}
-
 /** Removes a folder that is empty; one that is not is `Changed`. */
 export function discardFolder(place: string): void {
   try {
