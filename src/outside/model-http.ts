@@ -24,9 +24,18 @@ export const guardedFetch: typeof fetch = async (input, init) => {
 
 const MAX_RETRY_AFTER = 3_600
 
+/** A date without its zone, as C's `asctime` writes it: it is in UTC, and `Date.parse` would take it for local time. */
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/
+
+/** Milliseconds since the epoch that a date of HTTP names, in any of its three forms (RFC 9110, 5.6.7); NaN for anything else. */
+function momentOf(text: string): number {
+  if (text.endsWith(' GMT')) return Date.parse(text)
+  return ASCTIME.test(text) ? Date.parse(`${text} GMT`) : NaN
+}
+
 /** Seconds to wait as `Retry-After` has them: a number, or the date until which (RFC 9110, 10.2.3). */
 function retryAfterOf(text = ''): number | undefined {
-  const until = text.endsWith(' GMT') ? Date.parse(text) : NaN
+  const until = momentOf(text)
   const seconds = Number.isNaN(until) ? Number(text) : (until - Date.now()) / 1_000
   return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER) : undefined
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ModelTrouble } from '../../src/base/language-model.ts'
 import { makeModels } from '../../src/outside/models.ts'
 import { modelServerOfTest, type Scripted } from '../support/model-server.ts'
@@ -56,9 +56,25 @@ test('a model that takes no request for the moment is asked again after the time
   })
 })
 
-test('a time may be named as a date', async () => {
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
+
+/** A moment in the three forms of RFC 9110, 5.6.7. */
+const dateForms = {
+  'IMF-fixdate': (imf: string) => imf,
+  'RFC 850': (imf: string) =>
+    imf.replace(/^\w+, (\d\d) (\w+) \d\d(\d\d)/, `${DAYS[new Date(imf).getUTCDay()]}, $1-$2-$3`),
+  asctime: (imf: string) =>
+    imf.replace(/^(\w+), (\d\d) (\w+) (\d{4}) (\S+) GMT$/, (_, ...[day, date, month, year, time]: string[]) =>
+      [day, month, date!.replace(/^0/, ' '), time, year].join(' '),
+    ),
+}
+
+test.each(Object.entries(dateForms))('a time may be named as a date: %s', async (_, form) => {
+  // A zone that is not UTC, because a date without one is in UTC and not in that of this machine.
+  vi.stubEnv('TZ', 'America/New_York')
+  onTestFinished(() => void vi.unstubAllEnvs())
   const server = await modelServerOfTest()
-  server.will(refusal(503, inSeconds(9)), { text: 'Well.' })
+  server.will(refusal(503, form(inSeconds(9))), { text: 'Well.' })
   const slept: number[] = []
   await makeModels({ sleep: (ms) => Promise.resolve(slept.push(ms)) }).ask({
     server: { url: server.url, key: '' },
@@ -70,6 +86,8 @@ test('a time may be named as a date', async () => {
     onText: () => undefined,
   })
   expect(slept).toHaveLength(1)
+  // More than the pause without it; the date has whole seconds, and time goes by.
+  expect(slept[0]).toBeGreaterThan(4_000)
   expect(slept[0]).toBeLessThanOrEqual(9_000)
 })
 
