@@ -28,7 +28,7 @@ export async function syncFolder(path: string): Promise<void> {
  * When it resolves, the new content is on the disk. The file gets exactly `mode`; its folder must exist.
  */
 export const writeDurably = (path: string, data: string | Uint8Array, mode = 0o600): Promise<void> =>
-  viaTemporary(path, mode, true, async (file) => {
+  viaTemporary(path, { mode, replace: true }, async (file) => {
     await file.writeFile(data)
     // The mode given to `open` is cut by the umask.
     await file.chmod(mode)
@@ -41,15 +41,17 @@ export interface StreamOptions {
   mode?: number | undefined
   /** Modification time, in seconds since the epoch. */
   mtime?: number | undefined
+  /** Name of the file beside it that is written first, which nobody else has; one by chance without it. */
+  temporary?: string | undefined
 }
 
 /** As `writeDurably`, from a stream; when the stream fails, nothing has changed. */
 export const streamDurably = (
   path: string,
   content: AsyncIterable<Uint8Array>,
-  { replace, mode, mtime }: StreamOptions,
+  { replace, mode, mtime, temporary }: StreamOptions,
 ): Promise<void> =>
-  viaTemporary(path, mode ?? 0o666, replace, async (file) => {
+  viaTemporary(path, { mode: mode ?? 0o666, replace, name: temporary }, async (file) => {
     for await (const chunk of content) await file.writeFile(chunk)
     if (mode !== undefined) await file.chmod(mode)
     if (mtime !== undefined) await file.utimes(mtime, mtime)
@@ -57,11 +59,10 @@ export const streamDurably = (
 
 async function viaTemporary(
   path: string,
-  mode: number,
-  replace: boolean,
+  { mode, replace, name }: { mode: number; replace: boolean; name?: string | undefined },
   fill: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
-  const temporary = join(dirname(path), `.${basename(path).slice(0, 100)}.${randomHex(6)}.tmp`)
+  const temporary = join(dirname(path), name ?? `.${basename(path).slice(0, 100)}.${randomHex(6)}.tmp`)
   const file = await open(temporary, 'wx', mode)
   try {
     try {

@@ -9,18 +9,19 @@ import { serve } from '../../src/wiring/serve.ts'
 //
 //   serve FOLDER, open FOLDER    with FOLDER as data directory
 //   backup FOLDER                backs up FOLDER/data to FOLDER/repo, over and over until it is killed
+//   archive FOLDER               the same to archives FOLDER/1.tar, FOLDER/2.tar, …
 //   restore FOLDER               restores the newest backup of FOLDER/repo to FOLDER/new
 
 const [what, folder] = process.argv.slice(2) as [string, string]
 const env = { SVC_LIMITS: 'off', SVC_PORT: '0' }
 const ready = (url = '') => process.stdout.write(`ready ${url}\n`)
 
-async function backUp(): Promise<never> {
+async function backUp(placeOf: (round: number) => string): Promise<never> {
   const local = await openLocal({ dataDir: join(folder, 'data'), env })
   const unasked = () => Promise.reject(new Error('A passphrase was asked for.'))
   ready()
-  for (;;) {
-    const wish = { to: join(folder, 'repo'), encrypt: false, anew: true }
+  for (let round = 1; ; round++) {
+    const wish = { to: join(folder, placeOf(round)), encrypt: false, anew: true }
     await local.domain.backups.create(await backupTarget(local, wish, { chosen: unasked, known: unasked }))
   }
 }
@@ -33,7 +34,8 @@ async function bringBack(): Promise<void> {
   await restore(source, newest, { target: join(folder, 'new'), keepDevices: false })
 }
 
-if (what === 'backup') await backUp()
+if (what === 'backup') await backUp(() => 'repo')
+else if (what === 'archive') await backUp((round) => `${round}.tar`)
 else if (what === 'restore') await bringBack()
 else {
   const running =

@@ -61,7 +61,7 @@ async function bundle(program: Program): Promise<string> {
 
 /** Starts the program on a folder, behind another command (`strace …`) if one is given, and waits until it is ready. */
 export const startChild = (
-  what: 'serve' | 'open' | 'backup' | 'restore',
+  what: 'serve' | 'open' | 'backup' | 'archive' | 'restore',
   folder: string,
   behind: string[] = [],
 ): Promise<Child> => startProgram('child', [what, folder], behind)

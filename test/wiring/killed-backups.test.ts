@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { verify } from '../../src/domain/backups/backups.ts'
 import { standingLocks } from '../../src/storage/backups/lock.ts'
@@ -54,6 +54,26 @@ test('a first backup that is killed does not stand in the way of the next', { ti
     expect((await verify(source, await source.ids(), await folderOfTest())).problems).toEqual([])
     await rm(join(place.folder, 'repo'), { recursive: true })
   }
+})
+
+test('an archive that is killed leaves nothing behind the next one, and one that is being written is let be', async () => {
+  const place = await placeOfTest()
+  await place.put('/large.bin', bytesOf(20_000_000, 7))
+  const unfinished = async () => (await readdir(place.folder)).filter((name) => name.endsWith('.tmp'))
+  const child = await startChild('archive', place.folder)
+  let written: string[] = []
+  while (written.length === 0) {
+    child.process.kill('SIGCONT')
+    await setImmediate()
+    child.process.kill('SIGSTOP')
+    written = await unfinished()
+  }
+  await place.backUp('beside.tar')
+  expect(await unfinished()).toEqual(written)
+  await child.kill()
+  expect(await unfinished()).toEqual(written)
+  await place.backUp('after.tar')
+  expect(await unfinished()).toEqual([])
 })
 
 test.each(['missing', 'empty'])(

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../base/tar-writer.ts'
 import { randomHex } from '../../base/random.ts'
 import { recognise } from '../../base/trouble.ts'
@@ -22,6 +23,7 @@ import { AGE_PAYLOAD, headerOf, newHeader, openFile } from './passphrase.ts'
 import { HEADER_FILE, headerText, parseHeader } from './repository.ts'
 import type { BackupSink, BackupSource, Draft } from './source.ts'
 import { seal, type Bytes } from './stream-cipher.ts'
+import { clearUnfinished, unfinishedName } from './unfinished.ts'
 
 // One backup in one file: a tar archive of a repository that holds it alone, in a fixed order and with headers of one form.
 // The reader takes exactly the bytes that the writer would have written, and nothing that could be read in two ways.
@@ -105,7 +107,7 @@ async function* encrypted(passphrase: string, content: AsyncIterable<Uint8Array>
 
 /**
  * An archive to be written; with a passphrase, an age file around it. A file of that name is never replaced: the error is
- * EEXIST. It gets its name when it is complete.
+ * EEXIST. It gets its name when it is complete; those in its folder that never became so are removed first.
  */
 export const newArchive = (file: string, passphrase: string | undefined, store: BlobStore): BackupSink => ({
   place: file,
@@ -123,7 +125,8 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
     const tar = tarOf(entriesOf(manifest, draft, store), stored)
     try {
       const content = passphrase === undefined ? tar : encrypted(passphrase, tar)
-      await streamDurably(file, content, { replace: false, mode: 0o600 })
+      await clearUnfinished(dirname(file), Date.now())
+      await streamDurably(file, content, { replace: false, mode: 0o600, temporary: unfinishedName() })
     } catch (error) {
       throw recognise(error)
     }

@@ -39,15 +39,17 @@ const ABANDONED = 10 * MINUTE
 /** How long it is tried to take a lock, ms. */
 const PATIENCE = SECOND
 
-function isGone({ host, pid }: Holder): boolean {
-  if (host !== hostname()) return false
+/** Whether there is a process of that number on this machine. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return false
+    return true
   } catch (error) {
-    return codeOf(error) === 'ESRCH'
+    return codeOf(error) !== 'ESRCH'
   }
 }
+
+const isGone = ({ host, pid }: Holder): boolean => host === hostname() && !isRunning(pid)
 
 /** What a lock file says; undefined when it is gone again, or was cut off and says nothing. */
 async function holderOf(path: string): Promise<Holder | undefined> {

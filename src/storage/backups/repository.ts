@@ -23,6 +23,7 @@ import {
 import { bytesAtHand, openPool, poolKeys, type ObjectPool, type Origin, type PoolKeys } from './object-pool.ts'
 import type { BackupSink, BackupSource } from './source.ts'
 import { openSealed, seal } from './stream-cipher.ts'
+import { clearUnfinished } from './unfinished.ts'
 
 // A repository is a folder in which the backups of one server share their objects:
 //
@@ -104,6 +105,7 @@ export async function createRepository(
   sealedKey: Uint8Array | undefined,
 ): Promise<RepositoryHeader> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
+  await clearUnfinished(folder, Date.now())
   const foreign = (await readdir(folder)).find((name) => !OURS.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
     throw new BadRepository(
