@@ -1,11 +1,24 @@
-import { isFault, type Fault } from '../contract/errors.ts'
+import { errors, isFault, type ErrorCode, type Fault } from '../contract/errors.ts'
 import { moment } from './moment.ts'
+
+/** Texts that the contract fixes in German, as the command says them. */
+const ENGLISH: Partial<Record<ErrorCode, string>> = {
+  not_found: 'The server has no such thing, or not any more.',
+  internal: 'An error inside the server.',
+}
 
 /** What an error says to whoever ran the command, in one sentence. */
 export function sentenceOf(error: unknown): string {
   if (isFault(error, 'maintenance')) return aboutMaintenance(error)
   if (isFault(error, 'bad_request')) return aboutFlaws(error)
+  if (isFault(error)) return inEnglish(error)
   return error instanceof Error ? error.message : String(error)
+}
+
+/** The text of the server, which may go on behind that of the contract. */
+function inEnglish({ code, message }: Fault): string {
+  const [text, fixed] = [ENGLISH[code], errors[code][1]]
+  return text !== undefined && message.startsWith(fixed) ? text + message.slice(fixed.length) : message
 }
 
 /** What is wrong with which field, where the fault says no more than that something is. */

@@ -3,6 +3,7 @@ import type { AssistantAnswer } from '../../contract/assistant.ts'
 import type { AskEvent, Asking, Confirmation, Question } from '../../client/ask/asking.ts'
 import { Exit } from '../exit.ts'
 import type { Io } from '../io.ts'
+import { noSuch } from './no-such.ts'
 import { plainText } from './shown-text.ts'
 import type { Stage } from './stage.ts'
 
@@ -55,7 +56,9 @@ export async function converse(talk: Talk, question: Question): Promise<Assistan
   const note = ({ change_set_id }: AssistantAnswer): void => {
     if (change_set_id !== undefined) changed.push(change_set_id)
   }
-  let answer = await hear(talk, asking.ask(question, { stream, signal }))
+  const { conversation_id: id } = question
+  const first = hear(talk, asking.ask(question, { stream, signal }))
+  let answer = await (typeof id === 'number' ? first.catch(noSuch('conversation', id)) : first)
   note(answer)
   for (;;) {
     const wish = answer.actions.findLast((action) => action.type === 'confirm')

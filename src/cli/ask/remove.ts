@@ -1,5 +1,6 @@
 import { assistant } from '../../contract/assistant.ts'
 import { cancelled, command, flag } from '../command.ts'
+import { noSuch } from './no-such.ts'
 import { numberOf } from './number-of.ts'
 
 export const remove = command({
@@ -13,7 +14,9 @@ export const remove = command({
   async run({ io, api, args, flags }) {
     const conversation_id = numberOf('A conversation', args.id)
     if (!flags.yes && !(await io.confirm(`Delete conversation ${conversation_id}?`))) throw cancelled()
-    await api.call(assistant.actions.delete_conversation, { conversation_id })
+    await api
+      .call(assistant.actions.delete_conversation, { conversation_id })
+      .catch(noSuch('conversation', conversation_id))
     io.say(`Deleted conversation ${conversation_id}.`, { conversation_id, deleted: true })
   },
 })

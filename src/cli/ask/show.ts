@@ -1,6 +1,7 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command } from '../command.ts'
 import { moment } from '../moment.ts'
+import { noSuch } from './no-such.ts'
 import { numberOf } from './number-of.ts'
 
 export const show = command({
@@ -12,7 +13,9 @@ export const show = command({
   examples: ['svc ask show 12', 'svc ask show 12 --json'],
   async run({ io, api, args }) {
     const conversation_id = numberOf('A conversation', args.id)
-    const { messages } = await api.call(assistant.actions.messages, { conversation_id })
+    const { messages } = await api
+      .call(assistant.actions.messages, { conversation_id })
+      .catch(noSuch('conversation', conversation_id))
     if (io.json) return io.say('', { conversation_id, messages })
     const { shownText } = await import('./shown-text.ts')
     for (const [index, { role, content, created_at }] of messages.entries()) {

@@ -3,6 +3,7 @@ import { printable } from '../../base/text.ts'
 import { cancelled, command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { changeText } from './change-text.ts'
+import { noSuch } from './no-such.ts'
 import { numberOf } from './number-of.ts'
 
 export const undo = command({
@@ -18,11 +19,9 @@ export const undo = command({
   async run({ io, api, args, flags }): Promise<ExitCode> {
     const change_set_id = numberOf('An entry', args.id)
     if (!flags.yes && !(await io.confirm(`Take back what entry ${change_set_id} changed?`))) throw cancelled()
-    const { items, change_set_id: undo } = await api.call(
-      assistant.actions.undo,
-      { change_set_id },
-      { repeatable: true },
-    )
+    const { items, change_set_id: undo } = await api
+      .call(assistant.actions.undo, { change_set_id }, { repeatable: true })
+      .catch(noSuch('entry', change_set_id))
     const refused = items.filter(({ status }) => status === 'refused')
     if (io.json) io.say('', { change_set_id: undo, items })
     for (const { kind, target, status, reason = '' } of io.json ? [] : items) {
