@@ -154,3 +154,20 @@ test('the server gone is said, and that it is back', async () => {
   await page.context().setOffline(false)
   await notes.getByText('Saved', { exact: true }).waitFor({ timeout: 20_000 })
 })
+
+test('an app whose page is there before the desktop draws again is heard', async () => {
+  const visited = await world.enter(await world.person())
+  await visited.open('notes', 'Notes')
+  // As in a tab that nobody looks at, or on a machine that is busy: nothing is drawn, and what waits for a moment waits long.
+  await visited.context.addInitScript(`
+    if (window === top) {
+      const later = setTimeout
+      requestAnimationFrame = () => 0
+      setTimeout = (act, ms = 0, ...more) => later(act, ms + 3_000, ...more)
+    }
+  `)
+  await visited.page.reload()
+  const notes = await visited.app('notes')
+  await notes.getByText('No notes yet').waitFor({ state: 'attached' })
+  expectQuiet(visited)
+})

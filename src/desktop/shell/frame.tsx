@@ -1,5 +1,5 @@
 import { TriangleAlert } from 'lucide'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../kit/button.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { AppIcon } from './app-icon.tsx'
@@ -19,7 +19,9 @@ export function Frame({ window: one, title }: { window: AppWindow; title: string
   const [place] = useState(() => (slug === '' ? sparePlace() : placeOf(slug)))
   const app = appBySlug(slug)
 
-  useEffect(() => {
+  // In the moment in which the frame comes to be: its page says only once that it is ready, and may be there before the next frame
+  // of a busy desktop, or of one that nobody looks at, is drawn.
+  useLayoutEffect(() => {
     const frame = element.current
     if (!frame || !place) return
     const onReady = () => setState((now) => (now === 'stopped' ? now : 'ready'))
