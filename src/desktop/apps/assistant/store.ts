@@ -47,6 +47,8 @@ function makeThread(id: number | undefined): Thread {
     asked: '',
   }
   threads.value = [...threads.value, thread]
+  // What is kept of new conversations is from before this window, and the first takes it up: later it is what the others hold.
+  if (id === undefined && threads.value.length > 1) return thread
   void bridge.kept(draftKey(thread)).then((text) => {
     if (text !== null && thread.draft.value === '' && thread.asked === '') thread.draft.value = text
   })
@@ -55,9 +57,16 @@ function makeThread(id: number | undefined): Thread {
 
 const draftKey = ({ id }: Thread): string => `draft-${id.value ?? 'new'}`
 
-/** Keeps over a reload what is written, or else what was asked and has no answer yet. */
+/** What is written, or else what was asked and has no answer yet. */
+const unsent = ({ draft, asked }: Thread): string => (draft.value === '' ? asked : draft.value)
+
+/** Keeps over a reload what a conversation holds; of new ones, which have no names yet, what all of them hold. */
 function keepDraft(thread: Thread): void {
-  const text = thread.draft.value === '' ? thread.asked : thread.draft.value
+  const sharing = threads.value.filter((one) => one === thread || draftKey(one) === draftKey(thread))
+  const text = sharing
+    .map(unsent)
+    .filter((each) => each !== '')
+    .join('\n\n')
   bridge.keep(draftKey(thread), text === '' ? null : text)
 }
 
@@ -74,9 +83,13 @@ export function setAsked(thread: Thread, text: string): void {
 /** Says which conversation of the server's a thread is: none any more when it was deleted elsewhere. */
 export function setId(thread: Thread, id: number | undefined): void {
   if (thread.id.value === id) return
-  bridge.keep(draftKey(thread), null)
+  const before = draftKey(thread)
   thread.id.value = id
+  // Under its new name before the old one goes, which other new conversations may have too.
   keepDraft(thread)
+  const other = threads.value.find((one) => draftKey(one) === before)
+  if (other) keepDraft(other)
+  else bridge.keep(before, null)
 }
 
 /** The conversation that is shown. */
