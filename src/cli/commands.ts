@@ -108,10 +108,11 @@ export const nouns: Record<string, Noun> = {
   },
   storage: {
     group: 'Administration',
-    summary: 'Whether what is stored is sound, and removing what nobody can reach',
+    summary: 'Whether what is stored is sound, removing what nobody can reach, and moving it elsewhere',
     verbs: {
       check: () => import('./storage/check.ts').then((m) => m.check),
       gc: () => import('./storage/gc.ts').then((m) => m.gc),
+      migrate: () => import('./storage/migrate.ts').then((m) => m.migrate),
     },
   },
   'sync-log': {

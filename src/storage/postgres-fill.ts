@@ -80,7 +80,7 @@ async function assertSameColumns(from: Reader, tables: readonly Table[]): Promis
 export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
   await database.write(async (tx) => {
     const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
-    if (somebody) throw new NotEmpty('That database has accounts already: give an empty one.')
+    if (somebody) throw new NotEmpty('That database has accounts already: give an empty one (createdb).')
     const tables = await tablesOf(tx)
     await assertSameColumns(from, tables)
     await withoutReferences(tx, async () => {

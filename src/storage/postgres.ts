@@ -10,6 +10,8 @@ import {
   type QueryResult,
 } from 'kysely'
 import pg from 'pg'
+import { randomHex } from '../base/random.ts'
+import { Busy } from '../base/trouble.ts'
 import type { Damage, Database, Reader, Words, Writer } from './database.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { copyToFile } from './postgres-copy.ts'
@@ -31,6 +33,10 @@ const READERS = 6
 const SNAPSHOTS = 6
 /** Whoever writes holds this advisory lock of the database: one writer at a time, as everywhere in svc. */
 const WRITERS_LOCK = 7_823_001
+
+/** How the connections of this process are called on the server, and those of every process of svc begin. */
+const COMMON_NAME = 'svc '
+const NAME = `${COMMON_NAME}${randomHex(4)}`
 
 /** The words of Postgres. */
 const postgresWords: Words = {
@@ -255,7 +261,7 @@ async function damageOf(on: Reader): Promise<Damage[]> {
 export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: url,
-    application_name: 'svc',
+    application_name: NAME,
     connectionTimeoutMillis: CONNECT_PATIENCE_MS,
     keepAlive: true,
   }
@@ -327,5 +333,22 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
       (closed ??= idle().then(async () => {
         await Promise.all([readers.end(), snapshots.end(), close()])
       })),
+  }
+}
+
+/** Runs `unit` while no other process has the database open, and none can write. Throws `Busy` where one has. */
+export async function aloneOnPostgres<T>(url: string, unit: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openPostgres(url)
+  try {
+    return await database.write(async (tx) => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx.q)
+      const { rows } = await sql<{ others: number }>`select count(distinct application_name) as others
+        from pg_stat_activity where datname = current_database()
+        and application_name like ${`${COMMON_NAME}%`} and application_name <> ${NAME}`.execute(tx.q)
+      if (rows[0]!.others > 0) throw new Busy('Another process has the database open.')
+      return unit(database)
+    })
+  } finally {
+    await database.close()
   }
 }

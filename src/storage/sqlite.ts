@@ -17,7 +17,7 @@ import {
   type SqliteHandle,
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
-import type { CopyOptions, Damage, Database, Words, Writer } from './database.ts'
+import type { CopyOptions, Damage, Database, Reader, Words, Writer } from './database.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
@@ -227,6 +227,23 @@ async function shrink(connection: Connection): Promise<{ before: number; after: 
   await execLocked(connection, 'vacuum')
   connection.handle.pragma('wal_checkpoint(TRUNCATE)')
   return { before, after: size() }
+}
+
+/** Runs `unit` while no other connection, of this process or another, has a file open. Throws `Busy` where one has. */
+export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promise<T>): Promise<T> {
+  const connection = new Connection(open(file))
+  const { handle } = connection
+  try {
+    // To give up the write-ahead log, a connection has to be the only one.
+    handle.pragma('journal_mode = DELETE')
+    connection.exec('begin exclusive')
+    return await unit(connection)
+  } catch (error) {
+    throw isBusy(error) ? new Busy('Another process has the database open.', { cause: error }) : recognise(error)
+  } finally {
+    if (handle.inTransaction) connection.exec('commit')
+    connection.close()
+  }
 }
 
 /** `Database.state` of a file that is not open. */

@@ -51,7 +51,7 @@ async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.P
   const clock = systemClock
   const settings = makeSettings(database, given, clock, sealing)
   const audit = makeAudit({ database, clock, operator: commandOperator() })
-  const backups = ownBackups(directory, { database, blobs, clock, audit, settings, identity })
+  const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
   return {
     domain: { backups, instance: { identity, settings } },
     directory,

@@ -2,6 +2,7 @@ import { fault } from '../contract/errors.ts'
 import { isOption, options, variableOf, type Instance, type Option, type Source } from '../domain/instance/instance.ts'
 import { BadConfig, type Config } from './config.ts'
 import { readConfigFile, writeConfigFile, type DataDirectory } from './data-directory.ts'
+import { isPlace } from './storage.ts'
 
 /** Where a change went, and what stands in its way. */
 export interface Changed {
@@ -25,6 +26,7 @@ export async function changeSetting(
   text: string | undefined,
 ): Promise<Changed> {
   const option = optionNamed(name)
+  if (isPlace(name)) throw new BadConfig(`${name} changes with what is there: svc storage migrate --to URL moves it.`)
   const value = text === undefined ? undefined : parsed(name, option, text)
   const shown = value === undefined ? null : option.secret ? '********' : option.kind.show(value)
   const detail = { name, value: shown }

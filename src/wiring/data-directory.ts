@@ -6,7 +6,7 @@ import { streamDurably, writeDurably } from '../host/durable.ts'
 import { userFolder } from '../host/folders.ts'
 
 /** A data directory that cannot be used as it is; the message says what to do. */
-class BadDataDirectory extends Error {
+export class BadDataDirectory extends Error {
   override name = 'BadDataDirectory'
   readonly exitCode = 4
 }
@@ -95,22 +95,28 @@ function understood(text: string): Record<string, unknown> | undefined {
 export const writeConfigFile = ({ config }: DataDirectory, values: Record<string, unknown>): Promise<void> =>
   writeDurably(config, `${JSON.stringify(values, null, 2)}\n`)
 
+/** The installation's secret, in the folder of keys. */
+export const OWN_KEY = 'secret.key'
+
 /** The environment variable with the file of a key that several servers share. */
 const KEY_VARIABLE = 'SVC_SECRET_KEY_FILE'
+
+/** The file of the key that several servers share; undefined where the data directory has its own. */
+export const sharedKeyFile = (env: NodeJS.ProcessEnv): string | undefined => env[KEY_VARIABLE] || undefined
 
 /**
  * The installation's secret of 32 bytes in `keys/secret.key`, made when the installation is new; or that in the file which
  * SVC_SECRET_KEY_FILE names, for servers that share a database.
  */
 export async function secretKey({ path }: DataDirectory, isNew: boolean, env: NodeJS.ProcessEnv): Promise<Uint8Array> {
-  const shared = env[KEY_VARIABLE]
-  if (shared) {
+  const shared = sharedKeyFile(env)
+  if (shared !== undefined) {
     const key = await readKey(shared)
     if (!key) throw new BadDataDirectory(`There is no ${shared}, which ${KEY_VARIABLE} names.`)
     return key
   }
   const folder = join(path, 'keys')
-  const file = join(folder, 'secret.key')
+  const file = join(folder, OWN_KEY)
   const found = await readKey(file)
   if (found) return found
   // A new key beside old data would make every second factor useless without a word.

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '../host/durable.ts'
 import { isInstallationFile } from '../storage/backups/manifest.ts'
-import type { DataDirectory } from './data-directory.ts'
+import { OWN_KEY, sharedKeyFile, type DataDirectory } from './data-directory.ts'
 
 // The files of a data directory beside database and blobs: `config.json`, and what is in `keys`.
 
@@ -15,12 +15,18 @@ const orNothing =
     return nothing
   }
 
-/** Those files with their contents. */
-export async function installationFiles({ path }: DataDirectory): Promise<{ path: string; data: Uint8Array }[]> {
+/** Those files with their contents. A key that several servers share is among them as if it were this one's own. */
+export async function installationFiles(
+  { path }: DataDirectory,
+  env: NodeJS.ProcessEnv,
+): Promise<{ path: string; data: Uint8Array }[]> {
+  const shared = sharedKeyFile(env)
   const keys = await readdir(join(path, 'keys')).catch(orNothing<string[]>([]))
-  const names = ['config.json', ...keys.sort().map((name) => `keys/${name}`)].filter(isInstallationFile)
+  const inKeys = new Set([...keys, ...(shared === undefined ? [] : [OWN_KEY])])
+  const names = ['config.json', ...[...inKeys].sort().map((name) => `keys/${name}`)].filter(isInstallationFile)
+  const placeOf = (name: string) => (shared !== undefined && name === `keys/${OWN_KEY}` ? shared : join(path, name))
   const files = await Promise.all(
-    names.map(async (name) => ({ path: name, data: await readFile(join(path, name)).catch(orNothing(undefined)) })),
+    names.map(async (name) => ({ path: name, data: await readFile(placeOf(name)).catch(orNothing(undefined)) })),
   )
   return files.flatMap(({ path: name, data }) => (data ? [{ path: name, data }] : []))
 }

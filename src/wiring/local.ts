@@ -159,7 +159,7 @@ async function openOn(
 
   const assistant = openAssistant({ database, clock, settings, audit, chat, desktop, files, sync, ears, env })
 
-  const backups = ownBackups(directory, { database, blobs, clock, audit, settings, identity })
+  const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
 
   return {
     domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },

@@ -6,10 +6,10 @@ import { version } from './version.ts'
 type Parts = Omit<Parameters<typeof makeBackups>[0], 'version' | 'installation' | 'scratch'>
 
 /** The backups of the installation in a data directory. */
-export const ownBackups = (directory: DataDirectory, parts: Parts): Backups =>
+export const ownBackups = (directory: DataDirectory, env: NodeJS.ProcessEnv, parts: Parts): Backups =>
   makeBackups({
     ...parts,
     version,
-    installation: () => installationFiles(directory),
+    installation: () => installationFiles(directory, env),
     scratch: scratchFolder(directory),
   })

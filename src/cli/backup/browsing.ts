@@ -5,7 +5,7 @@ import type { Browser, Doing } from '../../domain/backups/backups.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from './working.ts'
+import { working } from '../working.ts'
 
 export const browsingFlags = { ...seekingFlags, temp: flag.text('folder for the database meanwhile', 'DIR') }
 

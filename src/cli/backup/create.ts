@@ -5,7 +5,7 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf, many } from './manifest.ts'
 import { passphraseFlags, passphrasesOf, seekingOf } from './seeking.ts'
-import { working } from './working.ts'
+import { working } from '../working.ts'
 
 export const create = command({
   name: 'backup create',

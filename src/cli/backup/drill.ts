@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { contentText, documentOf, many } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from './working.ts'
+import { working } from '../working.ts'
 
 export const drill = command({
   name: 'backup drill',

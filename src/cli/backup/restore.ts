@@ -2,7 +2,7 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf, many } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from './working.ts'
+import { working } from '../working.ts'
 
 export const restore = command({
   name: 'backup restore',

@@ -5,7 +5,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
 import { many } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from './working.ts'
+import { working } from '../working.ts'
 
 /** Problems that people are shown; `--json` has all. */
 const SHOWN = 20

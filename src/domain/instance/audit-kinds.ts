@@ -37,6 +37,7 @@ export const auditKinds = {
   'app.updated': 'another release of an installed app',
   'app.rolled_back': 'the release before of an installed app',
   'app.removed': 'an app removed',
+  'storage.moved': 'rows or contents moved to another place',
   'storage.repaired': 'something put right in what is stored',
   'quota.recounted': 'what is counted for an account put right',
   'room.removed': 'a chat room removed by an administrator',

@@ -132,6 +132,13 @@ const rateLimits = Object.fromEntries(
 
 /** Every setting of the service: what `svc config` knows. */
 export const options = {
+  host: atStart(text(/^[0-9a-zA-Z.:-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on'),
+  port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
+  public_url: atStart(
+    text(/^https?:\/\/[^/?#\s]+$/, 'a URL without a path'),
+    '',
+    'URL under which users reach the service',
+  ),
   database: {
     ...atStart(
       text(/^postgres(ql)?:\/\/\S+$/, 'an address as postgres://USER:PASSWORD@HOST/NAME'),
@@ -144,13 +151,6 @@ export const options = {
     text(/^s3:\/\/\S+$/, 'an address as s3://BUCKET/PREFIX?endpoint=URL&region=NAME'),
     '',
     'S3 bucket for the contents of large files; without one they are in the data directory',
-  ),
-  host: atStart(text(/^[0-9a-zA-Z.:-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on'),
-  port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
-  public_url: atStart(
-    text(/^https?:\/\/[^/?#\s]+$/, 'a URL without a path'),
-    '',
-    'URL under which users reach the service',
   ),
   trusted_proxies: atStart(
     list(ADDRESS, 'addresses or CIDR ranges'),

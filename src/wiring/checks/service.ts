@@ -7,10 +7,10 @@ const database: Check = {
   id: 'database',
   summary: 'the database keeps what it acknowledges',
   async look({ domain }) {
-    const { engine, version, journal_mode, synchronous, foreign_keys } = await domain.instance.describe()
+    const { engine, version, ...settings } = await domain.instance.describe()
     // The engine refuses to open with anything weaker; this says with what it runs.
-    const settings = `journal_mode=${journal_mode}, synchronous=${synchronous}, foreign_keys=${foreign_keys}`
-    return fine(`${engine} ${version}, ${settings}`)
+    const shown = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+    return fine(`${engine} ${version}, ${shown.join(', ')}`)
   },
 }
 

@@ -1,6 +1,6 @@
-import type { Doing } from '../../domain/backups/backups.ts'
-import { Exit } from '../exit.ts'
-import { makeProgress, type Progress } from '../progress.ts'
+import type { Doing } from '../domain/backups/backups.ts'
+import { Exit } from './exit.ts'
+import { makeProgress, type Progress } from './progress.ts'
 
 /** Runs work that shows how far it is, and ends in good order when the user or the system asks it to. */
 export async function working<T>(label: string, work: (doing: Doing) => Promise<T>): Promise<T> {

@@ -1,0 +1,53 @@
+import { formatSize } from '../../base/sizes.ts'
+import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
+import { working } from '../working.ts'
+
+/** A password in a URL of the command line is seen by everybody on the machine. */
+const holdsPassword = (url: string): boolean => URL.canParse(url) && new URL(url).password !== ''
+
+export const migrate = command({
+  name: 'storage migrate',
+  summary: 'Move rows to Postgres or contents to an S3 bucket, and back',
+  details:
+    'Rows go to postgres://USER@HOST/NAME, an empty database, or back to sqlite: in the data directory; contents of files above 64 KiB go to ' +
+    's3://BUCKET/PREFIX?endpoint=URL&region=NAME, or back to disk:. Stop every server before: contents are copied while one may still run, ' +
+    'and the rest only when none does. What was moved stays where it was, out of use.\n\n' +
+    'A password comes from ~/.pgpass, or with the whole URL on standard input (--to -). The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
+    'AWS_SECRET_ACCESS_KEY in the environment.',
+  needs: 'nothing',
+  args: {},
+  flags: { to: flag.text('where to: postgres://…, s3://…, sqlite: or disk:; - reads it from standard input', 'URL') },
+  examples: [
+    'svc storage migrate --to postgres://svc@db.example.org/svc',
+    "svc storage migrate --to 's3://svc-files?endpoint=https://s3.example.org'",
+    'svc storage migrate --to sqlite:',
+  ],
+  async run({ io, globals, flags }) {
+    if (flags.to === undefined) throw usage('Say where to: --to postgres://…, s3://…, sqlite: or disk:.')
+    if (holdsPassword(flags.to))
+      throw usage(
+        'Arguments are seen by everybody here: put the password into ~/.pgpass, or give the URL on standard input (--to -).',
+      )
+    const to = flags.to === '-' ? (await io.stdin()).trim() : flags.to
+    const [{ moveStorage }, { environment }] = await Promise.all([
+      import('../../wiring/move-storage.ts'),
+      import('../../wiring/environment.ts'),
+    ])
+    const moved = await working('Moving', (doing) =>
+      moveStorage({ dataDir: globals.dataDir, env: environment }, to, doing),
+    )
+    const { what, contents, bytes, left, variable } = moved
+    const said =
+      what === 'rows'
+        ? 'Every row has moved.'
+        : `${contents.toLocaleString('en')} ${contents === 1 ? 'content has' : 'contents have'} moved (${formatSize(bytes)}).`
+    io.say(`${said} What was there before still stands in ${left}; remove it when all is well.`, {
+      ...moved,
+      variable: variable ?? null,
+    })
+    if (variable === undefined) return 0
+    io.warn(`${variable} still names the old place: change it before the next start.`)
+    return 3
+  },
+})

@@ -1,0 +1,250 @@
+import { open, rename, rm, stat } from 'node:fs/promises'
+import pLimit from 'p-limit'
+import { iso, systemClock } from '../base/clock.ts'
+import { Busy } from '../base/trouble.ts'
+import type { Doing } from '../domain/backups/backups.ts'
+import { makeAudit, variableOf } from '../domain/instance/instance.ts'
+import { shapes } from '../domain/sync/sync.ts'
+import { syncFolder } from '../host/durable.ts'
+import type { BlobStore } from '../storage/blobs/blobs.ts'
+import { migrate } from '../storage/migrations/migrate.ts'
+import { ensureTables } from '../storage/rows.ts'
+import { aloneOnSqlite } from '../storage/sqlite.ts'
+import { readConfig } from './config.ts'
+import {
+  dataDirectoryPath,
+  openDataDirectory,
+  readConfigFile,
+  writeConfigFile,
+  type DataDirectory,
+} from './data-directory.ts'
+import { commandOperator } from './environment.ts'
+import { openLocal } from './local.ts'
+import { openBlobs, openStorage, PLACES } from './storage.ts'
+
+// Moving what an installation keeps to another place: its rows between SQLite and Postgres, its contents between the data
+// directory and a bucket. What is moved stays where it was, out of use, until somebody removes it.
+
+/** Something that keeps a move from being made; nothing was changed. */
+class CannotMove extends Error {
+  override name = 'CannotMove'
+  readonly exitCode: number
+  constructor(text: string, exitCode = 6, cause?: unknown) {
+    super(text, { cause })
+    this.exitCode = exitCode
+  }
+}
+
+export interface Moved {
+  what: 'rows' | 'contents'
+  /** Contents that were taken along this time, and their bytes. */
+  contents: number
+  bytes: number
+  /** Where what was moved still stands. */
+  left: string
+  /** The environment variable that has to name the new place from now on; undefined where `config.json` does. */
+  variable: string | undefined
+}
+
+interface Place {
+  directory: DataDirectory
+  env: NodeJS.ProcessEnv
+  /** Addresses as the settings have them, empty for the data directory. */
+  database: string
+  blobs: string
+}
+
+const STOP = 'Stop every server and every other command of svc, and run this again'
+
+const stopped = <T>(work: Promise<T>, more = ''): Promise<T> =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof Busy)) throw error
+    throw new CannotMove(`${error.message} ${STOP}${more}.`, 6, error)
+  })
+
+/** Runs `unit` while nobody else has the database open. */
+async function alone<T>({ directory, database }: Place, unit: () => Promise<T>): Promise<T> {
+  if (database === '') return aloneOnSqlite(directory.database, unit)
+  const { aloneOnPostgres } = await import('../storage/postgres.ts')
+  return aloneOnPostgres(database, unit)
+}
+
+/** Names a new place in the settings, or the data directory again. Returns the variable that says otherwise. */
+async function decide({ directory, env }: Place, name: 'database' | 'blobs', value: string) {
+  const variable = variableOf(name)
+  if (env[variable]) return variable
+  const { [name]: _before, ...others } = await readConfigFile(directory)
+  await writeConfigFile(directory, value === '' ? others : { ...others, [name]: value })
+  return undefined
+}
+
+async function rowsToPostgres(place: Place, url: string): Promise<Moved> {
+  const { directory } = place
+  const [{ openPostgres }, { fillPostgres }] = await Promise.all([
+    import('../storage/postgres.ts'),
+    import('../storage/postgres-fill.ts'),
+  ])
+  const target = await openPostgres(url)
+  try {
+    await migrate(target)
+    await ensureTables(target, shapes)
+    const left = `${directory.database}.moved-${iso(systemClock.now()).replace(/\D/g, '').slice(0, 14)}`
+    const move = aloneOnSqlite(directory.database, async (from) => {
+      await fillPostgres(target, from)
+      const variable = await decide(place, 'database', url)
+      await rename(directory.database, left)
+      await syncFolder(directory.path)
+      return variable
+    })
+    return { what: 'rows', contents: 0, bytes: 0, left, variable: await stopped(move) }
+  } finally {
+    await target.close()
+  }
+}
+
+async function rowsToSqlite(place: Place): Promise<Moved> {
+  const { directory, database } = place
+  const isThere = await stat(directory.database).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) throw new CannotMove(`There is a ${directory.database} already: move it away first.`)
+  const { aloneOnPostgres } = await import('../storage/postgres.ts')
+  const arriving = `${directory.database}.arriving`
+  const move = aloneOnPostgres(database, async (from) => {
+    await rm(arriving, { force: true })
+    await from.copyTo(arriving, { without: [] })
+    const file = await open(arriving, 'r+')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(arriving, directory.database)
+    await syncFolder(directory.path)
+    return decide(place, 'database', '')
+  })
+  const left = `the database ${new URL(database).pathname.slice(1)}`
+  return { what: 'rows', contents: 0, bytes: 0, left, variable: await stopped(move) }
+}
+
+/** Contents that are on their way at the same time. */
+const AT_ONCE = 4
+
+/** Copies every content that is not there yet. Each is compared with its name, which is its SHA-256. */
+async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }: Doing) {
+  const known = new Set<string>()
+  for await (const { sha256 } of to.list()) known.add(sha256)
+  const missing: { sha256: string; size: number }[] = []
+  for await (const blob of from.list()) if (!known.has(blob.sha256)) missing.push(blob)
+  progress?.total(missing.reduce((sum, { size }) => sum + size, 0))
+  const limit = pLimit(AT_ONCE)
+  const copy = async ({ sha256, size }: { sha256: string; size: number }) => {
+    signal?.throwIfAborted()
+    const arrived = await to.put(from.read(sha256), Infinity)
+    if (arrived.sha256 !== sha256)
+      throw new CannotMove(`The content ${sha256} is damaged where it is: svc storage check says whose it is.`, 1)
+    progress?.add(size)
+  }
+  await Promise.all(missing.map((blob) => limit(() => copy(blob)))).catch((error: unknown) => {
+    limit.clearQueue()
+    throw error
+  })
+  return { contents: missing.length, bytes: missing.reduce((sum, { size }) => sum + size, 0) }
+}
+
+async function moveContents(place: Place, address: string, doing: Doing): Promise<Moved> {
+  const { directory, env, blobs } = place
+  const from = await openBlobs(directory, blobs, env)
+  const to = await openBlobs(directory, address, env)
+  try {
+    await to.check()
+    // Most of it while servers may still run; what came meanwhile when none does.
+    const most = await copyContents(from, to, doing)
+    const more = `: ${most.contents} contents are there already and stay`
+    const rest = await stopped(
+      alone(place, async () => ({
+        ...(await copyContents(from, to, { signal: doing.signal })),
+        variable: await decide(place, 'blobs', address),
+      })),
+      more,
+    )
+    return {
+      what: 'contents',
+      contents: most.contents + rest.contents,
+      bytes: most.bytes + rest.bytes,
+      left: blobs === '' ? directory.blobs : 'the bucket',
+      variable: rest.variable,
+    }
+  } finally {
+    await from.close()
+    await to.close()
+  }
+}
+
+const notTwice = (from: string, what: string, back: string): void => {
+  if (from !== '')
+    throw new CannotMove(`The ${what} are not in the data directory: bring them back first, with --to ${back}.`)
+}
+
+const notHere = (from: string, what: string): void => {
+  if (from === '') throw new CannotMove(`The ${what} are in the data directory already.`)
+}
+
+async function move(place: Place, to: string, doing: Doing): Promise<Moved> {
+  if (/^postgres(ql)?:\/\//.test(to)) {
+    notTwice(place.database, 'rows', 'sqlite:')
+    return rowsToPostgres(place, to)
+  }
+  if (to.startsWith('s3://')) {
+    notTwice(place.blobs, 'contents', 'disk:')
+    return moveContents(place, to, doing)
+  }
+  if (to === 'sqlite:') {
+    notHere(place.database, 'rows')
+    return rowsToSqlite(place)
+  }
+  if (to === 'disk:') {
+    notHere(place.blobs, 'contents')
+    return moveContents(place, '', doing)
+  }
+  throw new CannotMove(
+    'Rows move to postgres://USER@HOST/NAME or back to sqlite:, contents to s3://BUCKET?endpoint=URL or back to disk:.',
+    2,
+  )
+}
+
+const isPlaceVariable = (name: string): boolean => PLACES.some((place) => variableOf(place) === name)
+
+/**
+ * Moves the rows or the contents of an installation to `to`, while nobody else uses it, and names the new place in
+ * `config.json`. Interrupted or failed, the installation is as it was. Throws `CannotMove`, and what opening the new place
+ * throws.
+ */
+export async function moveStorage(
+  { dataDir, env: given }: { dataDir: string | undefined; env: NodeJS.ProcessEnv },
+  to: string,
+  doing: Doing,
+): Promise<Moved> {
+  // A variable that names the new place already is right from the end of this on.
+  const env = Object.fromEntries(
+    Object.entries(given).filter(([name, value]) => value !== to || !isPlaceVariable(name)),
+  )
+  const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
+  // Opened once as it is, so that everything is up to date and known to be whole.
+  await (await openLocal({ dataDir: directory.path, env })).close()
+  const { values } = readConfig(env, await readConfigFile(directory), {})
+  const place = { directory, env, database: values.database ?? '', blobs: values.blobs ?? '' }
+  const moved = await move(place, to, doing)
+  const where = { [moved.what === 'rows' ? 'database' : 'blobs']: /^(sqlite|disk):$/.test(to) ? '' : to }
+  const { database, close } = await openStorage(directory, { values: { ...values, ...where }, sources: {} }, env)
+  try {
+    const audit = makeAudit({ database, clock: systemClock, operator: commandOperator() })
+    const { what, contents, bytes } = moved
+    const detail = { what, ...(what === 'contents' && { contents, bytes }) }
+    await database.write((tx) => audit.record(tx, { kind: 'storage.moved', detail }))
+  } finally {
+    await close()
+  }
+  return moved
+}

@@ -1,0 +1,275 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { verify } from '../../src/domain/backups/backups.ts'
+import { openPostgres } from '../../src/storage/postgres.ts'
+import { backupTarget } from '../../src/wiring/backup-places.ts'
+import { openLocal } from '../../src/wiring/local.ts'
+import { moveStorage } from '../../src/wiring/move-storage.ts'
+import { drill } from '../../src/wiring/drill.ts'
+import { restore } from '../../src/wiring/restore.ts'
+import { serve, type RunningServer } from '../../src/wiring/serve.ts'
+import { clientOf, makeAccount, type Account } from '../support/account.ts'
+import { noPassphrases, placeOfTest, sourceOf } from '../support/backups.ts'
+import { channelOf, heard, pollOf, say } from '../support/chat.ts'
+import { makeClock } from '../support/clock.ts'
+import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
+import { s3Keys, s3OfFile } from '../support/s3.ts'
+import { folderOfTest, settingsNoticed } from '../support/server.ts'
+
+const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey }
+const LARGE = 300_000
+
+/** Everything accounts have, to compare two installations. */
+async function everythingOf({ accounts, files, sync }: RunningServer['local']['domain']) {
+  const users = await accounts.list()
+  return Promise.all(
+    users.map(async ({ id, username, used_bytes }) => ({
+      username,
+      used_bytes,
+      manifest: JSON.parse(Buffer.concat(await files.manifest(id, 'x', {})).toString()) as object,
+      rows: (await sync.everything(id)).data,
+    })),
+  )
+}
+
+describe.skipIf(programs === undefined)('servers that share a database and a bucket', () => {
+  let cluster: Cluster
+  beforeAll(async () => {
+    cluster = await startPostgres()
+  })
+  afterAll(() => cluster.stop())
+  const s3 = s3OfFile()
+
+  /** An installation that any number of servers can be started on. */
+  async function site() {
+    const folder = await folderOfTest()
+    const keyFile = join(folder, 'secret')
+    await writeFile(keyFile, 'ab'.repeat(32), { mode: 0o600 })
+    const bucket = await s3.bucket()
+    const url = await cluster.database(freshName())
+    const shared = { SVC_DATABASE: url, SVC_BLOBS: bucket.address(), SVC_LIMITS: 'off', SVC_PORT: '0', ...keys }
+    const env = { ...shared, SVC_SECRET_KEY_FILE: keyFile }
+    const clock = makeClock()
+    let servers = 0
+    const start = async (more: Record<string, string> = {}) => {
+      const dataDir = join(folder, `server-${++servers}`)
+      const server = await serve({ dataDir, env: { ...env, ...more }, clock, log: false })
+      let closing: Promise<void> | undefined
+      const close = () => (closing ??= server.close())
+      onTestFinished(close)
+      return { ...server, close, dataDir }
+    }
+    const database = await openPostgres(url)
+    onTestFinished(() => database.close())
+    return { folder, url, env, shared, bucket, clock, start, database }
+  }
+
+  /** The same account, as it speaks to another server. */
+  const at = (server: RunningServer, account: Account): Account => ({
+    ...account,
+    ...clientOf(server.url, account.token),
+  })
+
+  test('are one service: what is done on one is there on the other', async () => {
+    const place = await site()
+    const [one, two] = [await place.start(), await place.start()]
+    await makeAccount(
+      { url: one.url, database: place.database, clock: place.clock },
+      { username: 'root', role: 'admin' },
+    )
+    const ada = await makeAccount({ url: one.url, database: place.database, clock: place.clock }, { username: 'ada' })
+    const adaThere = at(two, ada)
+
+    const [small, large] = [Buffer.from('a small file'), bytesOf(LARGE)]
+    await ada.put('/small.txt', small)
+    await adaThere.put('/large.bin', large)
+    expect((await adaThere.download('/small.txt')).bytes.equals(small)).toBe(true)
+    expect((await ada.download('/large.bin')).bytes.equals(large)).toBe(true)
+    expect((await ada.manifest()).files).toEqual((await adaThere.manifest()).files)
+    // The content is in the bucket, and in no folder of either.
+    expect(await place.bucket.objects()).toEqual([expect.stringContaining(sha256Of(large))])
+    for (const { dataDir } of [one, two]) expect(await filesBelow(dataDir)).toEqual([])
+
+    // A request that waits here is answered with what happens there.
+    const { cursor } = await ada.everything()
+    const waiting = ada.delta(cursor, { wait: 55 })
+    await adaThere.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea' } })
+    expect(await waiting).toMatchObject({ changes: [{ data: { title: 'Tea' } }] })
+
+    // So is a conversation.
+    const grace = await makeAccount(
+      { url: two.url, database: place.database, clock: place.clock },
+      { username: 'grace' },
+    )
+    const room = await channelOf(ada, grace)
+    const { timestamp } = await say(ada, room, 'hello')
+    const polled = pollOf(grace, room, timestamp, 55)
+    await say(ada, room, 'are you there?')
+    expect((await polled).messages.map(({ content }) => content)).toEqual(['are you there?'])
+    expect((await heard(ada, room)).map(({ content }) => content)).toEqual(['hello', 'are you there?'])
+
+    // Maintenance and settings hold for both.
+    await one.local.domain.instance.maintenance.begin({ message: 'new disks', until: null })
+    await settingsNoticed()
+    expect((await adaThere.upload('/closed.txt', 'x')).json).toMatchObject({
+      code: 'maintenance',
+      message: 'new disks',
+    })
+  })
+
+  test('write at the same moment without losing, doubling or reordering anything', { timeout: 60_000 }, async () => {
+    const place = await site()
+    const servers = [await place.start(), await place.start()]
+    const ada = await makeAccount(
+      { url: servers[0]!.url, database: place.database, clock: place.clock },
+      { role: 'admin' },
+    )
+    const sides = servers.map((server) => at(server, ada))
+    const work = sides.flatMap((side, which) => [
+      ...Array.from(
+        { length: 40 },
+        (_, index) => () =>
+          side.push({ table: 'svc_notes', operation: 'INSERT', data: { title: `${which}-${index}` } }),
+      ),
+      ...Array.from({ length: 20 }, (_, index) => () => side.put(`/${which}-${index}.txt`, `${which} ${index}`)),
+      // Both put the same content, also into the bucket.
+      ...Array.from({ length: 4 }, (_, index) => () => side.put(`/${which}-${index}.bin`, bytesOf(LARGE, index))),
+      ...Array.from({ length: 10 }, (_, index) => () => side.upload('/same.txt', `from ${which}, ${index}`)),
+    ])
+    const outcomes = await Promise.all(work.map((one) => one()))
+    expect(outcomes).toHaveLength(148)
+    const { data } = await sides[0]!.everything()
+    expect(data['svc_notes']).toHaveLength(80)
+    // Whoever follows the feed sees every position once and in order, on each of them.
+    for (const side of sides) {
+      const seen: number[] = []
+      let cursor = 0
+      for (let more = true; more;) {
+        const page = await side.delta(cursor, { limit: 17 })
+        seen.push(...page.changes.map((change) => change.cursor))
+        cursor = page.cursor
+        more = page.has_more
+      }
+      expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
+      expect(seen).toHaveLength(80 + 40 + 8 + 1)
+    }
+    for (const { local } of servers) expect(await local.domain.instance.storage.check()).toMatchObject({ flaws: [] })
+    const manifests = await Promise.all(sides.map((side) => side.manifest()))
+    expect(manifests[0]!.files).toEqual(manifests[1]!.files)
+  })
+
+  test('go on when one of them is gone, and when the database was', async () => {
+    const place = await site()
+    const [one, two] = [await place.start(), await place.start()]
+    const ada = await makeAccount({ url: one.url, database: place.database, clock: place.clock }, { role: 'admin' })
+    await ada.put('/before.txt', 'before')
+    await one.close()
+    const there = at(two, ada)
+    expect((await there.download('/before.txt')).bytes.toString()).toBe('before')
+    await cluster.crash()
+    const refused = await there.upload('/down.txt', 'down')
+    expect([refused.status, refused.json['code']]).toEqual([503, 'busy'])
+    const ready = await fetch(`${two.url}/readyz`)
+    expect(ready.status).toBe(503)
+    await cluster.start()
+    await there.put('/after.txt', 'after')
+    expect((await there.manifest()).files.map(({ path }) => path).sort()).toEqual(['/after.txt', '/before.txt'])
+  })
+
+  test('have to share the secret key', async () => {
+    const place = await site()
+    await (await place.start()).close()
+    const other = join(place.folder, 'other')
+    await writeFile(other, 'cd'.repeat(32))
+    await expect(place.start({ SVC_SECRET_KEY_FILE: other })).rejects.toMatchObject({
+      exitCode: 4,
+      message: expect.stringMatching(/^The secret key is not the one this database was made with: copy /) as string,
+    })
+    await expect(place.start({ SVC_SECRET_KEY_FILE: '' })).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /secret\.key is missing: restore it from a backup, or copy it from another server\.$/,
+      ) as string,
+    })
+    await expect(place.start({ SVC_SECRET_KEY_FILE: '/nowhere' })).rejects.toThrow('There is no /nowhere, which')
+  })
+
+  test('are backed up to the same form as any other, which restores to one machine', async () => {
+    const place = await site()
+    const one = await place.start()
+    const ada = await makeAccount({ url: one.url, database: place.database, clock: place.clock }, { role: 'admin' })
+    await ada.put('/small.txt', 'a small file')
+    await ada.put('/large.bin', bytesOf(LARGE))
+    await ada.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea' } })
+    await writeFile(join(one.dataDir, 'config.json'), JSON.stringify({ database: place.url, port: 9_000 }))
+    const repository = join(place.folder, 'repository')
+    const target = await backupTarget(one.local, { to: repository, encrypt: false, anew: false }, noPassphrases)
+    const { manifest } = await one.local.domain.backups.create(target, {})
+    const source = await sourceOf(repository)
+    expect((await verify(source, [manifest.id], place.folder)).problems).toEqual([])
+    expect((await drill(source, manifest.id, place.folder)).problems).toEqual([])
+
+    const dataDir = join(place.folder, 'restored')
+    await restore(source, manifest.id, { target: dataDir, keepDevices: true })
+    // Its rows and contents are its own, whatever the settings said before.
+    expect(JSON.parse(await readFile(join(dataDir, 'config.json'), 'utf8'))).toEqual({ port: 9_000 })
+    // The key that they share came along.
+    const restored = await openLocal({ dataDir, env: {} })
+    onTestFinished(() => restored.close())
+    expect(await everythingOf(restored.domain)).toEqual(await everythingOf(one.local.domain))
+    expect((await restored.domain.instance.storage.check()).flaws).toEqual([])
+  })
+
+  test('get what one machine had, which gets it back', async () => {
+    const place = await placeOfTest()
+    const { dataDir } = place
+    const before = await everythingOf(place.local.domain)
+    const url = await cluster.database(freshName())
+    const bucket = await s3.bucket()
+    // While somebody has it open, nothing moves; contents that were copied stay.
+    const refused = { exitCode: 6, message: expect.stringMatching(/Stop every server/) as string }
+    await expect(moveStorage({ dataDir, env: keys }, url, {})).rejects.toMatchObject(refused)
+    await expect(moveStorage({ dataDir, env: keys }, bucket.address(), {})).rejects.toMatchObject(refused)
+    expect(await bucket.objects()).toHaveLength(1)
+    await place.close()
+
+    // A variable alone moves nothing, and would show an empty installation.
+    const early = { ...keys, SVC_DATABASE: url }
+    await expect(openLocal({ dataDir, env: early })).rejects.toThrow(
+      /has no accounts, and there are rows in .*: move them with/,
+    )
+    expect(await moveStorage({ dataDir, env: early }, url, {})).toMatchObject({ what: 'rows', variable: undefined })
+    expect(await moveStorage({ dataDir, env: keys }, bucket.address(), {})).toMatchObject({
+      contents: 0,
+      variable: undefined,
+    })
+    const read = async () => JSON.parse(await readFile(join(dataDir, 'config.json'), 'utf8')) as unknown
+    expect(await read()).toEqual({ database: url, blobs: bucket.address() })
+    expect((await readdir(dataDir)).filter((name) => name.startsWith('svc.db'))).toEqual([
+      expect.stringMatching(/^svc\.db\.moved-\d{14}$/),
+    ])
+    const look = async () => {
+      const local = await openLocal({ dataDir, env: keys })
+      try {
+        expect((await local.domain.instance.storage.check()).flaws).toEqual([])
+        return await everythingOf(local.domain)
+      } finally {
+        await local.close()
+      }
+    }
+    expect(await look()).toEqual(before)
+    await expect(moveStorage({ dataDir, env: keys }, url, {})).rejects.toMatchObject({ exitCode: 6 })
+
+    // Back, into a folder that has lost its contents.
+    expect(await moveStorage({ dataDir, env: keys }, 'sqlite:', {})).toMatchObject({ what: 'rows' })
+    expect(await moveStorage({ dataDir, env: keys }, 'disk:', {})).toMatchObject({ what: 'contents' })
+    expect(await read()).toEqual({})
+    expect((await stat(join(dataDir, 'svc.db'))).mode & 0o777).toBe(0o600)
+    expect(await look()).toEqual(before)
+    await expect(moveStorage({ dataDir, env: keys }, 'nowhere', {})).rejects.toMatchObject({ exitCode: 2 })
+    // A database that holds something is never written over.
+    await expect(moveStorage({ dataDir, env: keys }, url, {})).rejects.toMatchObject({ name: 'NotEmpty', exitCode: 6 })
+    expect(await look()).toEqual(before)
+  })
+})
