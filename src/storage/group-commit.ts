@@ -38,7 +38,8 @@ async function runGroup(transaction: Transaction, group: Unit[]): Promise<Outcom
   const outcome: Outcome = { settle: [], kept: false }
   for (const unit of group) {
     try {
-      const value = await writer.attempt(() => unit.work(writer))
+      // Where nobody shares the transaction, undoing the unit is undoing all.
+      const value = await (group.length === 1 ? unit.work(writer) : writer.attempt(() => unit.work(writer)))
       outcome.settle.push(() => unit.resolve(value))
       outcome.kept = true
     } catch (error) {
