@@ -78,6 +78,15 @@ describe('what is given from outside', () => {
     ])
   })
 
+  test.each(['mysql://svc:secret@db/svc', 'postgres://svc:secret@', 'postgres://svc:secret@db/a b'])(
+    'says what is wrong with the address of a database, and no password: %s',
+    (database) => {
+      expect(problemsOf({ SVC_DATABASE: database }, {}, {})).toEqual([
+        'SVC_DATABASE must be an address as postgres://USER:PASSWORD@HOST/NAME.',
+      ])
+    },
+  )
+
   test.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])('is no option by the name of %s', (name) => {
     expect(problemsOf({}, JSON.parse(`{${JSON.stringify(name)}: 1}`) as Record<string, unknown>, {})).toEqual([
       `config.json: there is no option "${name}".`,

@@ -85,7 +85,9 @@ describe('a server that starts', () => {
   })
 
   test('for a while leaves nothing behind, also when it cannot start', async () => {
-    const { url, local, close } = await serve({ env: { SVC_PORT: '0' }, log: false, ephemeral: true })
+    // Nor does it touch what the machine is set up for.
+    const env = { SVC_PORT: '0', SVC_DATABASE: 'postgres://svc@127.0.0.1:1/svc', SVC_BLOBS: 's3://svc-files' }
+    const { url, local, close } = await serve({ env, log: false, ephemeral: true })
     const { path } = local.directory
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect(await readdir(path)).toContain('svc.db')

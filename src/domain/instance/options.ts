@@ -106,6 +106,17 @@ const cron: Kind<string> = {
   show: (value) => value || 'off',
 }
 
+/** The address of a database. What is wrong with one is told without it: there may be a password in it. */
+const postgres: Kind<string> = {
+  name: 'postgres://USER:PASSWORD@HOST/NAME',
+  parse(value) {
+    if (value !== '' && !(/^postgres(ql)?:\/\/\S+$/.test(value) && URL.canParse(value)))
+      throw new Error('must be an address as postgres://USER:PASSWORD@HOST/NAME')
+    return value
+  },
+  show: String,
+}
+
 const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({
   kind,
   standard,
@@ -140,11 +151,7 @@ export const options = {
     'URL under which users reach the service',
   ),
   database: {
-    ...atStart(
-      text(/^postgres(ql)?:\/\/\S+$/, 'an address as postgres://USER:PASSWORD@HOST/NAME'),
-      '',
-      'Postgres server for the rows; without one they are in the data directory, in SQLite',
-    ),
+    ...atStart(postgres, '', 'Postgres server for the rows; without one they are in the data directory, in SQLite'),
     secret: true,
   },
   blobs: atStart(

@@ -2,6 +2,7 @@ import { chmod, lstat, readdir, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
 import type { Local } from '../local.ts'
+import { keepsOwnRows } from '../storage.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // The machine below the service: its files, its disk, its clock.
@@ -78,7 +79,8 @@ const NETWORK = new Map([
 const fileSystem: Check = {
   id: 'file-system',
   summary: 'the data directory is on a local disk',
-  async look({ directory }) {
+  async look({ directory, config }) {
+    if (!keepsOwnRows(config)) return fine('no rows are in the data directory')
     const { type } = await statfs(directory.path)
     const kind = process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined
     if (!kind) return fine('the data directory is on a local file system')
