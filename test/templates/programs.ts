@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -49,17 +50,42 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts a program that runs until the end of the test; says what it printed. */
-export function startProgram(program: string, args: string[], env: Record<string, string> = {}): () => string {
+export interface Started {
+  /** What it has printed up to now. */
+  printed(): string
+  /** Sends a signal to it and its workers, and waits until it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>
+}
+
+/** Starts a program that runs until the end of the test, at the latest. */
+export function startProgram(program: string, args: string[], env: Record<string, string> = {}): Started {
   let printed = ''
   const child = spawn(program, args, { env: { PATH: folders.join(delimiter), ...env }, detached: true })
   child.stdout.on('data', (text: Buffer) => (printed += text.toString()))
   child.stderr.on('data', (text: Buffer) => (printed += text.toString()))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  onTestFinished(async () => {
-    // It and its workers.
-    if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, 'SIGTERM')
+  const end: Started['end'] = async (signal) => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+      process.kill(-child.pid, signal)
     await ended
-  })
-  return () => printed
+  }
+  onTestFinished(() => end('SIGTERM'))
+  return { printed: () => printed, end }
+}
+
+export interface Ports {
+  http: number
+  https: number
+}
+
+/** Starts Caddy with a Caddyfile, on free ports of this machine and with certificates of its own making. */
+export async function startCaddy(program: string, text: string, ports: Ports, folder: string, admin = 'off') {
+  const file = join(folder, 'Caddyfile')
+  const own = `admin ${admin}\nlocal_certs\nskip_install_trust\nhttp_port ${ports.http}\nhttps_port ${ports.https}`
+  await writeFile(file, `{\n${own}\n}\n${text}`)
+  const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+  const args = ['--config', file, '--adapter', 'caddyfile']
+  const { code, text: said } = await run(program, ['validate', ...args], env)
+  if (code !== 0) throw new Error(said)
+  return startProgram(program, ['run', ...args], env)
 }

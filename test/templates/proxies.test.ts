@@ -8,22 +8,17 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { newUser, PASSWORD } from '../support/browser.ts'
 import { bytesOf, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { folderOfTest, serverOfTest, type TestServer } from '../support/server.ts'
-import { freePort, programNamed, run, startProgram, written } from './programs.ts'
+import { freePort, programNamed, run, startCaddy, startProgram, written, type Ports, type Started } from './programs.ts'
 
 // Each proxy runs with the configuration a template writes, in front of a real server: only ports and certificates are others.
 
 const MiB = 1024 ** 2
 
-interface Ports {
-  http: number
-  https: number
-}
-
 /** How a proxy is told to serve on free ports of this machine, with a certificate of its own making. */
 interface Proxy {
   program: string
   template: string
-  start(program: string, text: string, ports: Ports, folder: string): Promise<() => string>
+  start(program: string, text: string, ports: Ports, folder: string): Promise<Started>
 }
 
 async function certificate(folder: string): Promise<void> {
@@ -102,17 +97,7 @@ const proxies: Proxy[] = [
   {
     program: 'caddy',
     template: 'caddy',
-    async start(program, text, ports, folder) {
-      const file = join(folder, 'Caddyfile')
-      await writeFile(
-        file,
-        `{\nadmin off\nlocal_certs\nskip_install_trust\nhttp_port ${ports.http}\nhttps_port ${ports.https}\n}\n${text}`,
-      )
-      const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-      const args = ['--config', file, '--adapter', 'caddyfile']
-      expect(await run(program, ['validate', ...args], env)).toMatchObject({ code: 0 })
-      return startProgram(program, ['run', ...args], env)
-    },
+    start: startCaddy,
   },
 ]
 
@@ -132,7 +117,7 @@ async function behind({ program, template, start }: Proxy): Promise<{
   const folder = await folderOfTest()
   const ports = { http: await freePort(), https: await freePort() }
   const text = Object.values(await written(template, { host: 'localhost', port: Number(new URL(server.url).port) }))[0]!
-  const printed = await start(programNamed(program)!, text, ports, folder)
+  const { printed } = await start(programNamed(program)!, text, ports, folder)
   const agent = new Agent({ rejectUnauthorized: false, servername: 'localhost', keepAlive: true })
   onTestFinished(() => agent.destroy())
 
@@ -270,6 +255,7 @@ test.each([
   ['nginx', /proxy_(read|send)_timeout (\d+)s/g],
   ['apache', /timeout=(\d+)/gi],
   ['caddy', /_timeout (\d+)s/g],
+  ['compose-cluster', /response_header_timeout (\d+)s/g],
   ['traefik', /responseHeaderTimeout: (\d+)s/g],
 ])('%s waits longer than a client for news', async (name, timeout) => {
   const text = Object.values(await written(name)).join('\n')

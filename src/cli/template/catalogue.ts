@@ -114,6 +114,23 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'docker compose exec svc svc user add NAME --role admin',
     ],
   },
+  'compose-cluster': {
+    summary: 'containers of two servers, Caddy, Postgres and S3',
+    files: {
+      'compose.yaml': 'compose-cluster/compose.yaml',
+      Dockerfile: 'docker/Dockerfile',
+      Caddyfile: 'compose-cluster/Caddyfile',
+      'garage.toml': 'compose-cluster/garage.toml',
+      'secrets.sh': 'compose-cluster/secrets.sh',
+    },
+    next: [
+      'sh secrets.sh',
+      'npm pack, in a clone of svc, and put svc-*.tgz beside compose.yaml',
+      'docker compose up --build --detach',
+      'docker compose exec svc-1 svc user add NAME --role admin',
+      "docker compose exec svc-1 svc backup schedule '30 3 * * *' --to /var/backups/svc",
+    ],
+  },
   logrotate: {
     summary: 'rotation of a log in a file',
     files: { 'svc.logrotate': 'logrotate/svc.logrotate' },
