@@ -18,7 +18,6 @@ import { freePort, programNamed, run, startCaddy, startProgram, written, type St
 const command = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 interface Service {
-  command?: string[]
   depends_on?: string[] | Record<string, object>
   environment?: Record<string, string>
   env_file?: string[]
@@ -105,6 +104,23 @@ describe('the compose file', () => {
       Array.isArray(depends_on) ? depends_on : Object.keys(depends_on),
     )
     expect(Object.keys(compose.services)).toEqual(expect.arrayContaining(awaited))
+  })
+
+  test('gives all servers the one key, and Postgres the password of their address', () => {
+    for (const name of servers())
+      expect(compose.services[name]).toMatchObject({
+        env_file: ['secrets/svc.env'],
+        secrets: ['secret_key'],
+        environment: { SVC_SECRET_KEY_FILE: '/run/secrets/secret_key' },
+      })
+    expect(compose.services['postgres']).toMatchObject({
+      secrets: ['postgres_password'],
+      environment: { POSTGRES_PASSWORD_FILE: '/run/secrets/postgres_password' },
+    })
+    expect(compose.secrets).toEqual({
+      secret_key: { file: 'secrets/secret.key' },
+      postgres_password: { file: 'secrets/postgres.password' },
+    })
   })
 
   test('asks each service how it is', () => {
@@ -223,6 +239,7 @@ async function svcServices(folder: string) {
     // The store of the tests knows one key only.
     AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
     AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
+    SVC_SECRET_KEY_FILE: join(folder, compose.secrets['secret_key']!.file),
     SVC_TRUSTED_PROXIES: '127.0.0.1',
     SVC_DATA_DIR: join(folder, name),
     SVC_LIMITS: 'off',
@@ -231,11 +248,7 @@ async function svcServices(folder: string) {
     ...own,
   })
   function start(name: string, at: number): Server {
-    const [program, ...args] = compose.services[name]!.command!.map((word) =>
-      word
-        .replaceAll('/var/lib/svc', join(folder, name))
-        .replaceAll('/run/secrets/secret_key', join(folder, 'secrets', 'secret.key')),
-    )
+    const [program, ...args] = JSON.parse(/^CMD (.*)$/m.exec(files['Dockerfile']!)![1]!) as string[]
     const started = startProgram(program!, args, envOf(name, { SVC_PORT: String(at), SVC_LOG_FORMAT: 'json' }))
     return { ...started, port: at, url: `http://127.0.0.1:${at}` }
   }
