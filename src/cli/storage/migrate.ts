@@ -13,22 +13,20 @@ export const migrate = command({
     'Rows go to postgres://USER@HOST/NAME, an empty database, or back to sqlite: in the data directory; contents of files above 64 KiB go to ' +
     's3://BUCKET/PREFIX?endpoint=URL&region=NAME, or back to disk:. Stop every server before: contents are copied while one may still run, ' +
     'and the rest only when none does. What was moved stays where it was, out of use.\n\n' +
-    'A password comes from ~/.pgpass, or with the whole URL on standard input (--to -). The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
+    'A URL with a password comes on standard input (--to -), for everybody here sees arguments. The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
     'AWS_SECRET_ACCESS_KEY in the environment.',
   needs: 'nothing',
   args: {},
   flags: { to: flag.text('where to: postgres://…, s3://…, sqlite: or disk:; - reads it from standard input', 'URL') },
   examples: [
-    'svc storage migrate --to postgres://svc@db.example.org/svc',
+    'svc storage migrate --to - < database-address',
     "svc storage migrate --to 's3://svc-files?endpoint=https://s3.example.org'",
     'svc storage migrate --to sqlite:',
   ],
   async run({ io, globals, flags }) {
     if (flags.to === undefined) throw usage('Say where to: --to postgres://…, s3://…, sqlite: or disk:.')
     if (holdsPassword(flags.to))
-      throw usage(
-        'Arguments are seen by everybody here: put the password into ~/.pgpass, or give the URL on standard input (--to -).',
-      )
+      throw usage('Arguments are seen by everybody here: give a URL with a password on standard input (--to -).')
     const to = flags.to === '-' ? (await io.stdin()).trim() : flags.to
     const [{ moveStorage }, { environment }] = await Promise.all([
       import('../../wiring/move-storage.ts'),
