@@ -130,6 +130,8 @@ export interface CommandSpec<
   /** Further sentences of the help text. */
   details?: string
   needs: N
+  /** Whether it sets an installation up, and makes the data directory where there is none; every other command says so. */
+  makesDataDirectory?: true
   /** With `either`: whether what was asked for is the administrator's in any case. */
   asAdministrator?(flags: Record<string, unknown>): boolean
   args: A

@@ -1,8 +1,6 @@
-import { access } from 'node:fs/promises'
-import { join } from 'node:path'
 import { findAccount } from '../client/credentials.ts'
 import { NotSignedIn } from '../client/trouble.ts'
-import { dataDirectoryPath } from '../wiring/data-directory.ts'
+import { dataDirectoryPath, isInstalled } from '../wiring/data-directory.ts'
 import type { Globals } from './command.ts'
 
 /**
@@ -19,11 +17,7 @@ export async function faceOf(
     return 'server'
   } catch (error) {
     if (!(error instanceof NotSignedIn) || profile !== undefined) throw error
-    const isThere = await access(join(dataDirectoryPath(undefined, env), 'svc.db')).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return 'domain'
+    if (await isInstalled(dataDirectoryPath(undefined, env), env)) return 'domain'
     throw error
   }
 }

@@ -78,6 +78,10 @@ async function faceOf({ asAdministrator }: CommandSpec, { flags, globals }: Pick
 async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
   const needs = spec.needs === 'either' ? await faceOf(spec, { flags, globals }) : spec.needs
   const context = { io, args, flags, globals } as never as Parameters<CommandSpec['run']>[0]
+  if ((needs === 'domain' || needs === 'backing') && !spec.makesDataDirectory) {
+    const { assertInstalled, dataDirectoryPath } = await import('../wiring/data-directory.ts')
+    await assertInstalled(dataDirectoryPath(globals.dataDir, environment), environment)
+  }
   if (needs === 'domain') {
     const { openLocal } = await import('../wiring/local.ts')
     const local = await openLocal({ dataDir: globals.dataDir })

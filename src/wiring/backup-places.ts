@@ -15,7 +15,7 @@ import {
 } from '../storage/backups/repository.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
 import type { Backing } from './backing-up.ts'
-import { dataDirectoryPath } from './data-directory.ts'
+import { assertInstalled, dataDirectoryPath, isInstalled } from './data-directory.ts'
 import { keepKey, keptKey } from './installation-files.ts'
 import type { Local } from './local.ts'
 
@@ -137,18 +137,12 @@ export interface Seeking {
   env: NodeJS.ProcessEnv
 }
 
-const hasData = (dataDir: string): Promise<boolean> =>
-  stat(join(dataDir, 'svc.db')).then(
-    () => true,
-    () => false,
-  )
-
 /** Runs `work` with the installation of this machine, or with undefined where there is none; none is made. */
 export async function withInstallation<T>(
   { dataDir, env }: Pick<Seeking, 'dataDir' | 'env'>,
   work: (local: Local | undefined) => Promise<T>,
 ): Promise<T> {
-  if (!(await hasData(dataDirectoryPath(dataDir, env)))) return work(undefined)
+  if (!(await isInstalled(dataDirectoryPath(dataDir, env), env))) return work(undefined)
   const { openLocal } = await import('./local.ts')
   const local = await openLocal({ dataDir, env })
   try {
@@ -158,11 +152,14 @@ export async function withInstallation<T>(
   }
 }
 
-/** The folder of backups that a flag names, or the settings. Throws `NoPlace`, and `BadRepository` where there are none. */
+/** The folder of backups that a flag names, or the settings. Throws `NoPlace`, `NoDataDirectory`, and `BadRepository` where there are none. */
 export async function backupFolder(seeking: Seeking, passphrases: Passphrases): Promise<BackupFolder> {
   const setting = async () =>
     withInstallation(seeking, async (local) => (await local?.domain.instance.settings.values())?.['backup.to'])
   const place = seeking.from ?? ((await setting()) || undefined)
+  // Whoever names an installation means its settings.
+  if (place === undefined && seeking.dataDir !== undefined)
+    await assertInstalled(dataDirectoryPath(seeking.dataDir, seeking.env), seeking.env)
   if (place === undefined) throw new NoPlace('Say where the backups are: --from DIR, or svc config set backup.to DIR.')
   const folder = resolve(place)
   const header = await repositoryAt(folder)

@@ -2,6 +2,8 @@ import { mkdir, readFile, stat } from 'node:fs/promises'
 import { randomBytes } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
+import { codeOf } from '../base/trouble.ts'
+import { variableOf } from '../domain/instance/options.ts'
 import { streamDurably, writeDurably } from '../host/durable.ts'
 import { userFolder } from '../host/folders.ts'
 
@@ -9,6 +11,13 @@ import { userFolder } from '../host/folders.ts'
 export class BadDataDirectory extends Error {
   override name = 'BadDataDirectory'
   readonly exitCode = 4
+}
+
+/** There is no installation where a command looks for one; the message says what to do. */
+class NoDataDirectory extends Error {
+  override name = 'NoDataDirectory'
+  readonly exitCode = 5
+  readonly reason = 'not_found'
 }
 
 /** Where the service keeps everything. */
@@ -22,6 +31,47 @@ export interface DataDirectory {
 /** The data directory: `--data-dir`, else SVC_DATA_DIR, else the user's own. */
 export const dataDirectoryPath = (flag: string | undefined, env: NodeJS.ProcessEnv): string =>
   resolve(flag ?? (env['SVC_DATA_DIR'] || join(userFolder('data', env), 'svc')))
+
+const partsOf = (path: string): DataDirectory => ({
+  path,
+  database: join(path, 'svc.db'),
+  blobs: join(path, 'blobs'),
+  config: join(path, 'config.json'),
+})
+
+/** Whether something has the name; what cannot be looked at may have it, and opening it says more. */
+const mayBeThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    (error: unknown) => codeOf(error) !== 'ENOENT',
+  )
+
+/**
+ * Whether there is an installation to work on: rows, or settings, which may name a server for them; one whose server the
+ * environment names may have nothing in its data directory. An empty folder is one that was prepared for it, no more.
+ */
+export async function isInstalled(path: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  if (env[variableOf('database')]) return true
+  const { database, config } = partsOf(path)
+  return (await mayBeThere(database)) || mayBeThere(config)
+}
+
+/** Refuses a place without an installation, and makes none. Throws `NoDataDirectory`. */
+export async function assertInstalled(path: string, env: NodeJS.ProcessEnv): Promise<void> {
+  if (await isInstalled(path, env)) return
+  // Beside keys there were rows once: what a new installation would hide is told first.
+  if (await mayBeThere(join(path, 'keys'))) {
+    throw new NoDataDirectory(
+      `${path} has keys, but neither svc.db nor config.json: name the server of its rows with ${variableOf('database')}, or restore a backup.`,
+    )
+  }
+  const found = (await mayBeThere(path))
+    ? `There is no installation of svc in ${path}`
+    : `There is no data directory at ${path}`
+  throw new NoDataDirectory(
+    `${found}: name another one with --data-dir or SVC_DATA_DIR, or make one there with svc init or svc serve.`,
+  )
+}
 
 /**
  * Opens a data directory, creating it (0700) when it is missing. Refuses one that belongs to another user, or that others
@@ -43,7 +93,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   }
   // What SQLite and others create inside is for the owner only.
   process.umask(0o077)
-  return { path, database: join(path, 'svc.db'), blobs: join(path, 'blobs'), config: join(path, 'config.json') }
+  return partsOf(path)
 }
 
 /** Where backups are put together. */

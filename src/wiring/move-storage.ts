@@ -12,6 +12,7 @@ import { ensureTables } from '../storage/rows.ts'
 import { aloneOnSqlite } from '../storage/sqlite.ts'
 import { readConfig } from './config.ts'
 import {
+  assertInstalled,
   dataDirectoryPath,
   openDataDirectory,
   readConfigFile,
@@ -230,7 +231,9 @@ export async function moveStorage(
   const env = Object.fromEntries(
     Object.entries(given).filter(([name, value]) => value !== to || !isPlaceVariable(name)),
   )
-  const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
+  const path = dataDirectoryPath(dataDir, env)
+  await assertInstalled(path, env)
+  const directory = await openDataDirectory(path)
   // Opened once as it is, so that everything is up to date and known to be whole.
   await (await openLocal({ dataDir: directory.path, env })).close()
   const { values } = readConfig(env, await readConfigFile(directory), {})

@@ -51,7 +51,7 @@ test('svc seed', { timeout: 120_000 }, async () => {
   const folder = await folderOfTest()
   const dataDir = join(folder, 'data')
   const file = join(folder, 'seed.json')
-  svc(dataDir, 'user', 'list')
+  svc(dataDir, 'config', 'set', 'limits.enabled', 'on')
   const seed = {
     users: [
       {
@@ -94,7 +94,7 @@ test('svc user import', { timeout: 120_000 }, async () => {
   const archive = join(folder, 'ada.tar')
   svc(from, 'user', 'export', 'ada', '--to', archive)
 
-  svc(to, 'user', 'list')
+  svc(to, 'config', 'set', 'limits.enabled', 'on')
   await killed(
     to,
     async (database) => (await count(database, 'svc_notes')) > 0,

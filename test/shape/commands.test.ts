@@ -34,3 +34,19 @@ describe.each(commands)('svc $name', ({ name, others, load }) => {
     expect(call.test(scripts), `no script runs svc ${name}`).toBe(true)
   })
 })
+
+test('only commands that set an installation up make a data directory', async () => {
+  const specs = await Promise.all(commands.map(({ load }) => load()))
+  const makers = specs.filter(({ makesDataDirectory }) => makesDataDirectory)
+  expect(makers.map(({ name }) => name).sort()).toEqual([
+    'app add',
+    'app install',
+    'config set',
+    'init',
+    'seed',
+    'user add',
+    'user import',
+  ])
+  // For the others the mark would mean nothing.
+  expect(makers.filter(({ needs }) => needs !== 'domain')).toEqual([])
+})

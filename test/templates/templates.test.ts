@@ -124,9 +124,10 @@ test('the backup of the timer is one that works', async () => {
   )
   const commands = [...unit.matchAll(/^ExecStart=\S+ \S+ (.*)$/gm)].map((match) => match[1]!.split(' '))
   const said = []
-  for (const words of commands)
+  for (const words of [['user', 'add', 'ada', '--generate', '--data-dir', dataDir], ...commands])
     said.push(await run(process.execPath, [join(root, 'bin/svc.js'), ...words], { HOME: place }))
   expect(said).toEqual([
+    { code: 0, text: expect.stringMatching(/^Added ada/) as string },
     { code: 0, text: expect.stringMatching(/^Backed up /) as string },
     { code: 0, text: expect.stringMatching(/^There is nothing to remove/) as string },
   ])

@@ -2,7 +2,14 @@ import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'nod
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { dataDirectoryPath, openDataDirectory, readConfigFile, secretKey } from '../../src/wiring/data-directory.ts'
+import {
+  assertInstalled,
+  dataDirectoryPath,
+  isInstalled,
+  openDataDirectory,
+  readConfigFile,
+  secretKey,
+} from '../../src/wiring/data-directory.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { folderOfTest } from '../support/server.ts'
 
@@ -74,6 +81,64 @@ describe('a data directory', () => {
     const path = join(await folderOfTest(), 'file')
     await writeFile(path, '')
     await expect(openLocal({ dataDir: path, env: {} })).rejects.toThrow('it is not a folder')
+  })
+})
+
+describe('an installation', () => {
+  const missing = (message: string) => ({ name: 'NoDataDirectory', exitCode: 5, reason: 'not_found', message })
+  const ways = 'name another one with --data-dir or SVC_DATA_DIR, or make one there with svc init or svc serve.'
+
+  test('is not where there is no folder, and none is made', async () => {
+    const folder = await folderOfTest()
+    const path = join(folder, 'deep', 'data')
+    expect(await isInstalled(path, {})).toBe(false)
+    await expect(assertInstalled(path, {})).rejects.toMatchObject(
+      missing(`There is no data directory at ${path}: ${ways}`),
+    )
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  test('is not in a folder that was prepared for it, or that holds something else', async () => {
+    const path = await folderOfTest()
+    const refused = missing(`There is no installation of svc in ${path}: ${ways}`)
+    await expect(assertInstalled(path, { SVC_DATABASE: '' })).rejects.toMatchObject(refused)
+    await mkdir(join(path, 'blobs'))
+    await writeFile(join(path, 'notes.txt'), '')
+    await expect(assertInstalled(path, {})).rejects.toMatchObject(refused)
+  })
+
+  test('is where its rows are, or its settings, even those that cannot be read', async () => {
+    for (const name of ['svc.db', 'config.json']) {
+      const path = await folderOfTest()
+      await writeFile(join(path, name), 'damaged')
+      await assertInstalled(path, {})
+    }
+  })
+
+  test('is where the environment names the server of its rows, whatever the folder holds', async () => {
+    const env = { SVC_DATABASE: 'postgres://svc@db.example.org/svc' }
+    const path = await folderOfTest()
+    await assertInstalled(path, env)
+    await assertInstalled(join(path, 'data'), env)
+    await mkdir(join(path, 'keys'))
+    await assertInstalled(path, env)
+  })
+
+  test('that lost its rows, or whose server is not named, is not taken for a new one', async () => {
+    const path = await folderOfTest()
+    await mkdir(join(path, 'keys'))
+    await expect(assertInstalled(path, {})).rejects.toMatchObject(
+      missing(
+        `${path} has keys, but neither svc.db nor config.json: name the server of its rows with SVC_DATABASE, or restore a backup.`,
+      ),
+    )
+  })
+
+  test('is left to what opens it where nobody can look', async () => {
+    const path = join(await folderOfTest(), 'file')
+    await writeFile(path, '')
+    expect(await isInstalled(path, {})).toBe(true)
+    expect(await isInstalled(join(path, 'below'), {})).toBe(true)
   })
 })
 

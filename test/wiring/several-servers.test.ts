@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { verify } from '../../src/domain/backups/backups.ts'
 import { openPostgres } from '../../src/storage/postgres.ts'
-import { backupTarget } from '../../src/wiring/backup-places.ts'
+import { backupTarget, withInstallation } from '../../src/wiring/backup-places.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { moveStorage } from '../../src/wiring/move-storage.ts'
 import { drill } from '../../src/wiring/drill.ts'
@@ -70,6 +70,15 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
   const at = (server: RunningServer, account: Account): Account => ({
     ...account,
     ...clientOf(server.url, account.token),
+  })
+
+  test('are an installation to every command, also where its data directory holds nothing', async () => {
+    const place = await site()
+    const { local } = await place.start()
+    await local.domain.instance.settings.store('backup.to', place.folder)
+    const here = { dataDir: join(place.folder, 'here'), env: place.env }
+    const found = await withInstallation(here, async (own) => own?.domain.instance.settings.values())
+    expect(found).toMatchObject({ 'backup.to': place.folder })
   })
 
   test('are one service: what is done on one is there on the other', async () => {

@@ -8,6 +8,7 @@ export const add = command({
     'For an app whose files are on another server: allow its origin first, with svc config set ' +
     'apps.allowed_origins. An app that comes as a package is installed with svc app install instead.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { slug: 'name in addresses: lower-case letters, digits and hyphens' },
   flags: { name: flag.text('name shown to users (the slug)', 'NAME'), ...detailFlags },
   examples: [

@@ -10,6 +10,7 @@ export const install = command({
     'origin: it reaches no session, and loads nothing but its own files. svc app check says beforehand what is ' +
     'wrong with a package.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { package: packageArg },
   flags: {},
   examples: ['svc app install ./focus', 'svc app install focus-1.0.0.tar.gz'],

@@ -36,6 +36,7 @@ export const set = command({
   details:
     'Settings that take effect at once hold for the running server too; the others from its next start on. The value of a secret comes from standard input ("-"), a file or a prompt, never from the command line.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { key: 'name of the setting', value: { summary: 'its new value', optional: true } },
   flags: { valueFile: flag.text('read the value from a file', 'FILE') },
   examples: [

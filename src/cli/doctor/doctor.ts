@@ -7,14 +7,17 @@ const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
 
 /** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
 async function examined(dataDir: string | undefined, mend: boolean) {
-  const [{ openLocal }, { dataDirectoryPath }, { environment }, { examine, notOpened, opened }] = await Promise.all([
-    import('../../wiring/local.ts'),
-    import('../../wiring/data-directory.ts'),
-    import('../../wiring/environment.ts'),
-    import('../../wiring/doctor.ts'),
-  ])
+  const [{ openLocal }, { assertInstalled, dataDirectoryPath }, { environment }, { examine, notOpened, opened }] =
+    await Promise.all([
+      import('../../wiring/local.ts'),
+      import('../../wiring/data-directory.ts'),
+      import('../../wiring/environment.ts'),
+      import('../../wiring/doctor.ts'),
+    ])
   const path = dataDirectoryPath(dataDir, environment)
-  const local = await openLocal({ dataDir }).catch((error: unknown) => error as Error)
+  const local = await assertInstalled(path, environment)
+    .then(() => openLocal({ dataDir }))
+    .catch((error: unknown) => error as Error)
   if (local instanceof Error) return { path, fixed: [], findings: [notOpened(local)] }
   try {
     const findings = await examine(local)

@@ -9,6 +9,7 @@ export const init = command({
   summary: 'Prepare a data directory: keys, configuration, first administrator',
   details: 'What is there already stays as it is, however often it is run.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: {},
   flags: { admin: flag.text('user name of the first administrator', 'NAME'), ...passwordFlags },
   examples: [

@@ -14,6 +14,7 @@ export const seed = command({
     'what is missing: nothing is deleted, and what people changed or removed stays as they left it.\n' +
     'svc template show sample-seed is a seed to begin with; --schema prints the format as JSON Schema, for editors.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { file: { summary: 'YAML or JSON file, or - for standard input', optional: true } },
   flags: {
     dryRun: flag.switch('show what would be done, line by line, and change nothing'),

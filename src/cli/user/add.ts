@@ -11,6 +11,7 @@ export const add = command({
     'User names are ASCII, in lower case. A password has at least 8 bytes and must not be one that everybody tries first.\n' +
     'With --if-missing an account that exists already is left as it is.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { name: 'user name' },
   flags: {
     displayName: flag.text('name shown to others (the user name)', 'NAME'),

@@ -22,6 +22,7 @@ export const importAccount = command({
     'Rows, files, components, apps and conversations with the assistant are as they were. What was said in chat rooms becomes documents in the folder Chats, ' +
     'because others said it too, and may not be here; the files of the rooms are put beside them.',
   needs: 'domain',
+  makesDataDirectory: true,
   args: { file: 'tar archive, or - for standard input' },
   flags: {
     as: flag.text('another user name', 'NAME'),
