@@ -13,6 +13,7 @@ import pg from 'pg'
 import { randomHex } from '../base/random.ts'
 import { Busy } from '../base/trouble.ts'
 import type { Damage, Database, Reader, Words, Writer } from './database.ts'
+import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { copyToFile } from './postgres-copy.ts'
 import { openingTrouble, postgresTrouble } from './postgres-trouble.ts'
@@ -114,7 +115,6 @@ class Asking implements DatabaseConnection, Reader {
 }
 
 function dialectFor(connection: Asking): Dialect {
-  const nothing = () => Promise.resolve()
   return {
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db) => {
@@ -130,16 +130,7 @@ function dialectFor(connection: Asking): Dialect {
       }
     },
     createQueryCompiler: () => new PostgresQueryCompiler(),
-    createDriver: () => ({
-      init: nothing,
-      acquireConnection: () => Promise.resolve(connection),
-      releaseConnection: nothing,
-      destroy: nothing,
-      // Transactions belong to `Database.write` and `Database.snapshot`.
-      beginTransaction: () => Promise.reject(new Error('Use Database.write.')),
-      commitTransaction: nothing,
-      rollbackTransaction: nothing,
-    }),
+    createDriver: () => driverOf(connection),
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Reader, Words, Writer } from './database.ts'
+import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
@@ -157,24 +158,12 @@ export class Connection implements DatabaseConnection, Writer {
   }
 }
 
-function dialectFor(connection: Connection): Dialect {
-  const nothing = () => Promise.resolve()
-  return {
-    createAdapter: () => new SqliteAdapter(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createDriver: () => ({
-      init: nothing,
-      acquireConnection: () => Promise.resolve(connection),
-      releaseConnection: nothing,
-      destroy: nothing,
-      // Transactions belong to `Database.write` and `Database.snapshot`.
-      beginTransaction: () => Promise.reject(new Error('Use Database.write.')),
-      commitTransaction: nothing,
-      rollbackTransaction: nothing,
-    }),
-  }
-}
+const dialectFor = (connection: Connection): Dialect => ({
+  createAdapter: () => new SqliteAdapter(),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createDriver: () => driverOf(connection),
+})
 
 const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
 

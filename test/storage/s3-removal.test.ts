@@ -59,6 +59,16 @@ async function world() {
   return { bucket, open, hold, objects: bucket.objects }
 }
 
+/** Two processes, of which one removes the content and is held the n-th time it comes to a step. */
+async function removalHeldAt(step: (asked: Asked) => boolean, time?: number) {
+  const { open, objects } = await world()
+  const [remover, sender] = [await open(), await open()]
+  const held = remover.holdAt(step, time)
+  const removing = remover.remove()
+  await held.reached
+  return { remover, sender, held, removing, objects }
+}
+
 /** Resolves when a line has heard another request of a kind than it has until now. */
 function heard(each: { line: { asked: Asked[] } }, step: (asked: Asked) => boolean): Promise<void> {
   const before = each.line.asked.filter(step).length
@@ -69,11 +79,7 @@ function heard(each: { line: { asked: Asked[] } }, step: (asked: Asked) => boole
 
 describe('a content of an S3 store that is stored while it is removed', () => {
   test('between the look at its age and the deletion is sent again', async () => {
-    const { open, objects } = await world()
-    const [remover, sender] = [await open(), await open()]
-    const held = remover.holdAt(deletes)
-    const removing = remover.remove()
-    await held.reached
+    const { sender, held, removing, objects } = await removalHeldAt(deletes)
     const putting = sender.put()
     await heard(sender, looksForMarkers)
     expect(sender.count(looks)).toBe(0)
@@ -85,11 +91,7 @@ describe('a content of an S3 store that is stored while it is removed', () => {
   })
 
   test('after the deletion, before the marker is gone, waits for that', async () => {
-    const { open, objects } = await world()
-    const [remover, sender] = [await open(), await open()]
-    const held = remover.holdAt(unmarks)
-    const removing = remover.remove()
-    await held.reached
+    const { sender, held, removing, objects } = await removalHeldAt(unmarks)
     const putting = sender.put()
     await heard(sender, looksForMarkers)
     expect(sender.count(looks)).toBe(0)
@@ -100,11 +102,7 @@ describe('a content of an S3 store that is stored while it is removed', () => {
   })
 
   test('between the marker and the look at its age is found young', async () => {
-    const { open, objects } = await world()
-    const [remover, sender] = [await open(), await open()]
-    const held = remover.holdAt(looks, 2)
-    const removing = remover.remove()
-    await held.reached
+    const { remover, sender, held, removing, objects } = await removalHeldAt(looks, 2)
     const putting = sender.put()
     await heard(sender, looksForMarkers)
     held.open()
@@ -114,11 +112,7 @@ describe('a content of an S3 store that is stored while it is removed', () => {
   })
 
   test('before the marker is found young', async () => {
-    const { open, objects } = await world()
-    const [remover, sender] = [await open(), await open()]
-    const held = remover.holdAt(marks)
-    const removing = remover.remove()
-    await held.reached
+    const { remover, sender, held, removing, objects } = await removalHeldAt(marks)
     await sender.put()
     held.open()
     expect(await removing).toBe(false)
