@@ -11,8 +11,13 @@ const report = process.env['TEST_REPORT']
 
 /** What has to hold on every engine runs a second time, on Postgres, where its programs are installed. */
 const onPostgres = ['test/http/**/*.test.ts', 'test/domain/**/*.test.ts', 'test/storage/contents.test.ts']
-/** These are about files of this machine. */
-const aboutFiles = ['test/http/{ack-order,crash,disk-full}.test.ts', 'test/domain/backups/**']
+/** These are about files of this machine, or damage one of SQLite. */
+const aboutFiles = [
+  'test/http/{ack-order,crash}.test.ts',
+  'test/http/**/disk-full.test.ts',
+  'test/domain/backups/**',
+  'test/domain/instance/storage-check.test.ts',
+]
 
 export default defineConfig({
   root,
