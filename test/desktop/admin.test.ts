@@ -94,7 +94,7 @@ describe('users', () => {
     await expect
       .poll(() => admin.locator('tbody tr').allInnerTexts())
       .toEqual(expect.arrayContaining([expect.stringContaining(root.username)]))
-    expect(await admin.locator('tbody tr').filter({ hasText: 'grace' }).count()).toBe(0)
+    await expect.poll(() => admin.locator('tbody tr').filter({ hasText: 'grace' }).count()).toBe(0)
     expect((await accounts.details('grace')).id).toBe(id)
     expectQuiet(visited)
   })
@@ -106,7 +106,7 @@ describe('users', () => {
     await openUser(root.username)
     await admin.getByText('This is your own account').waitFor()
     for (const name of ['Disable', 'Make ordinary user', 'Remove …', 'Set password'])
-      expect(await admin.getByRole('button', { name, exact: true }).count()).toBe(0)
+      await expect.poll(() => admin.getByRole('button', { name, exact: true }).count()).toBe(0)
     await act('All users')
 
     await secondFactor(world.server, person.id)
