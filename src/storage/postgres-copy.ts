@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { CompiledQuery, sql } from 'kysely'
 import { openCopyFile } from '../host/sqlite-engine.ts'
 import type { CopyOptions, Reader } from './database.ts'
-import { appliedMigrations, applyIn, instanceTable, migrations } from './migrations/migrate.ts'
+import { appliedMigrations, makeSchema } from './migrations/migrate.ts'
 import { ensureTablesIn, type TableShape } from './rows.ts'
 import { Connection, sqliteWords } from './sqlite.ts'
 
@@ -79,10 +79,7 @@ const shapeOf = ({ name, columns }: Table): TableShape => ({
 
 /** Makes in the copy what stands in the database: the migrations applied, and the synchronised tables as they are. */
 async function makeTables(at: Reader, made: Connection, tables: readonly Table[]): Promise<void> {
-  const applied = await appliedMigrations(at)
-  await instanceTable(sqliteWords).execute(made.q)
-  for (const migration of migrations.filter(({ name }) => applied.includes(name)))
-    await applyIn(made, sqliteWords, migration)
+  await makeSchema(made, sqliteWords, await appliedMigrations(at))
   const known = new Set((await made.q.introspection.getTables()).map(({ name }) => name))
   await ensureTablesIn(made, sqliteWords, tables.filter(({ name }) => !known.has(name)).map(shapeOf))
 }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { openCopyFile } from '../host/sqlite-engine.ts'
 import type { Reader } from './database.ts'
-import { applyIn, instanceTable, migrations } from './migrations/migrate.ts'
+import { makeSchema, migrations } from './migrations/migrate.ts'
 import { Connection, sqliteWords } from './sqlite.ts'
 
 // Copies of a database as `Database.copyTo` makes them. One from a stranger may hold anything: nothing that stands in its
@@ -45,9 +45,7 @@ const nameOf = ({ type, name }: Item): string => `${type} ${name}`
 async function expectedSchema(names: readonly string[]): Promise<Item[]> {
   const made = new Connection(openCopyFile(':memory:'))
   try {
-    await instanceTable(sqliteWords).execute(made.q)
-    for (const migration of migrations.filter(({ name }) => names.includes(name)))
-      await applyIn(made, sqliteWords, migration)
+    await makeSchema(made, sqliteWords, names)
     return await schemaOf(made)
   } finally {
     made.close()

@@ -1,4 +1,4 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import pLimit from 'p-limit'
 import { iso, systemClock } from '../base/clock.ts'
 import { Busy } from '../base/trouble.ts'
@@ -21,7 +21,7 @@ import {
 } from './data-directory.ts'
 import { commandOperator } from './environment.ts'
 import { openLocal } from './local.ts'
-import { openBlobs, openStorage, PLACES } from './storage.ts'
+import { isThere, openBlobs, openStorage, PLACES } from './storage.ts'
 
 // Moving what an installation keeps to another place: its rows between SQLite and Postgres, its contents between the data
 // directory and a bucket. What is moved stays where it was, out of use, until somebody removes it.
@@ -105,11 +105,8 @@ async function rowsToPostgres(place: Place, url: string): Promise<Moved> {
 
 async function rowsToSqlite(place: Place): Promise<Moved> {
   const { directory, database } = place
-  const isThere = await stat(directory.database).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) throw new CannotMove(`There is a ${directory.database} already: move it away first.`)
+  if (await isThere(directory.database))
+    throw new CannotMove(`There is a ${directory.database} already: move it away first.`)
   const { aloneOnPostgres } = await import('../storage/postgres.ts')
   const arriving = `${directory.database}.arriving`
   const move = aloneOnPostgres(database, async (from) => {

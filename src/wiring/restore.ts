@@ -9,6 +9,7 @@ import { rebuild, type Doing } from '../domain/backups/backups.ts'
 import { makeAudit } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder, writeDurably } from '../host/durable.ts'
+import { isRunning } from '../host/running.ts'
 import type { Manifest } from '../storage/backups/manifest.ts'
 import { BadRepository } from '../storage/backups/repository.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
@@ -44,13 +45,7 @@ const MARK = '.restore-'
 /** Whether a folder was left by a restore whose process is gone. */
 function isAbandoned(name: string): boolean {
   const pid = Number(/\.restore-(\d+)-[0-9a-f]+$/.exec(name)?.[1])
-  if (!Number.isSafeInteger(pid)) return false
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return codeOf(error) === 'ESRCH'
-  }
+  return Number.isSafeInteger(pid) && !isRunning(pid)
 }
 
 async function clearAbandoned(folder: string, prefix: string): Promise<boolean> {

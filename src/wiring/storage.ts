@@ -24,7 +24,8 @@ export const isPlace = (name: string): boolean => (PLACES as readonly string[]).
 /** Whether rows stand in the data directory, as they do unless a setting names a server for them. */
 export const keepsOwnRows = ({ values }: Given): boolean => !values.database
 
-const isThere = (path: string): Promise<boolean> =>
+/** Whether something has the name and can be looked at. */
+export const isThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
     () => false,

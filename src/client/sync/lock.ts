@@ -1,6 +1,7 @@
 import { constants, copyFileSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { randomHex } from '../../base/random.ts'
+import { isRunning } from '../../host/running.ts'
 import { cannotLink } from './placing.ts'
 import { Held } from './refusals.ts'
 
@@ -33,7 +34,7 @@ export function takeLock(file: string): () => void {
 /** Whether a running process holds the lock. */
 export function isLocked(file: string): boolean {
   const holder = read(file)
-  return holder !== undefined && isRunning(holder)
+  return holder !== undefined && holdsOn(holder)
 }
 
 /** Throws `Held` when a running process holds the lock; leaves everything as it is. */
@@ -67,7 +68,7 @@ function linkIfAbsent(from: string, to: string): boolean {
 /** Takes a lock away when its holder is gone: moves it aside and makes sure that it was that one and not a newer. */
 function removeStale(file: string): boolean {
   const holder = read(file)
-  if (holder && isRunning(holder)) return false
+  if (holder && holdsOn(holder)) return false
   const aside = `${file}.${randomHex(6)}`
   try {
     renameSync(file, aside)
@@ -77,7 +78,7 @@ function removeStale(file: string): boolean {
   }
   const taken = read(aside)
   // Somebody was faster, and this is their fresh lock: it goes back.
-  if (taken && isRunning(taken)) linkIfAbsent(aside, file)
+  if (taken && holdsOn(taken)) linkIfAbsent(aside, file)
   rmSync(aside, { force: true })
   return true
 }
@@ -97,14 +98,9 @@ function read(file: string): Holder | undefined {
   }
 }
 
-function isRunning({ pid, host, began }: Holder): boolean {
+function holdsOn({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
-  if (typeof pid !== 'number') return false
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
-  }
+  if (typeof pid !== 'number' || !isRunning(pid)) return false
   const now = beginningOf(pid)
   return now === undefined || now === began
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { codeOf } from '../../base/trouble.ts'
+import { isRunning } from '../../host/running.ts'
 
 // Who works in a repository leaves a file there and touches it now and then. It may lie on a disk that several machines
 // share, so that only the disk's own clock and, for processes of this machine, their numbers can tell who is gone.
@@ -38,16 +39,6 @@ const TOUCH_EVERY = 30 * SECOND
 const ABANDONED = 10 * MINUTE
 /** How long it is tried to take a lock, ms. */
 const PATIENCE = SECOND
-
-/** Whether there is a process of that number on this machine. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return codeOf(error) !== 'ESRCH'
-  }
-}
 
 const isGone = ({ host, pid }: Holder): boolean => host === hostname() && !isRunning(pid)
 

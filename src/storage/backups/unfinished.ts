@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DAY } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { isRunning } from './lock.ts'
+import { isRunning } from '../../host/running.ts'
 
 // An archive stands in a folder of the user's, which holds no locks: the name of an unfinished one says who writes it.
 

@@ -14,9 +14,14 @@ export const migrations: readonly Migration[] = [initial, sessionApi, administra
 export const instanceTable = (words: Words) =>
   sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`
 
-/** Makes what one migration makes. */
-export async function applyIn(on: Reader, words: Words, { statements }: Migration): Promise<void> {
+async function applyIn(on: Reader, words: Words, { statements }: Migration): Promise<void> {
   for (const statement of statements(words)) await statement.execute(on.q)
+}
+
+/** Makes in an empty database what these migrations make, without a note of them. */
+export async function makeSchema(on: Reader, words: Words, names: readonly string[]): Promise<void> {
+  await instanceTable(words).execute(on.q)
+  for (const migration of migrations.filter(({ name }) => names.includes(name))) await applyIn(on, words, migration)
 }
 
 const PREFIX = 'migration:'

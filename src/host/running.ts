@@ -1,0 +1,11 @@
+import { codeOf } from '../base/trouble.ts'
+
+/** Whether there is a process of that number on this machine, whoever owns it. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) !== 'ESRCH'
+  }
+}
