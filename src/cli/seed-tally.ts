@@ -1,3 +1,4 @@
+import { formatCount } from '../base/counts.ts'
 import type { Item } from '../domain/seed/seed.ts'
 
 const PLURAL: Record<Item['kind'], string> = {
@@ -12,14 +13,12 @@ const PLURAL: Record<Item['kind'], string> = {
   message: 'messages',
 }
 
-const number = (count: number): string => count.toLocaleString('en')
-
 /** What a seed came to, in a sentence: `Added 3 users and 1,204 rows, changed 1 setting; 40 unchanged.` */
 export function tallyOf(items: readonly Item[], unchanged: number): string {
   const counted = (action: Item['action']): string[] => {
     const counts = new Map<Item['kind'], number>()
     for (const item of items) if (item.action === action) counts.set(item.kind, (counts.get(item.kind) ?? 0) + 1)
-    return [...counts].map(([kind, count]) => `${number(count)} ${count === 1 ? singular(kind) : PLURAL[kind]}`)
+    return [...counts].map(([kind, count]) => `${formatCount(count)} ${count === 1 ? singular(kind) : PLURAL[kind]}`)
   }
   const [added, changed, kept] = [counted('add'), counted('change'), counted('keep')]
   const done = [
@@ -28,7 +27,7 @@ export function tallyOf(items: readonly Item[], unchanged: number): string {
   ]
   const rest = [
     ...(kept.length > 0 ? [`left ${listed(kept)} as people made them`] : []),
-    ...(unchanged > 0 ? [`${number(unchanged)} unchanged`] : []),
+    ...(unchanged > 0 ? [`${formatCount(unchanged)} unchanged`] : []),
   ]
   const text = [...(done.length > 0 ? [done.join(', ')] : ['nothing was changed']), ...rest].join('; ')
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

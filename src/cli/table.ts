@@ -1,5 +1,4 @@
 import Table from 'cli-table3'
-import stringWidth from 'string-width'
 
 /** How a column is laid out; its title may carry colours. */
 export interface TableColumn {
@@ -13,8 +12,10 @@ const LONG = 100
 const GAP = 2
 
 /** Lays rows of printable cells out below their titles, without borders. Lines have no spaces at their ends. */
-export const tableText = (columns: readonly TableColumn[], rows: readonly string[][]): string =>
-  (rows.length > LONG ? longTable(columns, rows) : shortTable(columns, rows)).map((line) => line.trimEnd()).join('\n')
+export async function tableText(columns: readonly TableColumn[], rows: readonly string[][]): Promise<string> {
+  const lines = rows.length > LONG ? await longTable(columns, rows) : shortTable(columns, rows)
+  return lines.map((line) => line.trimEnd()).join('\n')
+}
 
 const BORDERS =
   'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
@@ -30,9 +31,9 @@ function shortTable(columns: readonly TableColumn[], rows: readonly string[][]):
   return table.toString().split('\n')
 }
 
-function longTable(columns: readonly TableColumn[], rows: readonly string[][]): string[] {
+async function longTable(columns: readonly TableColumn[], rows: readonly string[][]): Promise<string[]> {
   const cells = [columns.map(({ title }) => title), ...rows]
-  const widths = cells.map((row) => row.map(widthOf))
+  const widths = await widthsOf(cells)
   const widest = columns.map((_, column) => widths.reduce((most, row) => Math.max(most, row[column]!), 0))
   return cells.map((row, index) =>
     row
@@ -44,5 +45,13 @@ function longTable(columns: readonly TableColumn[], rows: readonly string[][]): 
   )
 }
 
-/** Columns of the terminal that a text takes; most texts need no looking up. */
-const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text))
+/** Texts that take as many columns of the terminal as they have characters, as most do. */
+const PLAIN = /^[ -~]*$/
+
+/** Columns that each of these cells takes. What measures other than plain ones is loaded where there are any: it takes a while. */
+async function widthsOf(cells: readonly (readonly string[])[]): Promise<number[][]> {
+  const isPlain = cells.every((row) => row.every((text) => PLAIN.test(text)))
+  if (isPlain) return cells.map((row) => row.map((text) => text.length))
+  const { default: stringWidth } = await import('string-width')
+  return cells.map((row) => row.map((text) => (PLAIN.test(text) ? text.length : stringWidth(text))))
+}

@@ -2,8 +2,9 @@ import { formatSize } from '../../base/sizes.ts'
 import type { Backups, Created } from '../../domain/backups/backups.ts'
 import type { Passphrases, Seeking } from '../../wiring/backup-places.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
-import { contentText, documentOf, many } from './manifest.ts'
+import { contentText, documentOf } from './manifest.ts'
 import { passphraseFlags, passphrasesOf, seekingOf } from './seeking.ts'
 import { working } from '../working.ts'
 
@@ -43,10 +44,12 @@ export const create = command({
     const { manifest, place, encrypted, took_ms, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)
-      io.warn(`${many(lost, 'content')} named in the database ${lost === 1 ? 'is' : 'are'} gone from the blob store.`)
+      io.warn(
+        `${counted(lost, 'content')} named in the database ${lost === 1 ? 'is' : 'are'} gone from the blob store.`,
+      )
     const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
     const removed = flags.prune ? await pruneAfter(domain.backups, seeking, passphrases) : undefined
-    const words = [summaryOf(created), ...(removed ? [`Removed ${many(removed.length, 'old backup')}.`] : [])]
+    const words = [summaryOf(created), ...(removed ? [`Removed ${counted(removed.length, 'old backup')}.`] : [])]
     io.say(words.join('\n'), {
       ...documentOf(manifest),
       place,

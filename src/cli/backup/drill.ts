@@ -1,5 +1,6 @@
 import { command, flag } from '../command.ts'
-import { contentText, documentOf, many } from './manifest.ts'
+import { counted } from '../counted.ts'
+import { contentText, documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 import { working } from '../working.ts'
 
@@ -34,8 +35,8 @@ export const drill = command({
       const seconds = `${Math.max(1, Math.round(took_ms / 1_000))} s`
       const words =
         problems.length === 0
-          ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${many(rows, 'row')}, all as they were; ${many(contents, 'content')} compared.`
-          : [...problems, `Not proven: ${many(problems.length, 'problem')} in ${id}.`].join('\n')
+          ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${counted(rows, 'row')}, all as they were; ${counted(contents, 'content')} compared.`
+          : [...problems, `Not proven: ${counted(problems.length, 'problem')} in ${id}.`].join('\n')
       io.say(words, { proven: problems.length === 0, ...documentOf(manifest), rows, contents, took_ms, problems })
       return problems.length === 0 ? 0 : 1
     } finally {

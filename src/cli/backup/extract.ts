@@ -4,9 +4,9 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, Doing, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { browsing, browsingFlags } from './browsing.ts'
-import { many } from './manifest.ts'
 
 /** Left-out files that people are shown; `--json` has all. */
 const SHOWN = 20
@@ -37,7 +37,7 @@ export const extract = command({
       const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, doing)
       for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
       if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
-      const words = `Brought ${many(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
+      const words = `Brought ${counted(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
       io.say(words, { to: resolve(to), files, bytes, skipped })
       return skipped.length > 0 ? 3 : 0
     })

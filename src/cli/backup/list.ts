@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { moment } from '../moment.ts'
@@ -24,7 +25,7 @@ export const list = command({
         { title: 'ID', value: ({ id }) => id },
         { title: 'MADE', value: ({ created_at }) => moment(Date.parse(created_at)) },
         { title: 'ACCOUNTS', value: ({ totals }) => totals.accounts, align: 'right' },
-        { title: 'FILES', value: ({ totals }) => totals.files.toLocaleString('en'), align: 'right' },
+        { title: 'FILES', value: ({ totals }) => formatCount(totals.files), align: 'right' },
         { title: 'SIZE', value: ({ totals }) => formatSize(totals.bytes), align: 'right' },
         { title: 'NEW', value: ({ added }) => formatSize(added.bytes), align: 'right' },
         { title: 'VERSION', value: ({ version }) => version },

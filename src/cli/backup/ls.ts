@@ -1,4 +1,5 @@
 import { iso } from '../../base/clock.ts'
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { AccountInBackup, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
@@ -40,7 +41,7 @@ function showAccounts(io: Io, accounts: AccountInBackup[]): void {
     [
       { title: 'USER', value: ({ username }) => username },
       { title: 'NAME', value: ({ display_name }) => display_name },
-      { title: 'FILES', value: ({ files }) => files.toLocaleString('en'), align: 'right' },
+      { title: 'FILES', value: ({ files }) => formatCount(files), align: 'right' },
       { title: 'SIZE', value: ({ bytes }) => formatSize(bytes), align: 'right' },
     ],
     'There is no account in this backup.',

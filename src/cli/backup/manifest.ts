@@ -1,6 +1,6 @@
-import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Manifest } from '../../domain/backups/backups.ts'
+import { counted } from '../counted.ts'
 
 // How the commands of `backup` show one: one document for machines, the same words for people.
 
@@ -15,9 +15,6 @@ export const documentOf = ({ id, created_at, version, totals, added, missing }: 
   missing: missing.length,
 })
 
-export const many = (count: number, one: string, more = `${one}s`): string =>
-  `${formatCount(count)} ${count === 1 ? one : more}`
-
 /** `10,412 files of 37 accounts, 1.2 GB`. */
 export const contentText = ({ totals }: Manifest): string =>
-  `${many(totals.files, 'file')} of ${many(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`
+  `${counted(totals.files, 'file')} of ${counted(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`

@@ -1,6 +1,7 @@
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
-import { contentText, documentOf, many } from './manifest.ts'
+import { contentText, documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 import { working } from '../working.ts'
 
@@ -36,7 +37,7 @@ export const restore = command({
       const restored = await working('Restoring', (doing) => wiring.restore(source, id, wish, doing))
       const { manifest, devices, epoch } = restored
       const signedOut =
-        devices === 0 ? '' : ` ${many(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`
+        devices === 0 ? '' : ` ${counted(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`
       const words = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}\nNext: svc serve --data-dir ${restored.target}`
       io.say(words, { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices })
     } finally {

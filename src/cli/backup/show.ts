@@ -1,7 +1,9 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
+import { counted } from '../counted.ts'
 import { moment } from '../moment.ts'
-import { documentOf, many } from './manifest.ts'
+import { documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 
 export const show = command({
@@ -18,24 +20,19 @@ export const show = command({
     const manifest = await source.manifest(await backupNamed(source, args.backup))
     await source.close()
     const { id, created_at, version, server_id, epoch, database, blobs, files, totals, added, missing, rows } = manifest
-    const large = blobs.count === 0 ? '' : `, ${many(blobs.count, 'large content')} with ${formatSize(blobs.bytes)}`
+    const large = blobs.count === 0 ? '' : `, ${counted(blobs.count, 'large content')} with ${formatSize(blobs.bytes)}`
     const lines: [string, string][] = [
       ['Made', `${moment(Date.parse(created_at))} by svc ${version}`],
       ['Place', `${source.place}${source.encrypted ? ', encrypted' : ''}`],
       ['Server', server_id],
       ['Epoch', epoch],
-      ['Accounts', totals.accounts.toLocaleString('en')],
-      ['Files', `${totals.files.toLocaleString('en')} with ${formatSize(totals.file_bytes)}`],
-      [
-        'Rows',
-        Object.values(rows)
-          .reduce((sum, count) => sum + count, 0)
-          .toLocaleString('en'),
-      ],
+      ['Accounts', formatCount(totals.accounts)],
+      ['Files', `${formatCount(totals.files)} with ${formatSize(totals.file_bytes)}`],
+      ['Rows', formatCount(Object.values(rows).reduce((sum, count) => sum + count, 0))],
       ['Stored', `database ${formatSize(database.size)}${large}, ${formatSize(totals.bytes)} together`],
-      ['New', `${formatSize(added.bytes)} in ${many(added.objects, 'object')}`],
+      ['New', `${formatSize(added.bytes)} in ${counted(added.objects, 'object')}`],
       ['Also', files.map(({ path }) => path).join(', ')],
-      ...(missing.length > 0 ? [['Missing', many(missing.length, 'content')] as [string, string]] : []),
+      ...(missing.length > 0 ? [['Missing', counted(missing.length, 'content')] as [string, string]] : []),
     ]
     const words = [io.paint.bold(id), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)]
     io.say(words.join('\n'), {

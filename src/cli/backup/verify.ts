@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
-import { many } from './manifest.ts'
+import { counted } from '../counted.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 import { working } from '../working.ts'
 
@@ -35,13 +35,13 @@ export const verify = command({
     const scratch = await mkdtemp(join(flags.temp ?? tmpdir(), 'svc-verify-'))
     try {
       const { problems, objects, bytes } = await working('Verifying', (doing) => check(source, ids, scratch, doing))
-      const read = `${many(ids.length, 'backup')}, ${many(objects, 'object')}, ${formatSize(bytes)}`
+      const read = `${counted(ids.length, 'backup')}, ${counted(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
       const verdict =
         problems.length === 0
           ? `Verified ${read}: all sound.`
-          : `Broken: ${many(problems.length, 'problem')} in ${read}.`
+          : `Broken: ${counted(problems.length, 'problem')} in ${read}.`
       io.say([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {

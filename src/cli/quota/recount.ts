@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
 
@@ -33,4 +34,4 @@ export const recount = command({
 })
 
 /** Small differences would vanish in rounded sizes. */
-const amount = (bytes: number): string => `${formatSize(bytes)} (${bytes.toLocaleString('en')} bytes)`
+const amount = (bytes: number): string => `${formatSize(bytes)} (${formatCount(bytes)} bytes)`

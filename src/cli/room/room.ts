@@ -2,6 +2,7 @@ import { iso } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Chat, RoomOverview } from '../../domain/chat/chat.ts'
+import { counted } from '../counted.ts'
 import { Exit } from '../exit.ts'
 
 // How the commands of `room` find a room and show it: one document for machines, the same words for people.
@@ -34,10 +35,8 @@ export async function findRoom(chat: Chat, text: string): Promise<RoomOverview> 
   return named[0]
 }
 
-const many = (count: number, one: string): string => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
-
 export const nameOf = ({ id, name }: RoomOverview): string => `${printable(name)} (ID ${id})`
 
 /** What a room holds, in a few words. */
 export const contentOf = ({ members, messages, files, bytes }: RoomOverview): string =>
-  `${many(members, 'member')}, ${many(messages, 'message')} and ${many(files, 'file')} (${formatSize(bytes)})`
+  `${counted(members, 'member')}, ${counted(messages, 'message')} and ${counted(files, 'file')} (${formatSize(bytes)})`

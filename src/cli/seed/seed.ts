@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
 import type { Item, Made, Plan } from '../../domain/seed/seed.ts'
 import { command, flag } from '../command.ts'
@@ -50,11 +51,9 @@ const lineOf = (io: Io, { action, text }: Item): string => {
   return action === 'add' ? io.paint.green(line) : io.paint.cyan(line)
 }
 
-const number = (count: number): string => count.toLocaleString('en')
-
 function show(io: Io, { items, unchanged }: Plan): void {
   const lines = items.map((item) => lineOf(io, item))
-  if (unchanged > 0 || items.length === 0) lines.push(`= ${number(unchanged)} unchanged`)
+  if (unchanged > 0 || items.length === 0) lines.push(`= ${formatCount(unchanged)} unchanged`)
   io.say(lines.join('\n'), { dry_run: true, items, unchanged })
 }
 
@@ -64,7 +63,7 @@ async function carryOut(io: Io, plan: Plan): Promise<void> {
   const progress = makeProgress({
     label: 'Seeding',
     total: items.filter(({ action }) => action !== 'keep').length,
-    format: (amount) => number(Math.round(amount)),
+    format: (amount) => formatCount(Math.round(amount)),
   })
   try {
     await plan.apply({

@@ -1,7 +1,9 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Flaw, StorageReport } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
@@ -53,14 +55,13 @@ interface Asked {
 }
 
 function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { quick, repair }: Asked): void {
-  const many = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
   const bytes = quick ? 'not read' : 'all read'
   const lines = [
     ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
-    `Looked at ${many(looked.nodes, 'file and folder row')}, ${many(looked.changes, 'change')} and ${many(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
+    `Looked at ${counted(looked.nodes, 'file and folder row')}, ${counted(looked.changes, 'change')} and ${counted(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
     ...(orphans.blobs > 0
       ? [
-          `${many(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
+          `${counted(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
         ]
       : []),
     verdictOf(io, flaws, repair),
@@ -94,7 +95,7 @@ function linesOf(io: Io, flaws: Flaw[], truncated: boolean): string[] {
       ...used_by.map((holder) => `    ${printable(holder)}`),
     ])
   const rest = flaws.length - SHOWN
-  if (rest > 0) shown.push(`  and ${rest.toLocaleString('en')}${truncated ? ' or more' : ''} others: --json names them`)
+  if (rest > 0) shown.push(`  and ${formatCount(rest)}${truncated ? ' or more' : ''} others: --json names them`)
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }
 

@@ -1,6 +1,7 @@
 import { HOUR } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
 import { shrinkFlag, shrunkText } from '../shrink.ts'
 
@@ -26,13 +27,11 @@ export const gc = command({
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
     const found = await instance.storage.collect({ dryRun, ...(grace !== undefined && { grace }) })
     const room = shrink ? await instance.storage.shrink() : undefined
-    const many = (count: number, one: string, more = `${one}s`) =>
-      `${count.toLocaleString('en')} ${count === 1 ? one : more}`
     const lines = [
-      `${dryRun ? 'Would remove' : 'Removed'} ${many(found.trash, 'trash entry', 'trash entries')}, ${many(found.versions, 'old version')} and ${many(found.contents, 'content')} (${formatSize(found.bytes)}).`,
+      `${dryRun ? 'Would remove' : 'Removed'} ${counted(found.trash, 'trash entry', 'trash entries')}, ${counted(found.versions, 'old version')} and ${counted(found.contents, 'content')} (${formatSize(found.bytes)}).`,
       ...(found.blobs > 0
         ? [
-            `${many(found.blobs, 'blob')} (${formatSize(found.blob_bytes)}) of interrupted uploads ${dryRun ? 'would go' : 'went'} too.`,
+            `${counted(found.blobs, 'blob')} (${formatSize(found.blob_bytes)}) of interrupted uploads ${dryRun ? 'would go' : 'went'} too.`,
           ]
         : []),
       ...(room ? [shrunkText(room)] : []),

@@ -1,3 +1,4 @@
+import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
@@ -39,7 +40,7 @@ export const migrate = command({
     const said =
       what === 'rows'
         ? 'Every row has moved.'
-        : `${contents.toLocaleString('en')} ${contents === 1 ? 'content has' : 'contents have'} moved (${formatSize(bytes)}).`
+        : `${formatCount(contents)} ${contents === 1 ? 'content has' : 'contents have'} moved (${formatSize(bytes)}).`
     io.say(`${said} What was there before still stands in ${left}; remove it when all is well.`, {
       ...moved,
       variable: variable ?? null,

@@ -1,4 +1,5 @@
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { usage } from '../exit.ts'
 import { shrinkFlag, shrunkText } from '../shrink.ts'
 
@@ -16,10 +17,9 @@ export const compact = command({
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
     const { tombstones, messages } = await instance.storage.compact({ dryRun })
     const room = shrink ? await instance.storage.shrink() : undefined
-    const many = (count: number, one: string) => `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`
     const verb = dryRun ? 'Would forget' : 'Forgot'
     const lines = [
-      `${verb} ${many(tombstones, 'deletion')} of rows and ${many(messages, 'deletion')} of messages.`,
+      `${verb} ${counted(tombstones, 'deletion')} of rows and ${counted(messages, 'deletion')} of messages.`,
       ...(room ? [shrunkText(room)] : []),
     ]
     io.say(lines.join('\n'), {

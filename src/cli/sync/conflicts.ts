@@ -3,11 +3,11 @@ import type { Letter } from '../../client/row-copy/records.ts'
 import type { RowCopy } from '../../client/row-copy/row-copy.ts'
 import type { Choice, FileConflict } from '../../client/sync/conflicts.ts'
 import { command, flag, cancelled } from '../command.ts'
+import { counted } from '../counted.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { patienceOf } from '../patience.ts'
 import { documentOf, listing, titleOf, type Open } from './conflict-text.ts'
-import { many } from './many.ts'
 
 const done: Record<Choice, string> = {
   mine: 'yours is kept',
@@ -68,7 +68,7 @@ export const conflicts = command({
       }
       const lost = wanted.filter((each) => !('root' in each)).length
       if (choice === 'theirs' && lost > 0 && !flags.yes) {
-        const question = `Drop your ${many(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
+        const question = `Drop your ${counted(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
         if (!(await io.confirm(question))) throw cancelled()
       }
       const settled = []
@@ -184,7 +184,7 @@ async function sendWhatWaits(io: Io, copy: RowCopy, api: Api): Promise<void> {
       { api, pace: (_, request) => decided(request, patienceOf(io)), timeout: 20_000 },
       copy,
     )
-    if (letters > 0) io.warn(`${many(letters, 'change')} could still not be carried out: look again.`)
+    if (letters > 0) io.warn(`${counted(letters, 'change')} could still not be carried out: look again.`)
   } catch (error) {
     if (!isTemporary(error)) throw error
     io.note(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)

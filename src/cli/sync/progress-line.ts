@@ -2,8 +2,8 @@ import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Progress } from '../../client/sync/events.ts'
+import { counted } from '../counted.ts'
 import { barOf, type Screen } from '../progress.ts'
-import { many } from './many.ts'
 
 /** What the server's limits are called, by the names of the wire. */
 const limited: Record<string, string> = {
@@ -53,7 +53,7 @@ export function makeProgressLine({ screen = process.stderr, now = () => performa
 function lineOf(progress: Progress, elapsed: number): string {
   const { files, of_files, bytes, of_bytes, part, seconds_left: seconds, limited_by: by } = progress
   const left = seconds === null ? undefined : formatDuration(seconds * 1_000)
-  const head = `${many(of_files, 'file')}  ${barOf(part)}`
+  const head = `${counted(of_files, 'file')}  ${barOf(part)}`
   if (by) {
     const about = left === undefined ? '' : `, about ${left}`
     return `${head}  ${formatCount(files)} done, ${limitText(by)}${about}`

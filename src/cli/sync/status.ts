@@ -6,9 +6,9 @@ import type { Waited } from '../../client/sync/wait.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Globals } from '../command.ts'
+import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
-import { many } from './many.ts'
 import { didIn, leftAlone } from './show.ts'
 
 const NAMED = 20
@@ -67,18 +67,19 @@ function page(io: Io, found: Status, now: number): string {
     `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
     ...(watched ? ['Watched     by svc sync --watch'] : []),
     ...(failure ? [io.paint.yellow(`Failed      ${ago(failure.at)}: ${printable(failure.message)}`)] : []),
-    `In step     ${many(agreed.files, 'file')}, ${many(agreed.folders, 'folder')}`,
-    `Changed     ${pending.length === 0 ? 'nothing here since' : `${many(pending.length, 'item')} here since:`}`,
+    `In step     ${counted(agreed.files, 'file')}, ${counted(agreed.folders, 'folder')}`,
+    `Changed     ${pending.length === 0 ? 'nothing here since' : `${counted(pending.length, 'item')} here since:`}`,
     ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
       const before = from === undefined ? '' : `${printable(from.slice(1))} → `
       return `  ${change.padEnd(8)}  ${before}${printable(at.slice(1))}`
     }),
   ]
   if (pending.length > NAMED) lines.push(`  … and ${formatCount(pending.length - NAMED)} more`)
-  if (ignored.length > 0) lines.push(`Ignored     ${many(ignored.length, 'item')}; svc sync --dry-run names the rules`)
+  if (ignored.length > 0)
+    lines.push(`Ignored     ${counted(ignored.length, 'item')}; svc sync --dry-run names the rules`)
   if (rows && rows.waiting > 0)
-    lines.push(`Rows        ${many(rows.waiting, 'change')} that the server does not have yet`)
-  if (toSettle(found) > 0) lines.push(`To settle   ${many(toSettle(found), 'conflict')}: svc sync conflicts`)
+    lines.push(`Rows        ${counted(rows.waiting, 'change')} that the server does not have yet`)
+  if (toSettle(found) > 0) lines.push(`To settle   ${counted(toSettle(found), 'conflict')}: svc sync conflicts`)
   if (skipped.length > 0) lines.push(leftAlone(io, skipped))
   return lines.join('\n')
 }
@@ -130,7 +131,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise
 function outcomeOf(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
   if (refused) throw new Exit(8, refused.message, refused.reason)
   if (!in_step) {
-    const what = pending === 0 ? 'a run is still at work' : `${many(pending, 'change')} still to be brought over`
+    const what = pending === 0 ? 'a run is still at work' : `${counted(pending, 'change')} still to be brought over`
     throw new Exit(1, `Not in step after ${formatDuration(waited_ms)}: ${what}.`, 'timeout')
   }
   if (!io.json) io.note(`Both sides are in step${skipped.length > 0 ? ', but for what is left alone' : ''}.`)

@@ -2,10 +2,10 @@ import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
 import type { Summary, SyncEvent, Undone } from '../../client/sync/events.ts'
 import { cancelled, command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 import { Exit } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
-import { many } from './many.ts'
 
 export const undo = command({
   name: 'sync undo',
@@ -65,8 +65,9 @@ export const undo = command({
       // Who was asked has seen the lines already.
       const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
       const { done, left } = summary.undo!
-      const rest = left.length > 0 ? `; ${many(left.length, 'item')} left alone` : ''
-      const words = done === 0 ? `There was nothing to take back${rest}.` : `Took back ${many(done, 'change')}${rest}.`
+      const rest = left.length > 0 ? `; ${counted(left.length, 'item')} left alone` : ''
+      const words =
+        done === 0 ? `There was nothing to take back${rest}.` : `Took back ${counted(done, 'change')}${rest}.`
       io.event(words, { event: 'summary', ...summary })
       return left.length + summary.conflicts.length > 0 ? 3 : 0
     } finally {

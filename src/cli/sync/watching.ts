@@ -4,9 +4,9 @@ import type { Account } from '../../client/credentials.ts'
 import type { MaxDelete } from '../../client/sync/brake.ts'
 import type { Summary, SyncEvent } from '../../client/sync/events.ts'
 import type { WatchEvent } from '../../client/sync/watch.ts'
+import { counted } from '../counted.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { many } from './many.ts'
 import { makeShow } from './show.ts'
 
 export interface Watching {
@@ -91,9 +91,9 @@ const words = (event: WatchEvent): string => {
       return `${printable(event.root)} is in order again.`
     case 'rows':
       return [
-        ...(event.sent > 0 ? [`Sent ${many(event.sent, 'change')} of rows that had waited.`] : []),
+        ...(event.sent > 0 ? [`Sent ${counted(event.sent, 'change')} of rows that had waited.`] : []),
         ...(event.letters > 0
-          ? [`${many(event.letters, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
+          ? [`${counted(event.letters, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
           : []),
       ].join(' ')
     case 'blind':

@@ -17,11 +17,17 @@ export function readRoomName(text: string): string {
   return name
 }
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
+let segmenter: Intl.Segmenter | undefined
 
-/** Refuses everything but one visible character as a reader counts them (Unicode TR 29), of at most 32 bytes. */
+/** Characters as a reader counts them (Unicode TR 29). The segmenter is made when it is needed: its tables take a while to load. */
+function graphemesOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+/** Refuses everything but one visible character, of at most 32 bytes. */
 export function assertEmoji(emoji: string): void {
-  const isOne = [...graphemes.segment(emoji)].length === 1 && /[^\p{C}\p{Z}\p{M}]/u.test(emoji)
+  const isOne = graphemesOf(emoji).length === 1 && /[^\p{C}\p{Z}\p{M}]/u.test(emoji)
   if (!isOne || !fitsBytes(emoji, EMOJI_BYTES))
     throw badRequest('emoji', `must be one character of at most ${EMOJI_BYTES} bytes`)
 }
