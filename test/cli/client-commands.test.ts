@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import module from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -36,7 +37,14 @@ async function svc(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: place,
-    env: { PATH: process.env['PATH'], HOME: place, XDG_CONFIG_HOME: join(place, 'config'), ...env },
+    // What Node keeps between runs, where it does, stands in the home.
+    env: {
+      PATH: process.env['PATH'],
+      HOME: place,
+      XDG_CONFIG_HOME: join(place, 'config'),
+      NODE_DISABLE_COMPILE_CACHE: '1',
+      ...env,
+    },
   })
   // A command that ends without reading its input is none the worse for it.
   child.stdin.on('error', () => undefined).end(stdin)
@@ -64,6 +72,18 @@ const serveActions = (actions: Record<string, Answer>): Promise<Loopback> =>
   })
 
 const actionsSeen = ({ requests }: Loopback) => requests.map(({ path }) => actionOf(path))
+
+test('what Node compiled is kept in the cache of the user, and not in the folder that all users share', async () => {
+  const temporary = join(place, 'tmp')
+  await mkdir(temporary)
+  const env = { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: undefined }
+  const { code } = await svc(['--version'], { env: { ...env, XDG_CACHE_HOME: join(place, 'cache') } })
+  expect(code).toBe(0)
+  expect(await readdir(temporary)).toEqual([])
+  // Older than 22.8 it keeps nothing.
+  const kept = 'enableCompileCache' in module ? ['svc'] : undefined
+  expect(await readdir(join(place, 'cache')).catch(() => undefined)).toEqual(kept)
+})
 
 describe('svc login', () => {
   const second = { ok: true, requires_2fa: true, pending_token: `p_${'b'.repeat(64)}` }
