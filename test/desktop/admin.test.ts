@@ -41,10 +41,14 @@ async function atWork(options = {}) {
   }
 }
 
+/** A second try of a test adds another account. */
+let graces = 0
+
 describe('users', () => {
   test('are added, found, edited, disabled and let in again', async () => {
     const { visited, admin, dialog, act, answer, told, root } = await atWork()
     const { accounts } = world.server.local.domain
+    const grace = `grace${++graces}`
     await act('Add a user')
     await dialog.getByLabel('User name').fill('grace hopper')
     await dialog.getByLabel('Name shown to others').fill('<b>Grace</b>')
@@ -56,17 +60,17 @@ describe('users', () => {
     expect(await visited.flaws()).toEqual([])
     await answer('Add')
     await dialog.getByText('beginning with a letter or a digit').waitFor()
-    await dialog.getByLabel('User name').fill('grace')
+    await dialog.getByLabel('User name').fill(grace)
     await answer('Add')
-    await told('grace was added.')
+    await told(`${grace} was added.`)
     // The new account is shown, as text.
     await admin.getByRole('heading', { name: '<b>Grace</b>' }).waitFor()
     await admin.getByText('0 B of 1.5 GB').waitFor()
-    const { id } = await accounts.byName('grace')
-    expect((await accounts.details('grace')).quota_bytes).toBe(1.5 * 1024 ** 3)
+    const { id } = await accounts.byName(grace)
+    expect((await accounts.details(grace)).quota_bytes).toBe(1.5 * 1024 ** 3)
 
     const theirs = await world.visit()
-    await theirs.login('grace', password)
+    await theirs.login(grace, password)
     await theirs.page.getByRole('navigation', { name: 'Dock' }).waitFor()
 
     await act('Edit')
@@ -75,27 +79,27 @@ describe('users', () => {
     await answer('Save')
     await told('Saved.')
     await admin.getByRole('heading', { name: 'Grace Hopper' }).waitFor()
-    expect((await accounts.details('grace')).quota_bytes).toBeNull()
+    expect((await accounts.details(grace)).quota_bytes).toBeNull()
 
     await act('Disable')
     await dialog.getByText('one browser and 0 devices are signed out at once').waitFor()
     expect(await visited.flaws()).toEqual([])
     await answer('Disable')
-    await told('grace can no longer sign in.')
+    await told(`${grace} can no longer sign in.`)
     await admin.getByText('Nowhere at the moment.').waitFor()
     const again = await world.visit()
-    await again.login('grace', password)
+    await again.login(grace, password)
     await again.page.getByText('The user name or the password is wrong.').waitFor()
 
     await act('Enable')
-    await told('grace can sign in again.')
+    await told(`${grace} can sign in again.`)
     await act('All users')
     await admin.getByRole('combobox', { name: 'Show' }).selectOption('administrators')
     await expect
       .poll(() => admin.locator('tbody tr').allInnerTexts())
       .toEqual(expect.arrayContaining([expect.stringContaining(root.username)]))
-    await expect.poll(() => admin.locator('tbody tr').filter({ hasText: 'grace' }).count()).toBe(0)
-    expect((await accounts.details('grace')).id).toBe(id)
+    await expect.poll(() => admin.locator('tbody tr').filter({ hasText: grace }).count()).toBe(0)
+    expect((await accounts.details(grace)).id).toBe(id)
     expectQuiet(visited)
   })
 
