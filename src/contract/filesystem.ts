@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
+import { ARCHIVE } from './limits.ts'
 import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
 
 const Item = Type.Object({
+  id: Type.Integer({ minimum: 0, description: 'Stays the same when the item gets another name; for `archive`.' }),
   name: Type.String(),
   type: Type.Union([Type.Literal('file'), Type.Literal('directory')]),
   size: Type.Optional(Count),
@@ -138,6 +140,26 @@ export const filesystem = endpoint('/api/filesystem.php', {
     result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
     errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
     example: { path: '/hello.txt' },
+  }),
+  archive: action({
+    summary:
+      'A folder with everything in it, or chosen items of it, as one ZIP archive to be saved; honours HEAD. Told with its length, not compressed, and broken off when something cannot be read.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: Type.Object({
+      path: Path,
+      ids: Type.Optional(
+        Type.String({
+          pattern: '^[0-9]{1,15}(\\.[0-9]{1,15})*$',
+          description: `\`id\`s of items that \`list\` tells of the folder, with dots between them; at most ${ARCHIVE.max_chosen}.`,
+        }),
+      ),
+    }),
+    answers: 'bytes',
+    result: Type.Unsafe<Uint8Array>({ type: 'string', contentMediaType: 'application/zip' }),
+    errors: ['bad_path', 'not_found', 'too_many_operations'],
+    example: { path: '/' },
   }),
   quota: action({
     summary: 'Bytes used and allowed; `total` 0 means unlimited.',

@@ -54,6 +54,11 @@ export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as
 export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
 /** `if_empty`: a folder's deletion may ask that nothing is in it. */
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
+/**
+ * An archive of a folder: files and folders in it, and items of a folder that one may choose. These stand in an address, of
+ * which proxies and Node take some 16 KiB.
+ */
+export const ARCHIVE = { max_entries: 100_000, max_chosen: 1_000 } as const
 export const BATCH_BODY = 8 * 1_048_576
 
 /**

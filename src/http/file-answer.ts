@@ -5,7 +5,7 @@ import type { Call, Outgoing } from './handle.ts'
 import { rangeOf } from './range.ts'
 
 /** Whatever is in a file, no browser runs it: it is saved, never shown, and may do nothing if it is opened all the same. */
-const safety = {
+export const safety = {
   'content-type': 'application/octet-stream',
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; sandbox",
@@ -14,8 +14,7 @@ const safety = {
 }
 
 /** The name for saving, in the form every client reads and in the one for all of Unicode (RFC 6266, RFC 8187). */
-function disposition(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1)
+export function disposition(name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["%\\]/g, '_')
   const encoded = encodeURIComponent(name).replace(
     /['()*]/g,
@@ -35,7 +34,7 @@ export async function fileAnswer(
 ): Promise<Outgoing> {
   const described = {
     ...safety,
-    'content-disposition': disposition(path),
+    'content-disposition': disposition(path.slice(path.lastIndexOf('/') + 1)),
     'last-modified': new Date(mtime * 1_000).toUTCString(),
     'x-file-sha256': sha256,
     'x-file-mtime': String(mtime),

@@ -141,18 +141,32 @@ export const childOf = (on: Reader, parent: number, key: string): Promise<Node |
   first(childQuery(on, { parent, key }))
 
 /** What a listing shows of an entry. */
-export type Entry = Pick<Node, 'name' | 'type' | 'size' | 'mtime'>
+export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'size' | 'mtime'>
 
 const entriesQuery = prepared<{ parent: number }, Entry>(({ q, p }) =>
   q
     .selectFrom('nodes')
-    .select(['name', 'type', 'size', 'mtime'])
+    .select(['id', 'name', 'type', 'size', 'mtime'])
     .where('parent_id', '=', p.parent)
     .where('trash_id', 'is', null),
 )
 
 /** The live entries of a folder as a listing shows them, in no order. */
 export const entriesOf = (on: Reader, parent: number): Promise<Entry[]> => entriesQuery(on, { parent })
+
+/** What an archive has to know of a node. */
+export type Twig = Pick<Node, 'id' | 'parent_id' | 'name' | 'sha256' | 'size' | 'mtime'>
+
+/** The live entries of some folders, in the order of their names, at most `limit` of them. */
+export const entriesOfAll = (on: Reader, parents: readonly number[], limit: number): Promise<Twig[]> =>
+  on.q
+    .selectFrom('nodes')
+    .select(['id', 'parent_id', 'name', 'sha256', 'size', 'mtime'])
+    .where('parent_id', 'in', parents)
+    .where('trash_id', 'is', null)
+    .orderBy('name_key')
+    .limit(limit)
+    .execute()
 
 export const hasChildren = async (on: Reader, parent: number): Promise<boolean> =>
   (await anyChildQuery(on, { parent })).length > 0

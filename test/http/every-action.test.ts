@@ -9,11 +9,13 @@ import type { Account } from '../support/account.ts'
 import { PASSWORD, sessionOf } from '../support/browser.ts'
 import { disable } from '../support/chat.ts'
 import { bodyOf, type Caller, callerOf, clientBy, prepare, prepared, waysOf } from '../support/examples.ts'
+import { sha256Of } from '../support/contents.ts'
 import { requestOf, type Reply } from '../support/request.ts'
 import { departures } from '../support/schemas.ts'
 import { serverOfTest, serverOfFile, startServer, type TestServer } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 import { unpacked } from '../support/tar.ts'
+import { unzipped } from '../support/zip.ts'
 
 const server = await serverOfFile()
 await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
@@ -83,7 +85,11 @@ async function assertDeclared(action: AnyAction, reply: Reply): Promise<void> {
   }
   if (contentMediaType !== undefined) {
     expect(reply.headers.get('content-type')).toBe(contentMediaType)
-    expect((await unpacked(reply.bytes))[0]).toMatchObject({ content: 'hello world\n' })
+    if (contentMediaType === 'application/zip')
+      expect(await unzipped(reply.bytes)).toContainEqual(
+        expect.objectContaining({ name: 'hello.txt', sha256: sha256Of('hello world\n') }),
+      )
+    else expect((await unpacked(reply.bytes))[0]).toMatchObject({ content: 'hello world\n' })
     return
   }
   expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8')

@@ -51,6 +51,7 @@ export const grants: Readonly<Record<string, Grant>> = {
       'filesystem.copy',
       'filesystem.upload',
       'filesystem.download',
+      'filesystem.archive',
       'filesystem.quota',
       'trash.list',
       'trash.restore',

@@ -6,16 +6,18 @@ import { headOf } from '../../storage/changes.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database, Reader } from '../../storage/database.ts'
 import { entriesOf, mtimeOf, type Entry } from '../../storage/files.ts'
-import { roomRootOf } from '../../storage/room-files.ts'
+import { folderAt } from './folder-at.ts'
 import { factsOf, type FileFacts } from './look.ts'
 import { mimeOf } from './mime.ts'
-import { isReserved, pathOf, segmentsOf, TEAMCHAT, type Segments } from './paths.ts'
+import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { Reach } from './reach.ts'
-import { foldersFor, roomBehind } from './rooms.ts'
+import { foldersFor } from './rooms.ts'
 import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './write.ts'
 
 export interface Item {
+  /** Names the item within its folder, whatever it is called; 0 for `/Teamchat`, and below it the number of the room. */
+  id: number
   name: string
   type: 'file' | 'directory'
   size?: number
@@ -34,12 +36,17 @@ interface Parts {
   allowance: () => Promise<Allowance>
 }
 
-const toItem = ({ name, type, size, mtime }: Entry): Item => {
+const toItem = ({ id, name, type, size, mtime }: Entry): Item => {
   const modified = iso(mtime * 1_000)
-  return type === 'file' ? { name, type, size, modified, mime: mimeOf(name) } : { name, type, modified }
+  return type === 'file' ? { id, name, type, size, modified, mime: mimeOf(name) } : { id, name, type, modified }
 }
 
-const folder = (name: string, modified: string): Item => ({ name, type: 'directory', modified })
+const folder = ({ id, name, modified }: Pick<Item, 'id' | 'name' | 'modified'>): Item => ({
+  id,
+  name,
+  type: 'directory',
+  modified,
+})
 
 const order = (a: Item, b: Item): number =>
   a.type === b.type ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a.type === 'directory' ? -1 : 1
@@ -63,27 +70,23 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
   const seen = <T>(segments: Segments, look: (on: Reader) => Promise<T>): Promise<T> =>
     isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
 
-  async function below(on: Reader, user: number, folderId: number | undefined, segments: Segments, path: string) {
-    if (segments.length === 0) return folderId === undefined ? [] : entriesOf(on, folderId)
-    const node = await tree.find(on, await reach.spot(on, user, reach.address(path, 'thing')))
-    if (node?.type !== 'directory') throw fault('not_found')
-    return entriesOf(on, node.id)
+  async function entriesAt(on: Reader, user: number, segments: Segments): Promise<Entry[]> {
+    const node = await folderAt({ tree, reach }, on, user, segments)
+    return node === undefined ? [] : entriesOf(on, node)
   }
 
-  async function listIn(on: Reader, user: number, path: string, segments: Segments): Promise<Item[]> {
+  async function listIn(on: Reader, user: number, segments: Segments): Promise<Item[]> {
     if (!isReserved(segments[0])) {
       const root = await tree.root(on, user)
-      const nodes = await below(on, user, root, segments, path)
+      const nodes = await entriesAt(on, user, segments)
       if (segments.length > 0) return nodes.map(toItem)
       // As new as its newest room, and as old as the account when there is none.
       const times = (await foldersFor(on, user)).map(({ modified }) => modified)
       const modified = [iso((await mtimeOf(on, root)) * 1_000), ...times].sort().at(-1)!
-      return [folder(TEAMCHAT, modified), ...nodes.map(toItem)]
+      return [folder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified }), ...nodes.map(toItem)]
     }
-    const [, room, ...inside] = segments
-    if (room === undefined) return (await foldersFor(on, user)).map(({ name, modified }) => folder(name, modified))
-    const { id } = await roomBehind(on, user, room)
-    return (await below(on, user, await roomRootOf(on, id), inside, path)).map(toItem)
+    if (segments.length === 1) return (await foldersFor(on, user)).map(folder)
+    return (await entriesAt(on, user, segments)).map(toItem)
   }
 
   async function facts(user: number, path: string): Promise<FileFacts> {
@@ -112,7 +115,7 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     /** What a folder holds, directories first, then by name. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string): Promise<Item[]> {
       const segments = segmentsOf(path)
-      return (await seen(segments, (on) => listIn(on, user, path, segments))).sort(order)
+      return (await seen(segments, (on) => listIn(on, user, segments))).sort(order)
     },
 
     /** The folder of a room below `/Teamchat`, as this account sees it. Fault `not_found` for a room of others. */

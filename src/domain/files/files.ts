@@ -7,6 +7,7 @@ import { makeChange } from './change.ts'
 import { makeCopy } from './copy.ts'
 import { makeLook } from './look.ts'
 import { makeNoted } from './noted.ts'
+import { makePack } from './pack.ts'
 import { ownReach, wholeReach } from './reach.ts'
 import { makeTrash } from './trash.ts'
 import { makeTree } from './tree.ts'
@@ -43,7 +44,13 @@ export function makeFiles(parts: Parts) {
   const whole = { ...parts, tree, reach: wholeReach(tree) }
   const write = makeWrite(own)
   const change = makeChange(own)
-  const desktop = { ...makeBrowse(whole), ...makeWrite(whole), ...makeChange(whole), ...makeCopy(whole) }
+  const desktop = {
+    ...makeBrowse(whole),
+    ...makeWrite(whole),
+    ...makeChange(whole),
+    ...makeCopy(whole),
+    ...makePack(whole),
+  }
   const trash = makeTrash(whole)
   return {
     ...makeLook(own),

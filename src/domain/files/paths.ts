@@ -19,6 +19,8 @@ export const nameKey = (name: string): string => name.normalize('NFC')
 
 /** The virtual folder at the root below which the files of chat rooms are found. */
 export const TEAMCHAT = 'Teamchat'
+/** What listings tell it by, where everything else has the number of its row. */
+export const TEAMCHAT_ID = 0
 
 /** Whether a name of the root belongs to the virtual folder of the chat rooms. */
 export const isReserved = (name: string | undefined): boolean =>

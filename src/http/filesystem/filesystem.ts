@@ -1,3 +1,4 @@
+import { archive } from './archive.ts'
 import { copy } from './copy.ts'
 import { erase } from './delete.ts'
 import { download } from './download.ts'
@@ -10,4 +11,4 @@ import { trash } from './trash.ts'
 import { upload } from './upload.ts'
 import { write } from './write.ts'
 
-export const filesystemHandlers = [list, read, write, mkdir, erase, trash, move, copy, upload, download, quota]
+export const filesystemHandlers = [list, read, write, mkdir, erase, trash, move, copy, upload, download, archive, quota]

@@ -5,6 +5,7 @@ import { DOWNLOAD_BATCH } from '../../contract/limits.ts'
 import { syncFiles } from '../../contract/sync-files.ts'
 import type { Files } from '../../domain/files/files.ts'
 import { handle } from '../handle.ts'
+import { joined } from '../joined.ts'
 
 interface Refused {
   path: string
@@ -36,30 +37,6 @@ async function* archive(files: Files, user: number, paths: string[]): AsyncGener
   yield end
   yield tarPadding(end.length)
   yield tarEnd()
-}
-
-/** Small pieces travel together, in bytes: a write for each header would cost both sides more than what it carries. */
-const PIECE = 64 * 1_024
-
-async function* joined(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let waiting: Uint8Array[] = []
-  let size = 0
-  let failure: { error: unknown } | undefined
-  try {
-    for await (const piece of pieces) {
-      waiting.push(piece)
-      size += piece.length
-      if (size < PIECE) continue
-      yield Buffer.concat(waiting, size)
-      waiting = []
-      size = 0
-    }
-  } catch (error) {
-    failure = { error }
-  }
-  // Also before a failure: what is whole is of use.
-  if (size > 0) yield Buffer.concat(waiting, size)
-  if (failure) throw failure.error
 }
 
 export const downloadBatch = handle(syncFiles.actions.download_batch, ({ params: { paths }, caller, domain }) => {

@@ -2,6 +2,7 @@ import {
   ArrowDown,
   ArrowUp,
   CloudUpload,
+  Download,
   EllipsisVertical,
   FilePlus,
   FolderOpen,
@@ -35,7 +36,7 @@ import { FolderPicker } from './folder-picker.tsx'
 import { menuItems, type Acts } from './item-menu.ts'
 import { ItemView } from './item-view.tsx'
 import { NameDialog } from './name-dialog.tsx'
-import { isChangeable, remove } from './operations.ts'
+import { download, isChangeable, remove } from './operations.ts'
 import { isWithin, nameOf, ROOMS, takesFiles } from './paths.ts'
 import { clear, selected } from './selection.ts'
 import { SideButton } from './side.tsx'
@@ -77,6 +78,7 @@ function Selection({ acts }: { acts: Acts }) {
         {words('selected', some.length)}
         {size > 0 && ` · ${formatSize(size)}`}
       </span>
+      <IconButton icon={Download} label={words('download')} onClick={() => download(some)} />
       <IconButton
         icon={Trash2}
         label={common('delete')}

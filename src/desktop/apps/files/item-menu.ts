@@ -14,8 +14,8 @@ import {
 } from 'lucide'
 import type { MenuItem } from '../../kit/menu.tsx'
 import { common } from '../../kit/words.ts'
-import { folder, pathOf, type Item } from './folder.ts'
-import { clipboard, download, isChangeable, paste, remove, transfer } from './operations.ts'
+import { all, folder, pathOf, type Item } from './folder.ts'
+import { clipboard, download, downloadFolder, isChangeable, paste, remove, transfer } from './operations.ts'
 import { isFixed, takesFiles } from './paths.ts'
 import { selected } from './selection.ts'
 import { words } from './words.ts'
@@ -40,6 +40,7 @@ function folderItems({ create }: Acts): MenuItem[] {
       disabled: disabled || !clipboard.value,
       onSelect: () => void paste(),
     },
+    { label: words('download_folder'), icon: Download, disabled: all.value.length === 0, onSelect: downloadFolder },
   ]
 }
 
@@ -68,9 +69,7 @@ export function menuItems(acts: Acts): MenuItem[] {
       : []
   return [
     ...one,
-    ...(some.some(({ type }) => type === 'file')
-      ? [{ label: words('download'), icon: Download, onSelect: () => download(some) }]
-      : []),
+    { label: words('download'), icon: Download, onSelect: () => download(some) },
     ...file,
     ...(isOne
       ? [{ label: words('rename'), icon: Pencil, disabled: !isFree, onSelect: () => acts.rename(item.name) }]

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { ARCHIVE } from '../../../contract/limits.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { toast, toastTrouble } from '../../kit/toast.tsx'
 import { Trouble } from '../../kit/trouble.ts'
@@ -154,11 +155,24 @@ export async function paste(target = folder.peek()): Promise<void> {
   await transfer(held.mode, held.paths, target)
 }
 
-/** Has the browser save files; folders are not files and stay out. */
+/**
+ * Has the browser save items of the folder that is shown: one file as it is, a folder or several items as one archive. What is
+ * chosen one by one has to fit an address; everything in the folder always does.
+ */
 export function download(items: readonly Item[]): void {
-  const files = items.filter(({ type }) => type === 'file')
-  for (const item of files) bridge.download('filesystem.download', { path: pathOf(item) })
-  if (files.length < items.length) toast(words('folders_stay'))
+  const [item] = items
+  if (!item) return
+  if (items.length === 1)
+    bridge.download(item.type === 'file' ? 'filesystem.download' : 'filesystem.archive', { path: pathOf(item) })
+  else if (items.length <= ARCHIVE.max_chosen)
+    bridge.download('filesystem.archive', { path: folder.peek(), ids: items.map(({ id }) => id).join('.') })
+  else if (items.length === all.peek().length) downloadFolder()
+  else toast(words('too_many_chosen', ARCHIVE.max_chosen), { tone: 'bad' })
+}
+
+/** Has the browser save the folder that is shown, as an archive. */
+export function downloadFolder(): void {
+  bridge.download('filesystem.archive', { path: folder.peek() })
 }
 
 /** Whether an item may be renamed, moved and deleted. */

@@ -53,7 +53,9 @@ export const words = catalogue(
     copied: (count: number, folder: string) =>
       count === 1 ? `Copied to “${folder}”.` : `${formatNumber(count)} items copied to “${folder}”.`,
     into_itself: 'A folder cannot be put into itself.',
-    folders_stay: 'Folders cannot be downloaded as such: open them and choose the files.',
+    download_folder: 'Download the folder',
+    too_many_chosen: (most: number) =>
+      `At most ${formatNumber(most)} items can be downloaded at once. Select all, or download the folder.`,
     move_title: (count: number) => (count === 1 ? 'Move 1 item' : `Move ${formatNumber(count)} items`),
     copy_title: (count: number) => (count === 1 ? 'Copy 1 item' : `Copy ${formatNumber(count)} items`),
     move_here: (folder: string) => `Move to “${folder}”`,
@@ -197,7 +199,9 @@ export const words = catalogue(
     copied: (count, folder) =>
       count === 1 ? `Nach „${folder}“ kopiert.` : `${formatNumber(count)} Elemente nach „${folder}“ kopiert.`,
     into_itself: 'Ein Ordner lässt sich nicht in sich selbst legen.',
-    folders_stay: 'Ordner lassen sich nicht als solche herunterladen: Öffnen Sie sie und wählen Sie die Dateien.',
+    download_folder: 'Ordner herunterladen',
+    too_many_chosen: (most) =>
+      `Höchstens ${formatNumber(most)} Elemente lassen sich auf einmal herunterladen. Wählen Sie alle aus, oder laden Sie den Ordner herunter.`,
     move_title: (count) => (count === 1 ? '1 Element verschieben' : `${formatNumber(count)} Elemente verschieben`),
     copy_title: (count) => (count === 1 ? '1 Element kopieren' : `${formatNumber(count)} Elemente kopieren`),
     move_here: (folder) => `Nach „${folder}“ verschieben`,

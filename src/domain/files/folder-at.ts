@@ -1,0 +1,26 @@
+import { fault } from '../../contract/errors.ts'
+import type { Reader } from '../../storage/database.ts'
+import { roomRootOf } from '../../storage/room-files.ts'
+import { isReserved, pathOf, type Segments } from './paths.ts'
+import type { Reach } from './reach.ts'
+import { roomBehind } from './rooms.ts'
+import type { Tree } from './tree.ts'
+
+/**
+ * The node of a folder, of the account's own tree or of a room's, the roots of both included; undefined for a room in which
+ * nothing was stored yet. Faults: `bad_path`, `not_found`, also for files; `forbidden` for `/Teamchat`, which has none.
+ */
+export async function folderAt(
+  { tree, reach }: { tree: Tree; reach: Reach },
+  on: Reader,
+  user: number,
+  segments: Segments,
+): Promise<number | undefined> {
+  if (segments.length === 0) return tree.root(on, user)
+  const [first, room] = segments
+  if (isReserved(first) && room !== undefined && segments.length === 2)
+    return roomRootOf(on, (await roomBehind(on, user, room)).id)
+  const node = await tree.find(on, await reach.spot(on, user, reach.address(pathOf(segments), 'thing')))
+  if (node?.type !== 'directory') throw fault('not_found')
+  return node.id
+}

@@ -1,0 +1,157 @@
+import { fault } from '../../contract/errors.ts'
+import { ARCHIVE } from '../../contract/limits.ts'
+import type { Database, Reader } from '../../storage/database.ts'
+import { entriesOfAll, mtimeOf } from '../../storage/files.ts'
+import { roomRootOf } from '../../storage/room-files.ts'
+import { folderAt } from './folder-at.ts'
+import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
+import type { Reach } from './reach.ts'
+import { foldersFor, type RoomFolder } from './rooms.ts'
+import type { Tree } from './tree.ts'
+
+/** A file or folder on its way into an archive. */
+export interface Packed {
+  /** Path within the archive; that of a folder ends with a slash. */
+  name: string
+  /** Null for a folder. */
+  sha256: string | null
+  size: number
+  /** Seconds. */
+  mtime: number
+}
+
+/** What goes into one archive, as it was at one moment. */
+export interface Pack {
+  /** The name of the folder; empty for the root. */
+  folder: string
+  /** Folders stand before what they hold. */
+  entries: Packed[]
+}
+
+/** An item of the folder that is packed. */
+interface Item {
+  id: number
+  name: string
+  sha256: string | null
+  size: number
+  mtime: number
+  /** Node of a folder; undefined for a room without files, and for what holds the rooms. */
+  node: number | undefined
+  rooms?: readonly Item[]
+}
+
+interface Parts {
+  database: Database
+  tree: Tree
+  reach: Reach
+}
+
+const MAX = ARCHIVE.max_entries
+/** Folders whose entries are asked for at once. */
+const TOGETHER = 500
+
+const assertFits = (count: number): void => {
+  if (count > MAX) throw fault('too_many_operations', { text: `An archive may have at most ${MAX} files and folders.` })
+}
+
+/** A beginning that an unpacker could take for a drive, `C:`, where names of one archive have to differ all the same. */
+const DRIVE = /^[A-Za-z]:/
+function withoutDrives(items: readonly Item[]): Item[] {
+  const taken = new Set(items.map(({ name }) => name))
+  return items.map((item) => {
+    if (!DRIVE.test(item.name)) return item
+    let name = item.name.replace(':', '_')
+    while (taken.has(name)) name = name.replace('_', '__')
+    taken.add(name)
+    return { ...item, name }
+  })
+}
+
+/** Those of the items that were chosen. Fault `not_found` when one is not there. */
+function chosenOf(items: readonly Item[], ids: ReadonlySet<number>): Item[] {
+  const chosen = items.filter(({ id }) => ids.has(id))
+  if (chosen.length < ids.size) throw fault('not_found')
+  return chosen
+}
+
+/** Items with everything below them, level by level. Fault `too_many_operations`. */
+async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
+  const entries: Packed[] = []
+  let level = new Map<number, string>()
+  const add = (item: Omit<Item, 'id' | 'rooms'>, above: string, next: Map<number, string>): string => {
+    const { sha256, size, mtime } = item
+    const name = `${above}${item.name}${sha256 === null ? '/' : ''}`
+    entries.push({ name, sha256, size, mtime })
+    if (sha256 === null && item.node !== undefined) next.set(item.node, name)
+    return name
+  }
+  for (const item of withoutDrives(items)) {
+    const name = add(item, '', level)
+    for (const room of item.rooms ?? []) add(room, name, level)
+  }
+  assertFits(entries.length)
+  while (level.size > 0) {
+    const next = new Map<number, string>()
+    const folders = [...level.keys()]
+    for (let at = 0; at < folders.length; at += TOGETHER) {
+      const rows = await entriesOfAll(on, folders.slice(at, at + TOGETHER), MAX + 1 - entries.length)
+      for (const row of rows) add({ ...row, node: row.id }, level.get(row.parent_id!)!, next)
+      assertFits(entries.length)
+      // The rows are the snapshot's; others may have their turn meanwhile.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    level = next
+  }
+  return entries
+}
+
+/** Lists folders of all trees for archives of them. */
+export const makePack = ({ database, tree, reach }: Parts) => {
+  async function roomItem(on: Reader, { id, name, modified }: RoomFolder): Promise<Item> {
+    const mtime = Math.floor(Date.parse(modified) / 1_000)
+    return { id, name, sha256: null, size: 0, mtime, node: await roomRootOf(on, id) }
+  }
+
+  /** `/Teamchat`, as new as its newest room. */
+  async function teamchat(on: Reader, user: number, since: number): Promise<Item> {
+    const rooms: Item[] = []
+    for (const folder of await foldersFor(on, user)) rooms.push(await roomItem(on, folder))
+    const mtime = Math.max(since, ...rooms.map((room) => room.mtime))
+    return { id: TEAMCHAT_ID, name: TEAMCHAT, sha256: null, size: 0, mtime, node: undefined, rooms }
+  }
+
+  async function itemsOf(on: Reader, node: number | undefined): Promise<Item[]> {
+    if (node === undefined) return []
+    const rows = await entriesOfAll(on, [node], MAX + 1)
+    return rows.map((row) => ({ ...row, node: row.sha256 === null ? row.id : undefined }))
+  }
+
+  async function packIn(on: Reader, user: number, segments: Segments, ids?: ReadonlySet<number>): Promise<Packed[]> {
+    const folder = segments.at(-1)
+    if (folder === undefined) {
+      const root = await tree.root(on, user)
+      const items = [await teamchat(on, user, await mtimeOf(on, root)), ...(await itemsOf(on, root))]
+      return expand(on, ids ? chosenOf(items, ids) : items)
+    }
+    if (isReserved(segments[0]) && segments.length === 1) {
+      const all = await teamchat(on, user, 0)
+      return expand(on, ids ? chosenOf(all.rooms!, ids) : [all])
+    }
+    const node = await folderAt({ tree, reach }, on, user, segments)
+    if (ids) return expand(on, chosenOf(await itemsOf(on, node), ids))
+    const mtime = node === undefined ? 0 : await mtimeOf(on, node)
+    return expand(on, [{ id: 0, name: folder, sha256: null, size: 0, mtime, node }])
+  }
+
+  return {
+    /**
+     * What an archive of a folder holds: the folder with everything in it, or those of its items whose ids a listing told.
+     * Room files are there for members alone. Faults: `bad_path`, `not_found`, also for files, `too_many_operations`.
+     */
+    async pack(user: number, path: string, ids?: ReadonlySet<number>): Promise<Pack> {
+      const segments = segmentsOf(path)
+      const entries = await database.snapshot((on) => packIn(on, user, segments, ids))
+      return { folder: segments.at(-1) ?? '', entries }
+    },
+  }
+}

@@ -1,0 +1,41 @@
+import { Readable } from 'node:stream'
+import { crc32 } from 'node:zlib'
+import { zipLength, zipOf } from '../../base/zip-writer.ts'
+import { fault } from '../../contract/errors.ts'
+import { filesystem } from '../../contract/filesystem.ts'
+import { ARCHIVE } from '../../contract/limits.ts'
+import { disposition, safety } from '../file-answer.ts'
+import { handle } from '../handle.ts'
+import { joined } from '../joined.ts'
+
+/** What the root is called, which has no name of its own. */
+const ROOT = 'Files'
+
+/** The items that were chosen. Fault `too_many_operations`. */
+function idsOf(text: string): ReadonlySet<number> {
+  const ids = new Set(text.split('.').map(Number))
+  if (ids.size <= ARCHIVE.max_chosen) return ids
+  const most = `At most ${ARCHIVE.max_chosen} items of a folder can be chosen for an archive.`
+  throw fault('too_many_operations', { text: `${most} Ask for the folder as a whole.` })
+}
+
+const nameOf = (folder: string, chosen: number | undefined): string =>
+  chosen === undefined ? folder : `${folder} (${chosen} ${chosen === 1 ? 'item' : 'items'})`
+
+export const archive = handle(filesystem.actions.archive, async ({ params, caller, domain, head }) => {
+  const ids = params.ids === undefined ? undefined : idsOf(params.ids)
+  const { folder, entries } = await domain.files.desktop.pack(caller.user.id, params.path, ids)
+  const read = async ({ sha256 }: { sha256: string | null }) => {
+    const content = await domain.files.read(sha256!)
+    return Buffer.isBuffer(content) ? [content] : (content as AsyncIterable<Uint8Array>)
+  }
+  const headers = {
+    ...safety,
+    'content-type': 'application/zip',
+    'content-length': String(zipLength(entries)),
+    'content-disposition': disposition(`${nameOf(folder || ROOT, ids?.size)}.zip`),
+    'cache-control': 'private, no-store',
+  }
+  const body = head ? undefined : Readable.from(joined(zipOf(entries, read, crc32)), { objectMode: false })
+  return { status: 200, headers, body }
+})
