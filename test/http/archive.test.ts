@@ -290,6 +290,21 @@ describe('an archive that cannot be sent to its end', () => {
     expect((await ada.call(fs.quota)).status).toBe(200)
   })
 
+  test.each([1, 3])('because small content %d is missing breaks off too', async (missing) => {
+    const ada = await server.account()
+    for (const name of [1, 2, 3]) await ada.put(`/d/${name}`, `content ${name} of ${ada.id}`)
+    const sha256 = sha256Of(`content ${missing} of ${ada.id}`)
+    await server.database.write((tx) =>
+      tx.q.updateTable('contents').set({ data: null }).where('sha256', '=', sha256).execute(),
+    )
+    const saved = await ada.call(fs.archive, { path: '/d' }).then(
+      ({ status, headers, bytes }) => [status, headers.get('content-disposition'), bytes.toString('latin1', 0, 2)],
+      () => 'broken off',
+    )
+    expect(saved).toBe('broken off')
+    expect((await ada.call(fs.quota)).status).toBe(200)
+  })
+
   test('because its client went away lets go of what it was reading', async () => {
     const ada = await server.account()
     await ada.put('/d/a.bin', Buffer.alloc(64 << 20, 7))
