@@ -229,6 +229,11 @@ describe.each(proxies)('$program in front of svc', (proxy) => {
     const download = await send(`/api/sync/files.php?action=download&path=${path}`, { headers: { authorization } })
     expect(sha256Of(download.body)).toBe(sha256Of(content))
 
+    // The address of a download names a thousand items, of which here none is there.
+    const ids = Array.from({ length: 1_000 }, (_, at) => 900_000_000 + at).join('.')
+    const chosen = await send(`/api/filesystem.php?action=archive&path=%2F&ids=${ids}`, { headers: { authorization } })
+    expect([chosen.status, chosen.body.toString()]).toEqual([404, expect.stringContaining('"not_found"')])
+
     // A client waits for news, and gets it when there is some.
     const { cursor } = JSON.parse(upload.body.toString()) as { cursor: number }
     const news = send(`/api/sync/data.php?action=delta&cursor=${cursor}&wait=55`, { headers: { authorization } })
