@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import { env, getuid } from 'node:process'
+import process, { env } from 'node:process'
 
 // Node keeps the compiled code between runs, where it can (22.8 and later). Whoever writes there decides what runs: never in
 // the temporary folder that all users share, and not in the home of somebody else.
@@ -16,7 +16,7 @@ await import('../dist/svc.js')
 
 function isOwn(folder) {
   try {
-    return getuid === undefined || statSync(folder).uid === getuid()
+    return process.getuid === undefined || statSync(folder).uid === process.getuid()
   } catch {
     return false
   }
