@@ -1,14 +1,23 @@
+import type { Hearer } from '../storage/database.ts'
+
 /** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
 export interface News {
-  /** Tells this process that it moved. */
-  announce(id: number): void
   /** Resolves when it moves past `cursor`, after `ms`, or when `signal` aborts. */
   wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
   /** Lets everybody go. */
   close(): void
 }
 
-/** Changes that other processes make (an admin command, another server) are looked for this often, for all waiting at once. */
+interface Parts {
+  /** Begins to tell of what moves on. */
+  hear: (hearer: Hearer) => void
+  /** How far each of them is. */
+  heads: (ids: number[]) => Promise<{ id: number; head: number }[]>
+  /** How often to look, for all waiting at once, at what moved on without being heard of. */
+  lookEveryMs?: number | undefined
+}
+
+/** What another process changes (an administrator's command, another server) is not sure to be heard of. */
 const LOOK_EVERY_MS = 500
 
 interface Sleeper {
@@ -16,38 +25,59 @@ interface Sleeper {
   wake: () => void
 }
 
-/** `heads` answers how far each of them is. */
-export function makeNews(heads: (ids: number[]) => Promise<{ id: number; head: number }[]>): News {
+/** Nothing is heard before somebody waits. */
+export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): News {
   const sleepers = new Map<number, Set<Sleeper>>()
+  /** Whom somebody has just begun to wait for. */
+  const fresh = new Set<number>()
   let timer: NodeJS.Timeout | undefined
+  let looking = false
+  let hears = false
   let closed = false
 
   function wake(id: number, head: number): void {
     for (const sleeper of sleepers.get(id) ?? []) if (head > sleeper.cursor) sleeper.wake()
   }
 
-  async function look(): Promise<void> {
-    for (const { id, head } of await heads([...sleepers.keys()])) wake(id, head)
+  // A failed look is no news; there is another, and in the end a request has its own time.
+  async function look(ids: number[]): Promise<void> {
+    if (ids.length === 0) return
+    const found = await heads(ids).catch(() => [])
+    for (const { id, head } of found) wake(id, head)
   }
 
-  // The next look is due only after the last one; a failed look is no news, and the request it was for ends by its own time.
+  const lookAtAll = () => look([...sleepers.keys()])
+
+  // The next look is due only after the last one.
   function schedule(): void {
-    if (timer || sleepers.size === 0) return
+    if (timer || looking || sleepers.size === 0) return
     timer = setTimeout(() => {
-      look()
-        .catch(() => undefined)
-        .finally(() => {
-          timer = undefined
-          schedule()
-        })
-    }, LOOK_EVERY_MS)
+      timer = undefined
+      looking = true
+      void lookAtAll().then(() => {
+        looking = false
+        schedule()
+      })
+    }, lookEveryMs)
+  }
+
+  /** What moved on after a request had looked and before it slept is not told again: one more look, shared by all of this moment. */
+  function lookOnce(id: number): void {
+    fresh.add(id)
+    if (fresh.size > 1) return
+    setImmediate(() => {
+      const ids = [...fresh].filter((each) => sleepers.has(each))
+      fresh.clear()
+      void look(ids)
+    })
   }
 
   return {
-    announce: (id) => wake(id, Infinity),
     wait: (id, cursor, ms, signal) =>
       new Promise((resolve) => {
         if (closed || signal.aborted) return resolve()
+        if (!hears) hear({ moved: wake, missed: () => void lookAtAll() })
+        hears = true
         const own = sleepers.get(id) ?? new Set()
         sleepers.set(id, own)
         const done = () => {
@@ -63,6 +93,7 @@ export function makeNews(heads: (ids: number[]) => Promise<{ id: number; head: n
         signal.addEventListener('abort', done)
         own.add(sleeper)
         schedule()
+        lookOnce(id)
       }),
     close() {
       closed = true

@@ -18,6 +18,7 @@ export async function departFromChat(tx: Writer, user: number, now: number): Pro
       .where('id', '=', room)
       .returning('stamp')
       .executeTakeFirstOrThrow()
+    tx.tell('room', room, stamp)
     // A moment of its own for each, as for every deletion.
     await sql`insert into deleted_messages (message_id, room_id, deleted_at)
       select id, room_id, ${stamp - messages} + row_number() over (order by timestamp)

@@ -4,12 +4,21 @@ import { prepared, type Writer } from './database.ts'
 // What happens in a room stands in the feed of each member. All of them are moved on by one statement and written by
 // another, however many they are; a room's row is locked before, so that two changes of one room never cross.
 
-const advanceQuery = prepared<{ room: number; count: number }, { user_id: number }>(({ q, p }) =>
+interface Moved {
+  user_id: number
+  seq: number
+}
+
+function tellFeeds(tx: Writer, moved: readonly Moved[]): void {
+  for (const { user_id, seq } of moved) tx.tell('feed', user_id, seq)
+}
+
+const advanceQuery = prepared<{ room: number; count: number }, Moved>(({ q, p }) =>
   q
     .updateTable('counters')
     .set({ seq: sql`seq + ${p.count}` })
     .where('user_id', 'in', q.selectFrom('room_members').select('user_id').where('room_id', '=', p.room))
-    .returning('user_id'),
+    .returning(['user_id', 'seq']),
 )
 
 /** As for every change: a row that comes back from the dead is born again. */
@@ -36,15 +45,14 @@ const recordQuery = prepared<Row, never>(({ q, p }) => ({
       where m.room_id = ${p.room} ${takeOver}`.compile(q),
 }))
 
-/** Writes a change of a room or of one of its messages into the feed of every member. Returns whose feeds moved. */
+/** Writes a change of a room or of one of its messages into the feed of every member. */
 export async function recordForMembers(
   tx: Writer,
   change: { room: number; table: Row['table']; row: number; deleted: boolean },
   now: number,
-): Promise<number[]> {
-  const moved = await advanceQuery(tx, { room: change.room, count: 1 })
+): Promise<void> {
+  tellFeeds(tx, await advanceQuery(tx, { room: change.room, count: 1 }))
   await recordQuery(tx, { ...change, deleted: change.deleted ? 1 : 0, now })
-  return moved.map(({ user_id }) => user_id)
 }
 
 type Part = RawBuilder<unknown>
@@ -60,10 +68,10 @@ async function count(tx: Writer, messages: Part): Promise<number> {
   return Number(rows[0]!.count)
 }
 
-async function advanceFeeds(tx: Writer, members: Part, by: number): Promise<number[]> {
-  const { rows } = await sql<{ user_id: number }>`update counters set seq = seq + ${by}
-    where user_id in (${members}) returning user_id`.execute(tx.q)
-  return rows.map(({ user_id }) => user_id)
+async function advanceFeeds(tx: Writer, members: Part, by: number): Promise<void> {
+  const { rows } = await sql<Moved>`update counters set seq = seq + ${by}
+    where user_id in (${members}) returning user_id, seq`.execute(tx.q)
+  tellFeeds(tx, rows)
 }
 
 /** Writes one change for each message into each feed, in order, at the positions that begin `back` before its head. */
@@ -79,23 +87,22 @@ const recordMessages = (
 
 /**
  * Lets a whole room appear in the feed of its members or end there, with all its messages; with `user` for that member
- * alone. To be called while they are members. Returns whose feeds moved.
+ * alone. To be called while they are members.
  */
 export async function recordRoom(
   tx: Writer,
   { room, user, deleted }: { room: number; user?: number; deleted: boolean },
   now: number,
-): Promise<number[]> {
+): Promise<void> {
   const [members, messages] = [membersOf(room, user), messagesIn(room)]
   const several = await count(tx, messages)
-  const moved = await advanceFeeds(tx, members, several + 1)
+  await advanceFeeds(tx, members, several + 1)
   // A room appears before its messages and ends after them.
   const back = deleted ? 0 : several
   await recordMessages(tx, { members, messages, back: deleted ? several + 1 : several, deleted }, now)
   await sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
     select c.user_id, 'svc_rooms', ${room}, c.seq - ${back}, c.seq - ${back}, ${deleted ? 1 : 0}, ${now}
     from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
-  return moved
 }
 
 /** Lets every message of one author end in the feeds of a room's members. Returns how many messages they are. */

@@ -41,18 +41,24 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
     .returning(['name', 'type', 'created_by', 'stamp']),
 )
 
+/** Tells that a room moved on, if there was one to move. */
+function toldOf(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
+  if (entered) tx.tell('room', room, entered.stamp)
+  return entered
+}
+
 /** Takes the room for a change, until the transaction ends; undefined for who is not in it. */
-export const enterRoom = (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
-  first(enterQuery(tx, { room, user, now }))
+export const enterRoom = async (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
+  toldOf(tx, room, await first(enterQuery(tx, { room, user, now })))
 
 /** The same for who need not be in it; undefined when there is no such room. */
-export const takeRoom = (tx: Writer, room: number, now: number): Promise<Entered | undefined> =>
-  tx.q
+export async function takeRoom(tx: Writer, room: number, now: number): Promise<Entered | undefined> {
+  const query = tx.q
     .updateTable('rooms')
     .set({ stamp: nextStamp(now) })
     .where('id', '=', room)
-    .returning(['name', 'type', 'created_by', 'stamp'])
-    .executeTakeFirst()
+  return toldOf(tx, room, await query.returning(['name', 'type', 'created_by', 'stamp']).executeTakeFirst())
+}
 
 const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>(({ q, p }) =>
   q

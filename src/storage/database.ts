@@ -12,10 +12,25 @@ export interface Reader {
   run<R>(query: CompiledQuery<R>): Promise<R[]>
 }
 
+/** What moves on while others wait for it: the feed of an account, a chat room. */
+export type Topic = 'feed' | 'room'
+
 /** A transaction that writes. Only `Database.write` makes one, so nothing can be written outside a transaction. */
 export interface Writer extends Reader {
   /** Runs `part` so that it is undone alone when it throws; the transaction goes on. */
   attempt<T>(part: () => Promise<T>): Promise<T>
+  /**
+   * Tells whoever hears `topic` that `id` has moved on to `head`: as soon as this transaction is committed, and never when
+   * it is not. To be called where it moves, with the head it has then.
+   */
+  tell(topic: Topic, id: number, head: number): void
+}
+
+/** Somebody who hears what is told. */
+export interface Hearer {
+  moved(id: number, head: number): void
+  /** Something may have been told that was not heard: the rows say what. */
+  missed(): void
 }
 
 /** The words of the data definition language in which SQLite and Postgres differ. */
@@ -67,6 +82,11 @@ export interface Database {
    * Throws `Busy` when another process holds the write lock too long and `DiskFull` when the disk is full.
    */
   write<T>(unit: (tx: Writer) => Promise<T>): Promise<T>
+  /**
+   * Tells `hearer` from now on what units of work tell: of this process always, of others as far as the engine carries it
+   * to them. That is fast and not certain, so whoever must not miss anything looks at the rows now and then.
+   */
+  hear(topic: Topic, hearer: Hearer): void
   /** Runs `unit` over one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
   /**

@@ -1,16 +1,17 @@
 import type { Database, Writer } from './database.ts'
+import { noting, type BareWriter, type Hearing, type Telling } from './hearing.ts'
 
 // Units of work that wait at the same moment share one transaction, and its one flush.
 
 /** The one transaction at a time of this process, whatever the engine. */
 export interface Transaction {
-  readonly writer: Writer
+  readonly writer: BareWriter
   /** Begins it, once nobody else writes. Throws `Busy` when that takes too long. */
   begin(): Promise<void>
   /** Whether what was begun can still be committed: an engine may have undone it by itself. */
   isOpen(): boolean
-  /** Ends it; durable when it resolves. */
-  commit(): Promise<void>
+  /** Ends it; durable when it resolves. Other processes are told of `tellings`, where the engine can. */
+  commit(tellings: readonly Telling[]): Promise<void>
   rollback(): Promise<void>
   /** An error of the engine in the words of the floors above. */
   trouble(error: unknown): unknown
@@ -33,8 +34,7 @@ interface Outcome {
 }
 
 /** Runs the units of one group; a unit that throws is undone alone. */
-async function runGroup(transaction: Transaction, group: Unit[]): Promise<Outcome> {
-  const { writer } = transaction
+async function runGroup(transaction: Transaction, writer: Writer, group: Unit[]): Promise<Outcome> {
   const outcome: Outcome = { settle: [], kept: false }
   for (const unit of group) {
     try {
@@ -52,7 +52,7 @@ async function runGroup(transaction: Transaction, group: Unit[]): Promise<Outcom
 }
 
 /** `Database.write` of this process: units queue up, and those waiting together are committed together. */
-export function makeGroups(transaction: Transaction) {
+export function makeGroups(transaction: Transaction, { pass }: Pick<Hearing, 'pass'>) {
   const queue: Unit[] = []
   const units = { begun: 0, ended: 0 }
   let running: Promise<void> | undefined
@@ -70,15 +70,18 @@ export function makeGroups(transaction: Transaction) {
     while (queue.length > 0) {
       await gathered()
       const group = queue.splice(0, GROUP)
+      const { writer, told } = noting(transaction.writer)
       try {
         await transaction.begin()
-        const { settle, kept } = await runGroup(transaction, group)
-        await (kept ? transaction.commit() : transaction.rollback())
+        const { settle, kept } = await runGroup(transaction, writer, group)
+        const tellings = kept ? told() : []
+        await (kept ? transaction.commit(tellings) : transaction.rollback())
         for (const tell of settle) tell()
+        pass(tellings)
       } catch (error) {
         if (transaction.isOpen()) await transaction.rollback()
-        const told = transaction.trouble(error)
-        for (const unit of group) unit.reject(told)
+        const trouble = transaction.trouble(error)
+        for (const unit of group) unit.reject(trouble)
       }
       units.ended += group.length
     }

@@ -12,15 +12,18 @@ import {
 import pg from 'pg'
 import { randomHex } from '../base/random.ts'
 import { Busy } from '../base/trouble.ts'
-import type { Damage, Database, Reader, Words, Writer } from './database.ts'
+import type { Damage, Database, Reader, Words } from './database.ts'
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
+import { makeHearing, type BareWriter } from './hearing.ts'
 import { copyToFile } from './postgres-copy.ts'
+import { makeListening, notifications } from './postgres-listening.ts'
 import { openingTrouble, postgresTrouble } from './postgres-trouble.ts'
 import type { Tables } from './tables.ts'
 
 // What of this floor knows Postgres stands here, in `postgres-copy.ts` and `postgres-fill.ts` for the way of a whole
-// database out and in, and in `postgres-trouble.ts` for its errors. Everything above speaks Kysely and the words of `Database`.
+// database out and in, in `postgres-listening.ts` for what processes tell each other, and in `postgres-trouble.ts` for its
+// errors. Everything above speaks Kysely and the words of `Database`.
 
 /** Oldest server, as `server_version_num` has it: 13 has no updates any more. */
 const OLDEST = 140_000
@@ -29,7 +32,7 @@ const LOCK_PATIENCE_MS = 10_000
 /** How long a server that stands still in the middle of a transaction keeps the others waiting. */
 const STANDSTILL_MS = 30_000
 const CONNECT_PATIENCE_MS = 10_000
-/** Connections of one process: for single questions, for snapshots, and one for the writer. */
+/** Connections of one process: for single questions, for snapshots, one for the writer, and one that listens. */
 const READERS = 6
 const SNAPSHOTS = 6
 /** Whoever writes holds this advisory lock of the database: one writer at a time, as everywhere in svc. */
@@ -170,7 +173,7 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
     )
   }
 
-  const writer: Writer = {
+  const writer: BareWriter = {
     engine: asking.engine,
     q: asking.q,
     run: (query) => asking.run(query),
@@ -215,7 +218,8 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
       isOpen = true
     },
     isOpen: () => isOpen,
-    commit: () => ended('commit'),
+    // All in one message: it costs no way there and back.
+    commit: (tellings) => ended([...notifications(tellings), 'commit'].join(';')),
     rollback: () => ended('rollback').catch(() => undefined),
     trouble: postgresTrouble,
   }
@@ -272,7 +276,9 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
   }
   const read = askingOf(readers)
   const { transaction, close } = makeWriting(config, patience)
-  const { write, idle } = makeGroups(transaction)
+  const hearing = makeHearing()
+  const listening = makeListening(config, hearing)
+  const { write, idle } = makeGroups(transaction, hearing)
   let closed: Promise<void> | undefined
 
   async function snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T> {
@@ -295,6 +301,10 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
   return {
     read,
     write,
+    hear(topic, hearer) {
+      hearing.hear(topic, hearer)
+      listening.begin()
+    },
     words: postgresWords,
     snapshot,
     copyTo: (file, options) => snapshot((at) => copyToFile(at, file, options)),
@@ -322,7 +332,7 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
     },
     close: () =>
       (closed ??= idle().then(async () => {
-        await Promise.all([readers.end(), snapshots.end(), close()])
+        await Promise.all([readers.end(), snapshots.end(), listening.close(), close()])
       })),
   }
 }

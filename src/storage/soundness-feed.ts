@@ -104,5 +104,7 @@ export async function tellAgain(
 }
 
 /** Raises the head of a feed to its last change. */
-export const raiseHead = (tx: Writer, { user_id, last }: { user_id: number; last: number }) =>
-  tx.q.updateTable('counters').set({ seq: last }).where('user_id', '=', user_id).where('seq', '<', last).execute()
+export async function raiseHead(tx: Writer, { user_id, last }: { user_id: number; last: number }): Promise<void> {
+  await tx.q.updateTable('counters').set({ seq: last }).where('user_id', '=', user_id).where('seq', '<', last).execute()
+  tx.tell('feed', user_id, last)
+}

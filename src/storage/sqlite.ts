@@ -17,9 +17,10 @@ import {
   type SqliteHandle,
   type SqliteStatement,
 } from '../host/sqlite-engine.ts'
-import type { CopyOptions, Damage, Database, Reader, Words, Writer } from './database.ts'
+import type { CopyOptions, Damage, Database, Reader, Words } from './database.ts'
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
+import { makeHearing, type BareWriter } from './hearing.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
 
@@ -84,7 +85,7 @@ async function copy(source: string, file: string, { without, progress }: CopyOpt
 }
 
 /** One handle with its compiled statements, as Kysely wants to see it. */
-export class Connection implements DatabaseConnection, Writer {
+export class Connection implements DatabaseConnection, BareWriter {
   readonly engine = 'sqlite'
   readonly handle: SqliteHandle
   readonly q: Kysely<Tables>
@@ -247,11 +248,14 @@ export function openSqlite(file: string): Database {
   assertDurable(writer.handle)
   const reader = new Connection(open(file))
   const spare: Connection[] = []
-  const { write, idle, units } = makeGroups(transactionOf(writer))
+  const hearing = makeHearing()
+  const { write, idle, units } = makeGroups(transactionOf(writer), hearing)
 
   return {
     read: reader,
     write,
+    // Other processes with this file have no way to tell; their rows are seen.
+    hear: hearing.hear,
     words: sqliteWords,
     async snapshot(unit) {
       const connection = spare.pop() ?? new Connection(open(file))

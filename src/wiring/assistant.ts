@@ -44,6 +44,6 @@ export function openAssistant({ env, chat, desktop, files, sync, ...parts }: Par
     chat,
     languageModels: makeModels({ ollamaHost: env['OLLAMA_HOST'] }),
     toolsFor: makeTools({ files, sync, chat, desktop, fetchPage: pageFetcher(settings), sandbox }),
-    ledger: makeLedger({ database, clock, files, announce: sync.announce }),
+    ledger: makeLedger({ database, clock, files }),
   })
 }

@@ -44,6 +44,8 @@ export interface LocalOptions {
   clock?: Clock
   /** Who acts where no user does, in the audit log; a command's own user when it is left out. */
   operator?: string
+  /** How often to look for what other processes changed while somebody waits for it. */
+  lookEveryMs?: number | undefined
 }
 
 /** The domain on a data directory, with or without a server beside it. */
@@ -116,7 +118,7 @@ async function openOn(
   { database, blobs, isNew, close }: Storage,
   directory: DataDirectory,
   given: Given,
-  { env = environment, clock = systemClock, operator = commandOperator() }: LocalOptions,
+  { env = environment, clock = systemClock, operator = commandOperator(), lookEveryMs }: LocalOptions,
 ): Promise<Local> {
   const keys = deriveKeys(await secretKey(directory, isNew, env))
   const identity = await prepare(database, clock, keys)
@@ -125,7 +127,7 @@ async function openOn(
   const audit = makeAudit({ database, clock, operator })
   const contents = makeContents(database, blobs)
   const instance = makeInstance({ database, contents, clock, settings, audit, identity, version })
-  const sync = makeSync({ database, clock, epoch: () => identity.epoch })
+  const sync = makeSync({ database, clock, epoch: () => identity.epoch, lookEveryMs })
   const accounts = makeAccounts({
     database,
     clock,
@@ -135,11 +137,11 @@ async function openOn(
     maintenance: () => instance.closedFor({ changes: false }),
   })
   const allowance = allowanceOf(settings)
-  const files = makeFiles({ database, contents, clock, allowance, announce: sync.announce })
+  const files = makeFiles({ database, contents, clock, allowance })
 
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const ears = makeEars({ clock, settings })
-  const chat = makeChat({ database, clock, audit, announce: sync.announce, listener: ears })
+  const chat = makeChat({ database, clock, audit, listener: ears, lookEveryMs })
   const portability = makePortability({
     database,
     contents,
@@ -149,13 +151,12 @@ async function openOn(
     version,
     accounts,
     files,
-    sync,
     async policy() {
       const { allowedOrigins } = await appPolicyOf(settings)()
       return { ...(await allowance()), allowedOrigins }
     },
   })
-  const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files, sync })
+  const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files })
 
   const assistant = openAssistant({ database, clock, settings, audit, chat, desktop, files, sync, ears, env })
 

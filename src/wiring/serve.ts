@@ -11,7 +11,7 @@ import { makeLogger } from '../http/logger.ts'
 import { machineOf } from './machine.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './environment.ts'
-import { openLocal, type Local } from './local.ts'
+import { openLocal, type Local, type LocalOptions } from './local.ts'
 import { version } from './version.ts'
 import { startScheduledBackups, type Program } from './scheduled-backups.ts'
 import { PLACES } from './storage.ts'
@@ -32,6 +32,7 @@ export interface ServeOptions {
   program?: Program | undefined
   /** False for no log at all. */
   log?: boolean
+  lookEveryMs?: LocalOptions['lookEveryMs']
 }
 
 export interface RunningServer {
@@ -97,7 +98,7 @@ function watchConnections(server: Server): () => void {
 
 /** Starts the server. Throws when the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { ephemeral = false, clock = systemClock, flags = {} } = options
+  const { ephemeral = false, clock = systemClock, flags = {}, lookEveryMs } = options
   const temporary = ephemeral ? await mkdtemp(join(tmpdir(), 'svc-')) : undefined
   const dataDir = temporary ?? options.dataDir
   const { env: given = environment } = options
@@ -105,7 +106,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const env = ephemeral ? { ...given, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) } : given
   const removeTemporary = async () => temporary && rm(temporary, { recursive: true, force: true })
   try {
-    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system' })
+    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system', lookEveryMs })
     try {
       await local.domain.instance.check()
       const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))

@@ -28,7 +28,7 @@ export function assistantWith(
   tools: readonly Tool[],
   bounds: Partial<Bounds> = {},
 ) {
-  const { instance, files, sync, chat } = local.domain
+  const { instance, files, chat } = local.domain
   const assistant = makeAssistant({
     database,
     clock,
@@ -36,7 +36,7 @@ export function assistantWith(
     audit: instance.audit,
     languageModels: makeModels(),
     toolsFor: () => Promise.resolve([...tools]),
-    ledger: makeLedger({ database, clock, files, announce: sync.announce }),
+    ledger: makeLedger({ database, clock, files }),
     chat,
     ears: { isFor: () => Promise.resolve(false), note: () => Promise.resolve(false), heard() {}, onHeard() {} },
     bounds: { ...BOUNDS, ...bounds },

@@ -69,6 +69,25 @@ export async function dropAt(server: string, name: string): Promise<void> {
   }
 }
 
+async function count(url: string, question: string): Promise<number> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return (await client.query(question)).rows.length
+  } finally {
+    await client.end()
+  }
+}
+
+const LISTENING = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
+
+/** How many connections listen at a database. */
+export const listeningAt = (url: string): Promise<number> => count(url, `select pid ${LISTENING}`)
+
+/** Ends those, as a network or a restart does; returns how many they were. */
+export const cutListening = (url: string): Promise<number> =>
+  count(url, `select pg_terminate_backend(pid, 5000) ${LISTENING}`)
+
 /** Starts a server in a folder of its own, in memory where the system offers some. */
 export async function startPostgres(): Promise<Cluster> {
   const bin = programs!

@@ -1,6 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { DAY } from '../../src/base/clock.ts'
+import { teamChat } from '../../src/contract/team-chat.ts'
 import { verify } from '../../src/domain/backups/backups.ts'
 import { openPostgres } from '../../src/storage/postgres.ts'
 import { backupTarget, withInstallation } from '../../src/wiring/backup-places.ts'
@@ -8,13 +10,13 @@ import { openLocal } from '../../src/wiring/local.ts'
 import { moveStorage } from '../../src/wiring/move-storage.ts'
 import { drill } from '../../src/wiring/drill.ts'
 import { restore } from '../../src/wiring/restore.ts'
-import { serve, type RunningServer } from '../../src/wiring/serve.ts'
+import { serve, type RunningServer, type ServeOptions } from '../../src/wiring/serve.ts'
 import { clientOf, makeAccount, type Account } from '../support/account.ts'
 import { noPassphrases, placeOfTest, sourceOf } from '../support/backups.ts'
 import { channelOf, heard, pollOf, say } from '../support/chat.ts'
 import { makeClock } from '../support/clock.ts'
 import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
-import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
+import { cutListening, freshName, listeningAt, programs, startPostgres, type Cluster } from '../support/postgres.ts'
 import { s3Keys, s3OfFile } from '../support/s3.ts'
 import { folderOfTest, settingsNoticed } from '../support/server.ts'
 
@@ -32,6 +34,27 @@ async function everythingOf({ accounts, files, sync }: RunningServer['local']['d
       rows: (await sync.everything(id)).data,
     })),
   )
+}
+
+/** Resolves when so many more requests wait for news on a server. */
+function sleepersOf({ local }: RunningServer): (more: number) => Promise<void> {
+  const { sync, chat } = local.domain
+  const { changesSince } = sync
+  const { poll } = chat
+  let count = 0
+  let wake: () => void = () => undefined
+  // What would cut a request off is asked for in the moment in which it falls asleep.
+  const watched = (signal: () => AbortSignal) => () => {
+    count += 1
+    wake()
+    return signal()
+  }
+  sync.changesSince = (user, since, signal) => changesSince(user, since, watched(signal))
+  chat.poll = (user, since, signal) => poll(user, since, watched(signal))
+  return async (more) => {
+    while (count < more) await new Promise<void>((resolve) => (wake = resolve))
+    count -= more
+  }
 }
 
 describe.skipIf(programs === undefined)('servers that share a database and a bucket', () => {
@@ -53,9 +76,9 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const env = { ...shared, SVC_SECRET_KEY_FILE: keyFile }
     const clock = makeClock()
     let servers = 0
-    const start = async (more: Record<string, string> = {}) => {
+    const start = async (more: Record<string, string> = {}, options: Pick<ServeOptions, 'lookEveryMs'> = {}) => {
       const dataDir = join(folder, `server-${++servers}`)
-      const server = await serve({ dataDir, env: { ...env, ...more }, clock, log: false })
+      const server = await serve({ dataDir, env: { ...env, ...more }, clock, log: false, ...options })
       let closing: Promise<void> | undefined
       const close = () => (closing ??= server.close())
       onTestFinished(close)
@@ -126,6 +149,49 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
       code: 'maintenance',
       message: 'new disks',
     })
+  })
+
+  test('tell each other what is new, also where nobody looks for it', async () => {
+    const place = await site()
+    const never = { lookEveryMs: DAY }
+    const [one, two] = [await place.start({}, never), await place.start({}, never)]
+    const ground = { url: one.url, database: place.database, clock: place.clock }
+    await makeAccount(ground, { username: 'root', role: 'admin' })
+    const ada = await makeAccount(ground, { username: 'ada' })
+    const grace = await makeAccount(ground, { username: 'grace' })
+    const adaThere = at(two, ada)
+    const room = await channelOf(ada, grace)
+    const asleep = sleepersOf(one)
+    expect(await listeningAt(place.url)).toBe(0)
+
+    let { timestamp } = await say(adaThere, room, 'hello')
+    const tellNews = async (text: string, before: () => Promise<unknown> = () => Promise.resolve()) => {
+      const { cursor } = await ada.everything()
+      const [feed, chat] = [ada.delta(cursor, { wait: 55 }), pollOf(grace, room, timestamp, 55)]
+      await asleep(2)
+      await before()
+      await adaThere.push({ table: 'svc_notes', operation: 'INSERT', data: { title: text } })
+      expect(await feed).toMatchObject({ changes: [{ data: { title: text } }] })
+      ;({ timestamp } = await say(adaThere, room, text))
+      expect((await chat).messages.map(({ content }) => content)).toEqual([text])
+    }
+    await tellNews('of the beginning')
+    await tellNews('of later')
+    expect(await listeningAt(place.url)).toBe(1)
+
+    // Also what was told while nobody listened, and from then on everything again.
+    await tellNews('of a time without a connection', async () => expect(await cutListening(place.url)).toBe(1))
+    expect(await listeningAt(place.url)).toBe(1)
+    await tellNews('of the time after')
+
+    // A room that is deleted elsewhere has nothing to wait for.
+    const refused = grace.call(teamChat.actions.poll, { room_id: room, after: timestamp, wait: 55 })
+    await asleep(1)
+    await adaThere.ask(teamChat.actions.delete_room, { room_id: room })
+    expect((await refused).json['code']).toBe('forbidden')
+
+    for (const server of [one, two]) await server.close()
+    await expect.poll(() => listeningAt(place.url)).toBe(0)
   })
 
   test('write at the same moment without losing, doubling or reordering anything', { timeout: 60_000 }, async () => {

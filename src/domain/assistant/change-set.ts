@@ -6,8 +6,6 @@ import { targetOf, type Change, type ChangeSet, type Step } from './change.ts'
 interface Parts {
   database: Database
   clock: Clock
-  /** Tells waiting requests that an account's feed moved. */
-  announce: (user: number) => void
 }
 
 /** A change set that more can be written with, in the transaction of a change: `done` is told its number. */
@@ -17,7 +15,7 @@ export interface OpenSet extends ChangeSet {
 
 /** Opens change sets; one is stored with its first change. */
 export const makeChangeSets =
-  ({ database, clock, announce }: Parts) =>
+  ({ database, clock }: Parts) =>
   (user: number, about: { conversation: number | undefined; undoes?: number }): OpenSet => {
     let set: number | undefined
     let turn: Promise<unknown> = Promise.resolve()
@@ -40,7 +38,6 @@ export const makeChangeSets =
         return { changes, id }
       })
       set = id
-      if (changes.length > 0) announce(user)
       return changes
     }
 

@@ -22,15 +22,13 @@ interface Parts {
   database: Database
   clock: Clock
   files: Pick<Files, 'noted'>
-  /** Tells waiting requests that an account's feed moved. */
-  announce: (user: number) => void
 }
 
 const PAGE = { standard: 20, most: 100 }
 
 /** The changes the assistant made, answer by answer, and the way back. */
-export function makeLedger({ database, clock, files, announce }: Parts) {
-  const open = makeChangeSets({ database, clock, announce })
+export function makeLedger({ database, clock, files }: Parts) {
+  const open = makeChangeSets({ database, clock })
 
   async function takeBack(tx: Writer, user: number, change: Change, now: number): Promise<Change[]> {
     if (isFileChange(change)) return files.noted.takeBack(tx, user, change)

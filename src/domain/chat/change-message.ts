@@ -8,7 +8,6 @@ import type { Database, Writer } from '../../storage/database.ts'
 import type { Author } from './author.ts'
 import { group, reactionsFor, type ShownReactions } from './message-view.ts'
 import { noSuchMessage } from './refusals.ts'
-import type { Tell } from './tell.ts'
 import { assertContent, assertEmoji, fold } from './text.ts'
 
 const DISTINCT_EMOJI = 50
@@ -17,11 +16,10 @@ const REACTIONS = 1_000
 interface Parts {
   database: Database
   clock: Clock
-  tell: Tell
 }
 
 /** Changing messages. Faults: `forbidden`, `not_found` for a message of a room the user is not in, `bad_request`. */
-export function makeMessageChanges({ database, clock, tell }: Parts) {
+export function makeMessageChanges({ database, clock }: Parts) {
   /** Does something to a message, at a moment that belongs to it alone in its room. */
   const change = <T>(
     user: number,
@@ -47,24 +45,22 @@ export function makeMessageChanges({ database, clock, tell }: Parts) {
     /** Gives a message of one's own another text. */
     async edit({ id: user }: Author, { message_id, content }: { message_id: number; content: string }): Promise<void> {
       assertContent(content)
-      const { room, moved } = await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
+      await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
         // Whom the assistant answered may delete the answer, and nobody may put words into its mouth.
         if (author !== user || isAssistant) throw fault('forbidden', { text: 'Only its author may edit a message.' })
         await editMessage(tx, id, { content, folded: fold(content) }, stamp)
-        return { room, moved: await record(tx, room, id) }
+        await record(tx, room, id)
       })
-      tell(room, moved)
     },
 
     /** Deletes a message of one's own; administrators any message of a room they are in. */
     async remove({ id: user, role }: Author, message_id: number): Promise<void> {
-      const { room, moved } = await change(user, message_id, async (tx, { id, room, author, stamp }) => {
+      await change(user, message_id, async (tx, { id, room, author, stamp }) => {
         if (author !== user && role !== 'admin')
           throw fault('forbidden', { text: 'Only its author and administrators may delete a message.' })
         await deleteMessage(tx, id, room, stamp)
-        return { room, moved: await record(tx, room, id, true) }
+        await record(tx, room, id, true)
       })
-      tell(room, moved)
     },
 
     /** Adds a reaction, or takes it back. `too_many_operations` beyond 50 different ones or 1000 in all. */
@@ -73,7 +69,7 @@ export function makeMessageChanges({ database, clock, tell }: Parts) {
       { message_id, emoji }: { message_id: number; emoji: string },
     ): Promise<{ reactions: ShownReactions; added: boolean }> {
       assertEmoji(emoji)
-      const { room, answer } = await change(user, message_id, async (tx, { id, room, stamp }) => {
+      return change(user, message_id, async (tx, { id, stamp }) => {
         const added = !(await removeReaction(tx, { message: id, user, emoji }))
         const others = await reactionsTo(tx, [id])
         const own = { message_id: id, user_id: user, emoji }
@@ -82,10 +78,8 @@ export function makeMessageChanges({ database, clock, tell }: Parts) {
           await insertReaction(tx, own, stamp)
         }
         await touchMessage(tx, id, stamp)
-        return { room, answer: { reactions: reactionsFor(user, group(added ? [...others, own] : others)), added } }
+        return { reactions: reactionsFor(user, group(added ? [...others, own] : others)), added }
       })
-      tell(room, [])
-      return answer
     },
   }
 }

@@ -11,7 +11,6 @@ import { makePresence } from './presence.ts'
 import { makeRead } from './read.ts'
 import { makeRooms } from './rooms.ts'
 import { makeSend, type Listener } from './send.ts'
-import type { Tell } from './tell.ts'
 import { makeVoice } from './voice.ts'
 
 export type { RoomOverview } from './oversight.ts'
@@ -24,29 +23,28 @@ interface Parts {
   database: Database
   clock: Clock
   audit: Audit
-  /** Tells waiting requests that an account's feed moved. */
-  announce: (user: number) => void
   /** Hears what is said. */
   listener: Listener
+  lookEveryMs?: number | undefined
 }
 
 /** Rooms of people and what they say in them. */
-export function makeChat({ database, clock, audit, announce, listener }: Parts) {
-  const news = makeNews((rooms) => stampsOf(database.read, rooms))
-  const tell: Tell = (room, feeds) => {
-    news.announce(room)
-    for (const user of feeds) announce(user)
-  }
+export function makeChat({ database, clock, audit, listener, lookEveryMs }: Parts) {
+  const news = makeNews({
+    hear: (hearer) => database.hear('room', hearer),
+    heads: (rooms) => stampsOf(database.read, rooms),
+    lookEveryMs,
+  })
   return {
     ...makeRooms({ database }),
-    ...makeMembership({ database, clock, audit, tell }),
+    ...makeMembership({ database, clock, audit }),
     ...makeRead({ database }),
-    ...makeSend({ database, clock, tell, listener }),
-    ...makeMessageChanges({ database, clock, tell }),
+    ...makeSend({ database, clock, listener }),
+    ...makeMessageChanges({ database, clock }),
     ...makePoll({ database, clock, news }),
-    ...makePresence({ database, clock, tell }),
-    voice: makeVoice({ database, clock, tell }),
-    oversight: makeOversight({ database, clock, audit, tell }),
+    ...makePresence({ database, clock }),
+    voice: makeVoice({ database, clock }),
+    oversight: makeOversight({ database, clock, audit }),
     /** Lets waiting requests go. */
     close: news.close,
   }

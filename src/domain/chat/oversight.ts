@@ -5,7 +5,6 @@ import { deleteRoom, takeRoom } from '../../storage/chat-rooms.ts'
 import type { Database, Reader } from '../../storage/database.ts'
 import { allMembersOf, roomOverviews, type RoomMember, type RoomOverview } from '../../storage/room-overview.ts'
 import type { Audit } from '../instance/instance.ts'
-import type { Tell } from './tell.ts'
 
 export type { RoomOverview } from '../../storage/room-overview.ts'
 
@@ -13,7 +12,6 @@ interface Parts {
   database: Database
   clock: Clock
   audit: Audit
-  tell: Tell
 }
 
 async function find(on: Reader, room: number): Promise<RoomOverview> {
@@ -23,7 +21,7 @@ async function find(on: Reader, room: number): Promise<RoomOverview> {
 }
 
 /** Rooms for whoever administers the service and need not be in them. Fault `not_found` for a room that is not there. */
-export const makeOversight = ({ database, clock, audit, tell }: Parts) => ({
+export const makeOversight = ({ database, clock, audit }: Parts) => ({
   /** Every room by id. */
   list: (): Promise<RoomOverview[]> => database.snapshot((at) => roomOverviews(at)),
 
@@ -34,16 +32,14 @@ export const makeOversight = ({ database, clock, audit, tell }: Parts) => ({
   /** Removes a room with its messages and files for good; it ends in the feed of each member. Says what it held. */
   async remove(room: number): Promise<RoomOverview> {
     const now = clock.now()
-    const { held, moved } = await database.write(async (tx) => {
+    return database.write(async (tx) => {
       const held = await find(tx, room)
       await takeRoom(tx, room, now)
-      const moved = await recordRoom(tx, { room, deleted: true }, now)
+      await recordRoom(tx, { room, deleted: true }, now)
       await deleteRoom(tx, room)
       const { id, name, members, messages, files, bytes } = held
       await audit.record(tx, { kind: 'room.removed', detail: { id, name, members, messages, files, bytes } })
-      return { held, moved }
+      return held
     })
-    tell(room, moved)
-    return held
   },
 })

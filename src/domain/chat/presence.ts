@@ -3,7 +3,6 @@ import { isTyping, markPresent, markRead, markTyping } from '../../storage/chat-
 import { activeUsers, enterRoom, type Person } from '../../storage/chat-rooms.ts'
 import type { Database } from '../../storage/database.ts'
 import { notMember } from './refusals.ts'
-import type { Tell } from './tell.ts'
 
 const TYPING_LASTS = 6 * SECOND
 const ONLINE_WITHIN = 2 * MINUTE
@@ -11,24 +10,21 @@ const ONLINE_WITHIN = 2 * MINUTE
 interface Parts {
   database: Database
   clock: Clock
-  tell: Tell
 }
 
 /** Who is there. Faults: `forbidden` for a room the user is not in. */
-export const makePresence = ({ database, clock, tell }: Parts) => ({
+export const makePresence = ({ database, clock }: Parts) => ({
   /** Notes that the user is typing in a room, for 6 seconds. */
   async typing(user: number, room: number): Promise<void> {
     const now = clock.now()
     const mark = { room, user, now }
-    const began = await database.write(async (tx) => {
+    await database.write(async (tx) => {
       // Only the beginning is news that moves the room on; going on prolongs it.
       const began = !(await isTyping(tx, mark))
       if (began && !(await enterRoom(tx, room, user, now))) throw notMember()
       await markPresent(tx, mark)
       await markTyping(tx, { ...mark, until: now + TYPING_LASTS })
-      return began
     })
-    if (began) tell(room, [])
   },
 
   /** Notes that the user looks at a room. */

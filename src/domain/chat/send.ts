@@ -7,7 +7,6 @@ import type { Database, Writer } from '../../storage/database.ts'
 import type { Author } from './author.ts'
 import { shareAll, shownTo, type ShownMessage } from './message-view.ts'
 import { noSuchMessage, notMember } from './refusals.ts'
-import type { Tell } from './tell.ts'
 import { assertContent, fold } from './text.ts'
 
 interface NewMessage {
@@ -30,30 +29,29 @@ export interface Listener {
 interface Parts {
   database: Database
   clock: Clock
-  tell: Tell
   listener: Listener
 }
 
-/** Posts a message, one step of a transaction; nobody's feed moves when its `client_id` was there before. */
+/** Posts a message, one step of a transaction; it is not new when its `client_id` was there before. */
 export async function postIn(
   tx: Writer,
   author: Author,
   message: NewMessage,
   now: number,
-): Promise<{ posted: Message; moved: number[] }> {
+): Promise<{ posted: Message; isNew: boolean }> {
   const { room_id: room, content, reply_to = null, client_id = null } = message
   const entered = await enterRoom(tx, room, author.id, now)
   if (!entered) throw notMember()
   const before =
     client_id === null ? undefined : await messageOfClient(tx, { room, user: author.id, client: client_id })
-  if (before) return { posted: before, moved: [] }
+  if (before) return { posted: before, isNew: false }
   if (reply_to !== null && (await visibleMessage(tx, reply_to, author.id))?.room_id !== room) throw noSuchMessage()
   const { stamp: timestamp } = entered
   const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
   const said = { folded: fold(content), client_id, is_assistant: 0, spoken_by: null }
   const id = await insertMessage(tx, { ...row, ...said })
   await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
-  const moved = await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
+  await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
   const { username, display_name, avatar_color } = author
   const shown = {
     username,
@@ -64,11 +62,11 @@ export async function postIn(
     changed_at: 0,
     spoken_by: null,
   }
-  return { posted: { id, ...row, ...shown }, moved }
+  return { posted: { id, ...row, ...shown }, isNew: true }
 }
 
 /** Posting messages. */
-export function makeSend({ database, clock, tell, listener }: Parts) {
+export function makeSend({ database, clock, listener }: Parts) {
   return {
     /**
      * Posts a message; the same `client_id` again answers the first one. Faults: `forbidden` for a room the author is not
@@ -77,13 +75,12 @@ export function makeSend({ database, clock, tell, listener }: Parts) {
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)
       const isForListener = await listener.isFor(message.content)
-      const { shown, moved, isNoted } = await database.write(async (tx) => {
-        const { posted, moved } = await postIn(tx, author, message, clock.now())
-        const isNoted = isForListener && moved.length > 0 && (await listener.note(tx, posted))
+      const { shown, isNoted } = await database.write(async (tx) => {
+        const { posted, isNew } = await postIn(tx, author, message, clock.now())
+        const isNoted = isForListener && isNew && (await listener.note(tx, posted))
         const [shown] = shownTo(author.id, await shareAll(tx, [posted]))
-        return { shown: shown!, moved, isNoted }
+        return { shown: shown!, isNoted }
       })
-      if (moved.length > 0) tell(message.room_id, moved)
       if (isNoted) listener.heard(message.room_id)
       return shown
     },

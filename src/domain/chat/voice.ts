@@ -2,9 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import { beginMention, takeMention } from '../../storage/assistant-mentions.ts'
 import { recordForMembers } from '../../storage/chat-feed.ts'
 import { insertMessage } from '../../storage/chat-messages.ts'
-import { enterRoom } from '../../storage/chat-rooms.ts'
+import { enterRoom, takeRoom } from '../../storage/chat-rooms.ts'
 import type { Database } from '../../storage/database.ts'
-import type { Tell } from './tell.ts'
 import { assertContent, fold } from './text.ts'
 
 /** A message that the assistant answers, for whoever wrote it. */
@@ -19,11 +18,10 @@ export interface Addressed {
 interface Parts {
   database: Database
   clock: Clock
-  tell: Tell
 }
 
 /** How the assistant speaks in rooms: in the name of whom it answers, and only where they are. */
-export const makeVoice = ({ database, clock, tell }: Parts) => ({
+export const makeVoice = ({ database, clock }: Parts) => ({
   /** Shows that an answer is being made, until it is there or the moment `until` (epoch ms). */
   async thinks({ message, room, user, name }: Addressed, until: number): Promise<void> {
     await database.write(async (tx) => {
@@ -31,7 +29,6 @@ export const makeVoice = ({ database, clock, tell }: Parts) => ({
       // Who waits for news of the room is to see it now.
       await enterRoom(tx, room, user, clock.now())
     })
-    tell(room, [])
   },
 
   /**
@@ -41,22 +38,27 @@ export const makeVoice = ({ database, clock, tell }: Parts) => ({
   async says({ message, room, user, name }: Addressed, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()
-    const moved = await database.write(async (tx) => {
-      if (!(await takeMention(tx, message))) return undefined
+    return database.write(async (tx) => {
+      if (!(await takeMention(tx, message))) return false
       const entered = await enterRoom(tx, room, user, now)
-      if (!entered) return undefined
+      if (!entered) {
+        // As where it is left: nobody thinks about it any more.
+        await takeRoom(tx, room, now)
+        return false
+      }
       const row = { room_id: room, user_id: user, content, folded: fold(content), timestamp: entered.stamp }
       const said = { reply_to: message, client_id: null, is_assistant: 1, spoken_by: name }
       const id = await insertMessage(tx, { ...row, ...said })
-      return recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
+      await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
+      return true
     })
-    tell(room, moved ?? [])
-    return moved !== undefined
   },
 
   /** Leaves a message unanswered. */
   async leaves({ message, room }: Pick<Addressed, 'message' | 'room'>): Promise<void> {
-    await database.write((tx) => takeMention(tx, message))
-    tell(room, [])
+    await database.write(async (tx) => {
+      // Who waits for news of the room is to see that nobody thinks about it any more.
+      if (await takeMention(tx, message)) await takeRoom(tx, room, clock.now())
+    })
   },
 })

@@ -55,7 +55,6 @@ interface Parts {
   database: Database
   reach: Reach
   allowance: () => Promise<Allowance>
-  announce: (user: number) => void
   write: Write
   change: Change
 }
@@ -109,10 +108,10 @@ function stepFor(
 }
 
 /** Many changes in one request. Each is done or refused on its own; those of a group share one commit. */
-export const makeBatches = ({ database, reach, allowance, announce, write, change }: Parts) => {
+export const makeBatches = ({ database, reach, allowance, write, change }: Parts) => {
   /** Runs the steps of one group, in order. */
-  async function run(user: number, steps: { path: string; step: Step }[], first: number): Promise<Outcome[]> {
-    const outcomes = await database.write(async (tx) => {
+  async function run(steps: { path: string; step: Step }[], first: number): Promise<Outcome[]> {
+    return database.write(async (tx) => {
       const inOrder = async (attempt: (step: () => Promise<unknown>) => Promise<unknown>) => {
         const done: Outcome[] = []
         for (const [offset, { path, step }] of steps.entries()) {
@@ -125,8 +124,6 @@ export const makeBatches = ({ database, reach, allowance, announce, write, chang
       const together = await orFault(() => tx.attempt(() => inOrder((step) => step())))
       return together instanceof Fault ? inOrder((step) => orFault(() => tx.attempt(step))) : together
     })
-    announce(user)
-    return outcomes
   }
 
   const cursorOf = async (user: number) => (await headOf(database.read, user))!.seq
@@ -155,7 +152,7 @@ export const makeBatches = ({ database, reach, allowance, announce, write, chang
       const results: Outcome[] = []
       let group: { path: string; step: Step }[] = []
       const flush = async () => {
-        if (group.length > 0) results.push(...(await run(user, group, results.length)))
+        if (group.length > 0) results.push(...(await run(group, results.length)))
         group = []
       }
       try {
@@ -182,7 +179,7 @@ export const makeBatches = ({ database, reach, allowance, announce, write, chang
           path: operation.path ?? operation.from ?? '',
           step: await orFault(() => stepFor({ reach, change }, user, operation)),
         }))
-        results.push(...(await run(user, await Promise.all(group), first)))
+        results.push(...(await run(await Promise.all(group), first)))
       }
       return { results, cursor: await cursorOf(user) }
     },

@@ -14,7 +14,6 @@ interface Parts {
   clock: Clock
   tree: Tree
   reach: Reach
-  announce: (user: number) => void
 }
 
 interface RemovalTerms {
@@ -44,7 +43,7 @@ async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, n
 }
 
 /** Changing trees without new contents. What ends in `In` is one step of a transaction. */
-export const makeChange = ({ database, clock, tree, reach, announce }: Parts) => {
+export const makeChange = ({ database, clock, tree, reach }: Parts) => {
   const changes = {
     /** The entry of the trash; undefined when there was nothing. */
     async discardIn(tx: Writer, user: number, address: Address, when: RemovalTerms = {}): Promise<number | undefined> {
@@ -96,9 +95,7 @@ export const makeChange = ({ database, clock, tree, reach, announce }: Parts) =>
      */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.address(path, 'thing')
-      const removed = await database.write((tx) => changes.removeIn(tx, user, address, when))
-      if (removed) announce(user)
-      return removed
+      return database.write((tx) => changes.removeIn(tx, user, address, when))
     },
 
     /**
@@ -107,23 +104,19 @@ export const makeChange = ({ database, clock, tree, reach, announce }: Parts) =>
      */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.address(path, 'thing')
-      const erased = await database.write(async (tx) => {
+      return database.write(async (tx) => {
         const spot = await reach.spot(tx, user, address)
         const node = await tree.find(tx, spot)
         if (!node) return false
         await dropEntry(tx, await discard(tx, spot, node, clock.now()))
         return true
       })
-      if (erased) announce(user)
-      return erased
     },
 
     /** Creates a folder and its missing parents; false when it was there. Faults: `bad_path`, `exists` for a file. */
     async makeFolder(user: number, path: string): Promise<boolean> {
       const address = reach.address(path)
-      const created = await database.write((tx) => changes.makeFolderIn(tx, user, address))
-      if (created) announce(user)
-      return created
+      return database.write((tx) => changes.makeFolderIn(tx, user, address))
     },
 
     /**
@@ -133,7 +126,6 @@ export const makeChange = ({ database, clock, tree, reach, announce }: Parts) =>
     async move(user: number, from: string, to: string, when: { sha256?: string | undefined } = {}): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
       await database.write((tx) => changes.moveIn(tx, user, source, target, when))
-      announce(user)
     },
   }
 }

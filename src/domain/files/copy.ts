@@ -15,7 +15,6 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
-  announce: (user: number) => void
 }
 
 /** Files and folders of one copy: what costs no quota would otherwise double with each copy of a folder into another. */
@@ -39,7 +38,7 @@ async function insertCopies(tx: Writer, nodes: Node[], { user, room }: Spot, { p
 }
 
 /** Copying inside one tree: rows only, the contents are shared. */
-export const makeCopy = ({ database, clock, tree, reach, allowance, announce }: Parts) => {
+export const makeCopy = ({ database, clock, tree, reach, allowance }: Parts) => {
   async function copyIn(tx: Writer, user: number, from: Address, to: Address, quota: number): Promise<void> {
     const source = await reach.spot(tx, user, from)
     const target = await reach.spot(tx, user, to)
@@ -77,7 +76,6 @@ export const makeCopy = ({ database, clock, tree, reach, allowance, announce }: 
       const [source, target] = addressesOf(reach, from, to)
       const quota = await quotaOf(database.read, user, allowance)
       await database.write((tx) => copyIn(tx, user, source, target, quota))
-      announce(user)
     },
   }
 }

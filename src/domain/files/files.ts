@@ -30,8 +30,6 @@ interface Parts {
   clock: Clock
   /** What the service allows at this moment. */
   allowance: () => Promise<Allowance>
-  /** Tells waiting requests that an account's feed moved. */
-  announce: (user: number) => void
 }
 
 /**

@@ -16,9 +16,8 @@ interface Parts extends StepParts {
 const changed = () => fault('conflict', { text: 'It was changed since.' })
 
 /**
- * Changes of trees that can be taken back: each is one step of a transaction, and says what it did. After the commit the
- * caller announces the account. Faults are those of the plain changes; taking back adds `conflict` for what changed since,
- * and `gone` for what is kept no longer.
+ * Changes of trees that can be taken back: each is one step of a transaction, and says what it did. Faults are those of the
+ * plain changes; taking back adds `conflict` for what changed since, and `gone` for what is kept no longer.
  */
 export function makeNoted(parts: Parts) {
   const { allowance, trash } = parts

@@ -17,7 +17,6 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
-  announce: (user: number) => void
 }
 
 /** The path of an entry as the desktop names it today, whatever its room was called then. */
@@ -27,7 +26,7 @@ export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room
 }
 
 /** What accounts deleted and can still restore: from their own tree, and from rooms as long as they belong to them. */
-export const makeTrash = ({ database, clock, tree, reach, allowance, announce }: Parts) => {
+export const makeTrash = ({ database, clock, tree, reach, allowance }: Parts) => {
   async function present(on: Reader, user: number, id: number): Promise<Entry> {
     const entry = await entryOf(on, user, id)
     if (!entry) throw fault('not_found')
@@ -97,12 +96,10 @@ export const makeTrash = ({ database, clock, tree, reach, allowance, announce }:
      */
     async restore(user: number, id: number, to: string | undefined): Promise<string> {
       const address = to === undefined ? undefined : reach.address(to)
-      const path = await database.write(async (tx) => {
+      return database.write(async (tx) => {
         const restored = await restoreIn(tx, user, id, address)
         return pathIn(await foldersFor(tx, user), restored)
       })
-      announce(user)
-      return path
     },
 
     /** Removes an entry for good. Fault `not_found`. */

@@ -14,12 +14,11 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
-  announce: (user: number) => void
 }
 
 /** The contents that files had before. */
 export const makeVersions = (parts: Parts) => {
-  const { database, tree, reach, allowance, announce } = parts
+  const { database, tree, reach, allowance } = parts
   const store = makeStore(parts)
 
   async function fileAt(on: Reader, user: number, address: Address) {
@@ -79,7 +78,6 @@ export const makeVersions = (parts: Parts) => {
         const { spot, version: content } = await version(tx, user, address, id)
         return store(tx, spot, content, { quota, expectation })
       })
-      announce(user)
       return restored.version
     },
   }

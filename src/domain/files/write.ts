@@ -67,7 +67,6 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
-  announce: (user: number) => void
 }
 
 /** Refuses a content that is not what its sender said it is: fault `checksum_mismatch`. */
@@ -128,7 +127,7 @@ export function makeStore({ clock, tree }: Pick<Parts, 'clock' | 'tree'>) {
 
 /** Storing contents. */
 export const makeWrite = (parts: Parts) => {
-  const { database, contents, tree, reach, allowance, announce } = parts
+  const { database, contents, tree, reach, allowance } = parts
   const store = makeStore(parts)
 
   /** What is written by one unit, given the account's quota. */
@@ -179,7 +178,6 @@ export const makeWrite = (parts: Parts) => {
       assertClaim(received)
       const quota = await quotaOf(database.read, user, allowance)
       const written = await database.write((tx) => writeIn(tx, user, address, received, quota))
-      announce(user)
       return { path, ...written }
     },
   }

@@ -111,7 +111,7 @@ interface Work {
 }
 
 async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; leftOut: string[] }> {
-  const { accounts, database, clock, audit, sync } = parts
+  const { accounts, database, clock, audit } = parts
   const { account } = work.contained
   const mark = (tx: Writer, user: number) =>
     rememberSeeded(tx, user, [{ ...UNFINISHED, hash: '', target: null, version: clock.now() }])
@@ -138,7 +138,6 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
       const { server_id, username, exported_at } = account
       await audit.record(tx, { kind: 'user.imported', about: id, detail: { server_id, username, exported_at } })
     })
-    sync.announce(id)
     return { id, leftOut }
   } catch (error) {
     // Where even this fails, the account stays disabled and marked, and the next import removes it.

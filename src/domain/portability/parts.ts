@@ -4,7 +4,6 @@ import type { Database } from '../../storage/database.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Files } from '../files/files.ts'
 import type { Audit, Identity } from '../instance/instance.ts'
-import type { Sync } from '../sync/sync.ts'
 
 /** What an export needs. */
 export interface ExportParts {
@@ -20,6 +19,5 @@ export interface ExportParts {
 export interface ImportParts extends Pick<ExportParts, 'database' | 'clock' | 'audit'> {
   accounts: Accounts
   files: Files
-  sync: Sync
   policy: () => Promise<{ defaultQuota: number; maxFileSize: number; allowedOrigins: readonly string[] }>
 }

@@ -8,7 +8,6 @@ import type { Chat } from '../chat/chat.ts'
 import type { Desktop } from '../desktop/desktop.ts'
 import type { Files } from '../files/files.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
-import type { Sync } from '../sync/sync.ts'
 import { peopleOf, type ReadSeed } from './check.ts'
 import type { Problem } from './problems.ts'
 import type { SeedUser } from './shape.ts'
@@ -23,7 +22,6 @@ export interface Ground {
   chat: Chat
   desktop: Desktop
   files: Files
-  sync: Sync
 }
 
 /** A file or folder beside the seed. */

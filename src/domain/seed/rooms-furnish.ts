@@ -38,10 +38,9 @@ export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName
 
 /** Makes a room or adds to it: people, then messages in their order. */
 export async function furnish(planning: Planning, task: RoomTask, watcher: Watcher): Promise<void> {
-  const { database, sync } = planning
-  const moved = new Set<number>()
-  const step = async (count: number, work: (tx: Writer) => Promise<number[]>) => {
-    for (const user of await database.write(work)) moved.add(user)
+  const { database } = planning
+  const step = async (count: number, work: (tx: Writer) => Promise<void>) => {
+    await database.write(work)
     watcher.done(count)
   }
   const isNew = task.id === undefined
@@ -55,7 +54,6 @@ export async function furnish(planning: Planning, task: RoomTask, watcher: Watch
     await edit(planning, task, message, before)
     watcher.done(1)
   }
-  for (const user of moved) sync.announce(user)
 }
 
 const noted = (kind: string, key: string, hash: string, target: number, version: number | null): Seeded => ({
@@ -66,24 +64,20 @@ const noted = (kind: string, key: string, hash: string, target: number, version:
   version,
 })
 
-async function openIn(tx: Writer, { people, clock }: Planning, task: RoomTask): Promise<number[]> {
+async function openIn(tx: Writer, { people, clock }: Planning, task: RoomTask): Promise<void> {
   const { room, creator, join } = task
   const everybody = peopleOf(room).map((name) => people.get(name)!)
-  let moved: number[] = []
   if (task.id === undefined) {
     const ids = everybody.map(({ id }) => id!).sort((a, b) => a - b)
     const opened = { name: room.name.trim(), type: room.type ?? 'channel', people: ids }
-    const made = await openRoomIn(tx, creator.id!, opened, clock.now())
-    task.id = made.room
-    moved = made.moved
+    task.id = await openRoomIn(tx, creator.id!, opened, clock.now())
   } else if (join.length > 0) {
     const host = await hostIn(tx, task.id, everybody)
     const guests = join.map(({ id }) => id!)
-    if (host !== undefined) moved = await inviteIn(tx, task.id, host, guests, clock.now())
+    if (host !== undefined) await inviteIn(tx, task.id, host, guests, clock.now())
   }
   const members = everybody.slice(1).map(({ username, id }) => noted(MEMBER, inRoom(room, username), '', id!, null))
   await rememberSeeded(tx, creator.id!, [noted(ROOM, roomKey(room), '', task.id, null), ...members])
-  return moved
 }
 
 /** Somebody of the seed who is in the room and can bring others in: its creator may have left. */
@@ -101,12 +95,11 @@ async function authorOf(on: Reader, { people }: Planning, message: Said): Promis
   return { id: id!, username, display_name, avatar_color, role }
 }
 
-async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, messages: readonly Said[]): Promise<number[]> {
+async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, messages: readonly Said[]): Promise<void> {
   const { room, creator, id, ids } = task
   const keyOf = (message: Said) => inRoom(room, message.id)
   // Another run of the same seed may have posted some of them in this moment.
   const taken = await seededAmong(tx, creator.id!, MESSAGE, messages.map(keyOf))
-  const moved: number[] = []
   const entries: Seeded[] = []
   for (const message of messages) {
     if (taken.has(keyOf(message))) continue
@@ -115,13 +108,11 @@ async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, message
     // What it answers may be gone by now; the answer is worth saying all the same.
     const reply = above !== undefined && (await messageState(tx, above)) ? { reply_to: above } : {}
     const said = { room_id: id!, content: message.text, client_id: clientId(creator, message.id), ...reply }
-    const { posted, moved: feeds } = await postIn(tx, author, said, planning.clock.now())
-    moved.push(...feeds)
+    const { posted } = await postIn(tx, author, said, planning.clock.now())
     ids.set(message.id, posted.id)
     entries.push(noted(MESSAGE, keyOf(message), hashOfMessage(message), posted.id, 1))
   }
   await rememberSeeded(tx, creator.id!, entries)
-  return moved
 }
 
 async function edit(planning: Planning, { room, creator }: RoomTask, message: Said, { target }: Seeded): Promise<void> {

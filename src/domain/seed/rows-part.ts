@@ -84,7 +84,6 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: Watche
       await write(planning, person.id!, group)
       watcher.done(group.length)
     }
-    planning.sync.announce(person.id!)
   }
 }
 

@@ -41,7 +41,7 @@ const common: readonly string[] = commonColumns
 const ownValues = (row: Values): Values =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !common.includes(name)))
 
-/** Changes of rows that can be taken back, each one step of a transaction; after the commit the caller announces the account. */
+/** Changes of rows that can be taken back, each one step of a transaction. */
 export const notedRows = {
   async add(tx: Writer, user: number, table: TableName, values: Values, now: number): Promise<RowChange> {
     const { id } = await one(tx, user, { table, operation: 'INSERT', data: values }, now)

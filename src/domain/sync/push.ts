@@ -7,7 +7,6 @@ import type { Database, Writer } from '../../storage/database.ts'
 import { keyedAnswer, pushedOperations, rememberAnswer, rememberOperations } from '../../storage/pushes.ts'
 import { rowTable, type RowTable } from '../../storage/rows.ts'
 import type { PushedOperationRow } from '../../storage/tables.ts'
-import type { News } from '../news.ts'
 import {
   check,
   isObject,
@@ -178,14 +177,14 @@ export async function applyIn(tx: Writer, user: number, { operations, cursor }: 
 }
 
 /** Applying what clients push. */
-export const makePush = ({ database, clock, news }: { database: Database; clock: Clock; news: News }) => ({
+export const makePush = ({ database, clock }: { database: Database; clock: Clock }) => ({
   /**
    * Applies up to 100 operations in one transaction, each on its own. With `key` (Idempotency-Key) a repetition of the
    * whole request gets the first answer. Faults: `too_many_operations`, `idempotency_key_reuse`.
    */
   async push(user: number, push: Push, key?: string): Promise<Pushed> {
     if (push.operations.length > PUSH_OPERATIONS) throw fault('too_many_operations')
-    const pushed = await database.write(async (tx) => {
+    return database.write(async (tx) => {
       const now = clock.now()
       if (!key) return applyIn(tx, user, push, now)
       const payload_hash = payloadHash(push)
@@ -202,7 +201,5 @@ export const makePush = ({ database, clock, news }: { database: Database; clock:
       })
       return answer
     })
-    news.announce(user)
-    return pushed
   },
 })

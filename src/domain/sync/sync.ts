@@ -17,18 +17,21 @@ interface Parts {
   clock: Clock
   /** The installation's epoch: changes with every restore. */
   epoch: () => string
+  lookEveryMs?: number | undefined
 }
 
 /** Rows and the change feed of accounts. */
-export function makeSync({ database, clock, epoch }: Parts) {
-  const news = makeNews((users) => headsOf(database.read, users))
+export function makeSync({ database, clock, epoch, lookEveryMs }: Parts) {
+  const news = makeNews({
+    hear: (hearer) => database.hear('feed', hearer),
+    heads: (users) => headsOf(database.read, users),
+    lookEveryMs,
+  })
   return {
     ...makeFeed({ database, news, epoch }),
-    ...makePush({ database, clock, news }),
+    ...makePush({ database, clock }),
     /** Every row of an account in one table, as the wire shows them, by id. */
     rows: (user: number, table: TableName) => rowsOf(database.read, user, table),
-    /** Tells waiting requests that an account's feed moved. */
-    announce: news.announce,
     /** Lets waiting requests go. */
     close: news.close,
   }

@@ -30,7 +30,7 @@ export function benchOn(
   { fetchPage = noPage, sandbox }: { fetchPage?: FetchPage; sandbox?: Sandbox } = {},
 ): Bench {
   const { files, sync, chat, desktop } = local.domain
-  const ledger = makeLedger({ database, clock, files, announce: sync.announce })
+  const ledger = makeLedger({ database, clock, files })
   const toolsFor = makeTools({ files, sync, chat, desktop, fetchPage, sandbox: () => Promise.resolve(sandbox) })
   return {
     ledger,
