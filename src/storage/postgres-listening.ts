@@ -48,7 +48,7 @@ export function makeListening(config: pg.ClientConfig, { pass, missed }: Pick<He
   async function listen(): Promise<void> {
     const made = new pg.Client({ ...config, keepAliveInitialDelayMillis: SILENCE_MS })
     client = made
-    // Said when it is lost, and more than once.
+    // A lost connection says so more than once.
     const again = () => {
       if (client !== made) return
       client = undefined

@@ -125,6 +125,23 @@ describe('a mention', () => {
     expect(await heard(ada, room)).toHaveLength(1)
   })
 
+  test('is not answered once who asked has left, and those who wait see that nobody thinks about it any more', async () => {
+    const { server, model, ada } = await stage()
+    const bob = await server.account()
+    const room = await channelOf(bob, ada)
+    let finish = () => {}
+    model.will(() => ({ text: 'Too late.', until: new Promise<void>((resolve) => (finish = resolve)) }))
+    const { timestamp } = await say(ada, room, '@assistant hello')
+    while (model.heard.length === 0) await pollOf(bob, room, timestamp)
+    await ada.ask(teamChat.actions.leave, { room_id: room })
+    const left = await pollOf(bob, room, timestamp)
+    expect(left.typing).toEqual([{ user_id: ada.id, display_name: 'Assistant', is_assistant: true }])
+    const waiting = pollOf(bob, room, left.timestamp, 55)
+    finish()
+    expect(await waiting).toMatchObject({ messages: [], typing: [] })
+    await idle(server)
+  })
+
   test('is not answered once its message is gone', async () => {
     const { server, model, ada } = await stage()
     const room = await channelOf(ada)
