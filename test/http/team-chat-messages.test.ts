@@ -83,7 +83,8 @@ describe('a message', () => {
     ['noncharacters', '\ufffe\uffff'],
   ])('may be %s, and comes back the same', async (_, content) => {
     expect((await say(ada, room, content)).content).toBe(content)
-    expect(contents(await heard(bob, room))).toEqual([content])
+    // A mention may be answered already.
+    expect(contents(await heard(bob, room))[0]).toBe(content)
   })
 
   test.each([
