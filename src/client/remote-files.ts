@@ -6,7 +6,7 @@ import { readJson } from './answers.ts'
 import type { Api } from './api.ts'
 import { Unreachable } from './trouble.ts'
 
-export type RemoteItem = Omit<Answer<typeof filesystem.actions.list>['items'][number], 'id'>
+export type RemoteItem = Answer<typeof filesystem.actions.list>['items'][number]
 
 /** A path of the account as people write it: with or without the first slash, with or without a last one. */
 export const remotePath = (text: string): string => `/${text.replace(/^\/+|\/+$/g, '')}`

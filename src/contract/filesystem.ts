@@ -6,12 +6,17 @@ import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 const both = { session: true, device: true } as const
 
 const Item = Type.Object({
-  id: Type.Integer({ minimum: 0, description: 'Stays the same when the item gets another name; for `archive`.' }),
   name: Type.String(),
   type: Type.Union([Type.Literal('file'), Type.Literal('directory')]),
   size: Type.Optional(Count),
   modified: Timestamp,
   mime: Type.Optional(Type.String()),
+  id: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Where `ids` asks for it: stays the same when the item gets another name; for `archive`.',
+    }),
+  ),
 })
 
 const onePath = Type.Object({ path: Path })
@@ -27,7 +32,10 @@ export const filesystem = endpoint('/api/filesystem.php', {
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: Type.Object({ path: Type.Optional(Path) }),
+    params: Type.Object({
+      path: Type.Optional(Path),
+      ids: Type.Optional(Type.Boolean({ description: 'Whether items come with their `id`.' })),
+    }),
     answers: 'large',
     result: Type.Object({ ok: Ok, items: Type.Array(Item), path: Path }),
     errors: ['bad_path', 'not_found'],

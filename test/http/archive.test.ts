@@ -37,7 +37,7 @@ async function held(account: Account, params: { path: string; ids?: string }): P
 }
 
 const idsOf = async (account: Account, path: string, ...names: string[]): Promise<string> => {
-  const { items } = await account.ask(fs.list, { path })
+  const { items } = await account.ask(fs.list, { path, ids: true })
   return names.map((name) => items.find((item) => item.name === name)!.id).join('.')
 }
 
@@ -161,9 +161,9 @@ describe('an archive of chosen items', () => {
   test('takes as many as an address can name, and tells when they are too many', async () => {
     const ada = await server.account()
     await ada.put('/many/0', 'x')
-    const { id: folder } = (await ada.ask(fs.list, { path: '/' })).items.find(({ name }) => name === 'many')!
-    await fill(ada, folder, 1_100)
-    const { items } = await ada.ask(fs.list, { path: '/many' })
+    const { id: folder } = (await ada.ask(fs.list, { path: '/', ids: true })).items.find(({ name }) => name === 'many')!
+    await fill(ada, folder!, 1_100)
+    const { items } = await ada.ask(fs.list, { path: '/many', ids: true })
     const ids = items.map(({ id }) => id)
     expect(Object.keys(await held(ada, { path: '/many', ids: ids.slice(0, 1_000).join('.') }))).toHaveLength(1_000)
     const refused = await ada.call(fs.archive, { path: '/many', ids: ids.slice(0, 1_001).join('.') })
@@ -266,8 +266,8 @@ test('an archive is refused for what is no folder, for paths that are none, and 
 test('an archive holds a hundred thousand files and folders and no more', async () => {
   const ada = await server.account()
   await ada.ask(fs.mkdir, { path: '/many' })
-  const { id } = (await ada.ask(fs.list, { path: '/' })).items.find(({ name }) => name === 'many')!
-  await fill(ada, id, ARCHIVE.max_entries - 1)
+  const { id } = (await ada.ask(fs.list, { path: '/', ids: true })).items.find(({ name }) => name === 'many')!
+  await fill(ada, id!, ARCHIVE.max_entries - 1)
   expect((await ada.call(fs.archive, { path: '/many' }, { method: 'HEAD' })).status).toBe(200)
   await ada.put('/many/one more', 'x')
   const { status, json } = await ada.call(fs.archive, { path: '/many' })

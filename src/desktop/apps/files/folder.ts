@@ -57,7 +57,7 @@ export async function load(): Promise<void> {
   const path = folder.peek()
   const number = ++asked
   try {
-    const answer = await bridge.call('filesystem.list', { path })
+    const answer = await bridge.call('filesystem.list', { path, ids: true })
     if (number !== asked) return
     listed.value = { path, items: answer.items }
     trouble.value = undefined
