@@ -86,7 +86,7 @@ export function makeShow(io: Io) {
       progress.end()
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
-        if (lines > LINES) io.note(`… and ${counted(lines - LINES, 'more')}.`.replace('mores', 'more'))
+        if (lines > LINES) io.note(`… and ${formatCount(lines - LINES)} more.`)
         if (ignored > LINES) io.note(`… and ${formatCount(ignored - LINES)} more ignored; --json names all.`)
         io.event(sentences(io, summary), undefined)
       }

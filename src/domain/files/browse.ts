@@ -16,8 +16,8 @@ import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './write.ts'
 
 export interface Item {
-  /** Names the item within its folder, whatever it is called; 0 for `/Teamchat`, and below it the number of the room. */
-  id: number
+  /** Where it is asked for: names the item within its folder, whatever it is called; 0 for `/Teamchat`, below it that of the room. */
+  id?: number
   name: string
   type: 'file' | 'directory'
   size?: number
@@ -36,17 +36,17 @@ interface Parts {
   allowance: () => Promise<Allowance>
 }
 
-const toItem = ({ id, name, type, size, mtime }: Entry): Item => {
+const toItem = ({ name, type, size, mtime }: Entry): Item => {
   const modified = iso(mtime * 1_000)
-  return type === 'file' ? { id, name, type, size, modified, mime: mimeOf(name) } : { id, name, type, modified }
+  return type === 'file' ? { name, type, size, modified, mime: mimeOf(name) } : { name, type, modified }
 }
 
-const folder = ({ id, name, modified }: Pick<Item, 'id' | 'name' | 'modified'>): Item => ({
-  id,
-  name,
-  type: 'directory',
-  modified,
-})
+const folder = ({ name, modified }: Pick<Item, 'name' | 'modified'>): Item => ({ name, type: 'directory', modified })
+
+/** The same items with the numbers of what they show. */
+const numbered =
+  <T>(show: (one: T) => Item) =>
+  (one: T & { id: number }): Item => ({ id: one.id, ...show(one) })
 
 const order = (a: Item, b: Item): number =>
   a.type === b.type ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a.type === 'directory' ? -1 : 1
@@ -75,18 +75,19 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     return node === undefined ? [] : entriesOf(on, node)
   }
 
-  async function listIn(on: Reader, user: number, segments: Segments): Promise<Item[]> {
+  async function listIn(on: Reader, user: number, segments: Segments, ids: boolean): Promise<Item[]> {
+    const [showEntry, showFolder] = ids ? [numbered(toItem), numbered(folder)] : [toItem, folder]
     if (!isReserved(segments[0])) {
       const root = await tree.root(on, user)
       const nodes = await entriesAt(on, user, segments)
-      if (segments.length > 0) return nodes.map(toItem)
+      if (segments.length > 0) return nodes.map(showEntry)
       // As new as its newest room, and as old as the account when there is none.
       const times = (await foldersFor(on, user)).map(({ modified }) => modified)
       const modified = [iso((await mtimeOf(on, root)) * 1_000), ...times].sort().at(-1)!
-      return [folder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified }), ...nodes.map(toItem)]
+      return [showFolder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified }), ...nodes.map(showEntry)]
     }
-    if (segments.length === 1) return (await foldersFor(on, user)).map(folder)
-    return (await entriesAt(on, user, segments)).map(toItem)
+    if (segments.length === 1) return (await foldersFor(on, user)).map(showFolder)
+    return (await entriesAt(on, user, segments)).map(showEntry)
   }
 
   async function facts(user: number, path: string): Promise<FileFacts> {
@@ -112,10 +113,10 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
   return {
     facts,
 
-    /** What a folder holds, directories first, then by name. Faults: `bad_path`, `not_found`. */
-    async list(user: number, path: string): Promise<Item[]> {
+    /** What a folder holds, directories first, then by name; with `ids` where they are asked for. Faults: `bad_path`, `not_found`. */
+    async list(user: number, path: string, { ids = false } = {}): Promise<Item[]> {
       const segments = segmentsOf(path)
-      return (await seen(segments, (on) => listIn(on, user, segments))).sort(order)
+      return (await seen(segments, (on) => listIn(on, user, segments, ids))).sort(order)
     },
 
     /** The folder of a room below `/Teamchat`, as this account sees it. Fault `not_found` for a room of others. */

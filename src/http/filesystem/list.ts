@@ -1,7 +1,7 @@
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
-export const list = handle(filesystem.actions.list, async ({ params: { path = '/', ids }, caller, domain }) => {
-  const items = await domain.files.desktop.list(caller.user.id, path)
-  return { items: ids ? items : items.map(({ id: _, ...item }) => item), path }
-})
+export const list = handle(filesystem.actions.list, async ({ params: { path = '/', ids }, caller, domain }) => ({
+  items: await domain.files.desktop.list(caller.user.id, path, { ids }),
+  path,
+}))
