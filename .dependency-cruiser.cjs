@@ -1,5 +1,6 @@
 // Who may import whom. The table is the check: what a floor's list does not name, its files may not import, types included.
 const floors = {
+  docs: [],
   base: [],
   host: ['base'],
   contract: [],
@@ -7,13 +8,14 @@ const floors = {
   storage: ['base', 'host'],
   domain: ['base', 'contract', 'storage'],
   client: ['base', 'host', 'contract'],
-  desktop: ['base', 'contract', 'client'],
+  desktop: ['base', 'contract', 'client', 'docs'],
   http: ['base', 'contract', 'domain'],
   wiring: ['base', 'host', 'contract', 'storage', 'domain', 'http', 'client', 'outside'],
-  cli: ['base', 'host', 'contract', 'domain', 'client', 'wiring'],
+  cli: ['base', 'host', 'contract', 'domain', 'client', 'wiring', 'docs'],
 }
 
 const remedies = {
+  docs: 'docs holds pages of documentation and no code.',
   base: 'base knows no word of svc. Take what is needed as an argument, or move this file to the floor it speaks of.',
   host: 'host knows this machine but no word of svc. Take what is needed as an argument, or move this file up.',
   contract:
@@ -121,7 +123,7 @@ const rules = [
     to: {
       path: '^src/client/',
       pathNot:
-        '^src/client/(api|answers|transport|trouble|ask/event-stream|chat/(emoji|log|room-folder|room-names|state))[.]ts$',
+        '^src/client/(api|answers|transport|errors|ask/event-stream|chat/(emoji|log|room-folder|room-names|state))[.]ts$',
     },
   },
   {
@@ -131,6 +133,36 @@ const rules = [
     severity: 'error',
     from: { path: '^src/(base|contract|desktop)/' },
     to: { dependencyTypes: ['core'] },
+  },
+  {
+    name: 'sync-through-its-face',
+    comment:
+      'The sync engine is used through src/client/sync/index.ts only. Export what is needed there; what others need too belongs directly in src/client.',
+    severity: 'error',
+    from: { path: '^src/', pathNot: '^src/client/sync/' },
+    to: { path: '^src/client/sync/', pathNot: '^src/client/sync/index[.]ts$' },
+  },
+  {
+    name: 'sync-plan-is-pure',
+    comment:
+      'A plan is a function of three trees. Read the disk in local, ask the server in remote, and hand the plan what they found.',
+    severity: 'error',
+    from: { path: '^src/client/sync/plan/' },
+    to: { path: '^src/', pathNot: '^src/(base/|client/(path-rules|refused)[.]ts$|client/sync/plan/)' },
+  },
+  {
+    name: 'sync-plan-without-node',
+    comment: 'A plan computes: it touches neither disk nor network. What needs Node belongs to local or apply.',
+    severity: 'error',
+    from: { path: '^src/client/sync/(plan|undo/plan-undo)' },
+    to: { dependencyTypes: ['core'] },
+  },
+  {
+    name: 'sync-rooms-below-apply',
+    comment: 'state, local and remote serve apply and undo, and know neither. Pass in what they need.',
+    severity: 'error',
+    from: { path: '^src/client/sync/(state|local|remote)/' },
+    to: { path: '^src/client/sync/(apply|undo)/' },
   },
   {
     name: 'domain-feature-through-its-face',

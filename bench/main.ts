@@ -26,6 +26,7 @@ import { longPoll } from './long-poll.ts'
 import { largeDownload, largeUpload } from './large-file.ts'
 import { manifest, memory, memoryAtOnce } from './manifest.ts'
 import { noopSync, noopWork } from './noop-sync.ts'
+import { othersMeanwhile } from './others-meanwhile.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
 import { seed } from './seed.ts'
@@ -95,6 +96,7 @@ const figures: readonly Figure[] = [
   syncLargeUnison,
   syncLargeRclone,
   crowd,
+  othersMeanwhile,
   backupCreate,
   backupAgain,
   backupAgainRestic,

@@ -25,10 +25,13 @@ export function seedNotes(database: SqliteHandle, user: number, count: number): 
   })()
 }
 
+/** In the database: a server refuses to start when none of the contents of its blob store are there. */
+const NO_CONTENT = Buffer.alloc(0)
+
 export interface SeedFile {
   folder: string
   name: string
-  /** Undefined: the content is said to be in the blob store, and cannot be downloaded. */
+  /** Undefined: a content that cannot be downloaded stands for it. */
   data?: Buffer
   size: number
   sha256: string
@@ -76,7 +79,7 @@ export function seedFiles(database: SqliteHandle, user: number, files: readonly 
 
   database.transaction(() => {
     for (const { folder, name, data, size, sha256 } of files) {
-      content.run(sha256, size, data ?? null, TIME)
+      content.run(sha256, size, data ?? NO_CONTENT, TIME)
       add(folderAt(folder), name, 'file', sha256, size)
     }
     record(database, user, 'svc_files', 'nodes where user_id = ? and parent_id is not null')

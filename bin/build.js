@@ -27,6 +27,7 @@ const shared = {
   minify: false,
   keepNames: false,
   define: { __SVC_VERSION__: JSON.stringify(manifest.version) },
+  loader: { '.md': 'text' },
   logLevel: 'warning',
 }
 

@@ -13,7 +13,7 @@ const report = process.env['TEST_REPORT']
 const onPostgres = ['test/http/**/*.test.ts', 'test/domain/**/*.test.ts', 'test/storage/contents.test.ts']
 /** These are about files of this machine, or damage one of SQLite. */
 const aboutFiles = [
-  'test/http/{ack-order,crash}.test.ts',
+  'test/http/{ack-order,crash,killed-trees}.test.ts',
   'test/http/**/disk-full.test.ts',
   'test/domain/backups/**',
   'test/domain/instance/storage-check.test.ts',
@@ -24,6 +24,7 @@ export default defineConfig({
   // The same constants as in bin/build.js.
   define: { __SVC_VERSION__: JSON.stringify(version) },
   test: {
+    setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,

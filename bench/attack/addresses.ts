@@ -7,7 +7,7 @@ export const addresses: Operation = {
   id: 'addresses',
   method: 'GET',
   path: '/',
-  query: '',
+  action: '',
   takes: 'nothing',
   parameters: {},
   body: {},

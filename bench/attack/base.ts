@@ -23,10 +23,10 @@ const escaped = (text: string): string =>
 
 const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join('&')
 
-/** Path and query of an operation. */
-export function targetOf({ path, query }: Operation, parameters: Record<string, unknown>, more = ''): string {
+/** Path of an operation, with a query. */
+export function targetOf({ path }: Operation, parameters: Record<string, unknown>, more = ''): string {
   const pairs = Object.entries(parameters).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`)
-  const search = joined(query, ...pairs, more)
+  const search = joined(...pairs, more)
   return search === '' ? path : `${path}?${search}`
 }
 
@@ -50,8 +50,8 @@ const settled = (operation: Operation, values: Fields, { own }: Attacker): Field
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, ownValue(operation, name, own) ?? value]))
 
 /** Further bodies of the operations whose example shows only one of many things they do. */
-function moreBodies({ query }: Operation, { own }: Attacker, foreign: readonly number[]): unknown[] {
-  if (query === 'action=push') {
+function moreBodies({ action }: Operation, { own }: Attacker, foreign: readonly number[]): unknown[] {
+  if (action === 'push') {
     const inserts = Object.entries(tables).map(([table, declared]) => ({
       table,
       operation: 'INSERT',
@@ -67,7 +67,7 @@ function moreBodies({ query }: Operation, { own }: Attacker, foreign: readonly n
       .map((one) => ({ operations: [one] }))
       .concat({ operations: strange.slice(0, 90) as never })
   }
-  if (query === 'action=files_batch')
+  if (action === 'files_batch')
     return [
       { operations: [{ op: 'delete', path: '/old.txt' }] },
       { operations: [{ op: 'mkdir', path: '/made' }] },

@@ -21,8 +21,8 @@ export const archive = (name: string): Buffer => {
 }
 
 /** Bytes that an operation takes, with a file of this name in them. */
-export function bytesFor({ query, path }: Operation, name: string): { body: Buffer; headers: Record<string, string> } {
-  if (query.endsWith('_batch')) return { body: archive(name), headers: { 'content-type': 'application/x-tar' } }
+export function bytesFor({ action, path }: Operation, name: string): { body: Buffer; headers: Record<string, string> } {
+  if (action.endsWith('_batch')) return { body: archive(name), headers: { 'content-type': 'application/x-tar' } }
   if (path.includes('/sync/'))
     return { body: Buffer.from('some content'), headers: { 'content-type': 'application/octet-stream' } }
   return { body: form(name), headers: { 'content-type': `multipart/form-data; boundary=${BOUNDARY}` } }

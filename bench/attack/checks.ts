@@ -26,7 +26,7 @@ const innards: readonly [string, RegExp][] = [
 const isJson = ({ headers }: Reply): boolean => (headers['content-type'] ?? '').startsWith('application/json')
 
 /** What is wrong with the body of a refusal; undefined when it has the one shape that all have. */
-function misshapen(reply: Reply, codes: ReadonlySet<string>): string | undefined {
+function misshapen(reply: Reply, codes: ReadonlySet<unknown>): string | undefined {
   if (!isJson(reply)) return `a refusal of type ${reply.headers['content-type']}`
   let body: unknown
   try {
@@ -55,7 +55,7 @@ const isDeclared = ({ statuses }: Operation, status: number): boolean =>
   statuses.has(status) || OF_THE_PROTOCOL.has(status)
 
 /** What is wrong with an answer, whatever was asked. */
-export function faultsOf(target: Target, codes: ReadonlySet<string>, shot: Shot, reply: Reply): string[] {
+export function faultsOf(target: Target, codes: ReadonlySet<unknown>, shot: Shot, reply: Reply): string[] {
   const { status, headers } = reply
   const faults = shown(reply, target).map((what) => `shows ${what}`)
   if (status >= 500 && !(MEANT.has(status) && shot.operation.statuses.has(status))) faults.push(`answers ${status}`)

@@ -3,7 +3,7 @@ import { addresses, addressShots } from './addresses.ts'
 import { basesOf, plain } from './base.ts'
 import { faultsOf } from './checks.ts'
 import { mutant } from './mutate.ts'
-import { operationsOf, type Operation } from './operations.ts'
+import { operationsOf, type Description, type Operation } from './operations.ts'
 import { makeGun, type Gun, type Outcome } from './send.ts'
 import { curlOf, type Shot } from './shot.ts'
 import { kinds } from './shots.ts'
@@ -52,13 +52,20 @@ const numberOf = (text: string): number =>
   Array.from(text).reduce((hash, character) => Math.imul(hash ^ character.codePointAt(0)!, 0x01000193), 0x811c9dc5)
 
 /** A request that stores what came before its mistake, as the description says. */
-const storesBefore = ({ query }: Operation): boolean => query === 'action=upload_batch'
+const storesBefore = ({ action }: Operation): boolean => action === 'upload_batch'
 
 /**
  * What administrators do to others and to the service on purpose. Attacked by users, who must always be refused: done by an
  * administrator it is no attack, and would end the others.
  */
-const isForAdministrators = ({ path }: Operation): boolean => path === '/api/admin.php'
+const isForAdministrators = ({ path }: Operation): boolean => path.startsWith('/api/admin.php/')
+
+/** Codes of the endpoints themselves: the description names them in its introduction, not with an operation. */
+const OF_ENDPOINTS = ['method_not_allowed', 'unknown_action']
+
+/** Every code that a refusal may have. */
+const codesOf = ({ components }: Description): ReadonlySet<unknown> =>
+  new Set([...OF_ENDPOINTS, ...Object.values(components.schemas).map(({ properties }) => properties?.['code']?.const)])
 
 /** Attacks the operations of a target. `tell` hears of each one when it is done with. */
 export async function fuzz(
@@ -66,7 +73,7 @@ export async function fuzz(
   options: FuzzOptions,
   tell: (operation: string, requests: number) => void,
 ): Promise<Summary> {
-  const codes = new Set(target.description.components.schemas.Failure.properties.code.enum)
+  const codes = codesOf(target.description)
   const operations = [addresses, ...operationsOf(target.description)].filter(({ id }) => options.only?.test(id) ?? true)
   const summary: Summary = {
     operations: operations.length,

@@ -11,8 +11,8 @@ export interface Operation {
   id: string
   method: string
   path: string
-  /** Query that chooses the operation, without a question mark; empty where the path does. */
-  query: string
+  /** The last part of the path: what is done at an endpoint. */
+  action: string
   /** What the operation reads its body as. */
   takes: 'nothing' | 'json' | 'bytes'
   /** Parameters of the query as the description shows them. */
@@ -45,7 +45,7 @@ interface Described {
 
 export interface Description {
   paths: Record<string, Record<string, Described>>
-  components: { schemas: { Failure: { properties: { code: { enum: string[] } } } } }
+  components: { schemas: Record<string, Schema> }
 }
 
 /** Some value of a schema, where the description gives no example. */
@@ -68,8 +68,7 @@ const waysOf = (security: Described['security'] = []): Way[] => {
 const fieldsOf = <T>(entries: readonly T[], pair: (entry: T) => [string, unknown]): Fields =>
   Object.fromEntries(entries.map(pair))
 
-function operationOf(address: string, method: string, described: Described): Operation {
-  const [path = '', query = ''] = address.split('?')
+function operationOf(path: string, method: string, described: Described): Operation {
   const json = described.requestBody?.content['application/json']
   const properties = Object.entries(json?.schema.properties ?? {})
   const inQuery = (described.parameters ?? []).filter((parameter) => parameter.in === 'query')
@@ -79,7 +78,7 @@ function operationOf(address: string, method: string, described: Described): Ope
     id: described.operationId,
     method: method.toUpperCase(),
     path,
-    query,
+    action: path.slice(path.lastIndexOf('/') + 1),
     takes: json ? 'json' : described.requestBody ? 'bytes' : 'nothing',
     parameters: fieldsOf(inQuery.filter(isShown), ({ name, schema, example }) => [name, example ?? valueOf(schema)]),
     body,
@@ -100,6 +99,6 @@ function operationOf(address: string, method: string, described: Described): Ope
 
 /** Every operation of a description. */
 export const operationsOf = ({ paths }: Description): Operation[] =>
-  Object.entries(paths).flatMap(([address, methods]) =>
-    Object.entries(methods).map(([method, described]) => operationOf(address, method, described)),
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),
   )

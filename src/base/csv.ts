@@ -51,6 +51,16 @@ export function parseCsv(text: string): Record[] {
 export const formatCsv = (rows: readonly (readonly Field[])[]): string =>
   rows.map((fields) => `${fields.map(formatField).join(',')}\n`).join('')
 
+/** What spreadsheets run as a formula, with any marks of `guardFormula` before it (CWE-1236). */
+const FORMULA = /^'*[=+\-@\t\r]/
+
+/** A text that a spreadsheet takes for nothing but a text: one that looks like a formula gets `'` in front. */
+export const guardFormula = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
+
+/** The text that `guardFormula` was given. */
+export const unguardFormula = (text: string): string =>
+  text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text
+
 function formatField(field: Field): string {
   if (field === null) return ''
   return field === '' || /[",;\t\r\n]|^\s|\s$/.test(field) ? `"${field.replaceAll('"', '""')}"` : field

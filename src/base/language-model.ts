@@ -1,3 +1,5 @@
+import { deeperThan } from './depth.ts'
+
 // What is said to a language model and what it says, whatever it runs on.
 
 /** Where models answer. */
@@ -14,6 +16,21 @@ export interface ModelCall {
   name: string
   /** JSON as the model wrote it, good or bad. */
   arguments: string
+}
+
+/** Levels of the deepest arguments that are read. */
+export const ARGUMENT_DEPTH = 32
+
+/** The arguments of a call; undefined for what is no JSON object, or nested too deep for those who walk over it. */
+export function argumentsOf({ arguments: text }: ModelCall): Record<string, unknown> | undefined {
+  let value: unknown
+  try {
+    value = text.trim() === '' ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return deeperThan(value, ARGUMENT_DEPTH) ? undefined : (value as Record<string, unknown>)
 }
 
 export type ModelMessage =
@@ -86,10 +103,17 @@ export class ModelTrouble extends Error {
   readonly kind: 'unreachable' | 'refused' | 'missing' | 'limited' | 'busy' | 'broken'
   /** Seconds to wait, where the server named them. */
   readonly retryAfter: number | undefined
+  /** The HTTP status, where the server answered with one that says no. */
+  readonly status: number | undefined
 
-  constructor(kind: ModelTrouble['kind'], message: string, retryAfter?: number, options?: ErrorOptions) {
+  constructor(
+    kind: ModelTrouble['kind'],
+    message: string,
+    { retryAfter, status, ...options }: ErrorOptions & { retryAfter?: number | undefined; status?: number } = {},
+  ) {
     super(message, options)
     this.kind = kind
     this.retryAfter = retryAfter
+    this.status = status
   }
 }

@@ -8,6 +8,13 @@ export class Busy extends Error {
   override name = 'Busy'
 }
 
+/** The files of the database are no longer where they were opened; the message says what to do. */
+export class DatabaseMoved extends Busy {
+  override name = 'DatabaseMoved'
+  readonly exitCode = 8
+  readonly reason = 'database_moved'
+}
+
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
 /** Errors of a full disk become `DiskFull`, everything else stays as it is. */

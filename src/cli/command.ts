@@ -99,6 +99,8 @@ export interface Globals {
   env: NodeJS.ProcessEnv
   json: boolean
   debug: boolean
+  /** Nothing but errors is printed. */
+  quiet: boolean
   dataDir: string | undefined
   profile: string | undefined
 }
@@ -132,6 +134,11 @@ export interface CommandSpec<
   needs: N
   /** Whether it sets an installation up, and makes the data directory where there is none; every other command says so. */
   makesDataDirectory?: true
+  /**
+   * Whether all it is for is what it prints: it changes nothing, and its exit code says nothing more. It ends when nobody
+   * reads its output any more; every other command finishes its work, and takes `--yes`.
+   */
+  onlyPrints?: true | ((given: { args: Record<string, unknown>; flags: Record<string, unknown> }) => boolean)
   /** With `either`: whether what was asked for is the administrator's in any case. */
   asAdministrator?(flags: Record<string, unknown>): boolean
   args: A

@@ -110,6 +110,7 @@ export const nouns: Record<string, Noun> = {
     group: 'Administration',
     summary: 'Whether what is stored is sound, removing what nobody can reach, and moving it elsewhere',
     verbs: {
+      adopt: () => import('./storage/adopt.ts').then((m) => m.adopt),
       check: () => import('./storage/check.ts').then((m) => m.check),
       gc: () => import('./storage/gc.ts').then((m) => m.gc),
       migrate: () => import('./storage/migrate.ts').then((m) => m.migrate),
@@ -118,16 +119,19 @@ export const nouns: Record<string, Noun> = {
   'sync-log': {
     group: 'Administration',
     summary: 'The log of changes that clients follow',
+    aliases: ['sync-logs'],
     verbs: { compact: () => import('./sync-log/compact.ts').then((m) => m.compact) },
   },
   audit: {
     group: 'Administration',
     summary: 'Who did what: logins, devices, accounts, administration',
+    aliases: ['audits'],
     verbs: { '': () => import('./audit/audit.ts').then((m) => m.audit) },
   },
   config: {
     group: 'Administration',
     summary: 'Settings and where they come from',
+    aliases: ['configs'],
     verbs: {
       list: () => import('./config/list.ts').then((m) => m.list),
       get: () => import('./config/get.ts').then((m) => m.get),
@@ -212,6 +216,7 @@ export const nouns: Record<string, Noun> = {
   chat: {
     group: 'Client',
     summary: 'Talk to the team: a screen, and commands for scripts',
+    aliases: ['chats'],
     verbs: {
       '': () => import('./chat/chat.ts').then((m) => m.chat),
       rooms: () => import('./chat/rooms.ts').then((m) => m.rooms),

@@ -11,6 +11,7 @@ export const exitCodes = {
   6: 'conflict (exists already, changed meanwhile, or another run holds the lock)',
   7: 'server not reached or unavailable (network, maintenance, busy)',
   8: 'refused for safety (mass deletion, root gone or not ours, other account or epoch)',
+  70: 'ended before its work was done, which is an error in svc',
   130: 'interrupted',
 } as const
 
@@ -40,6 +41,7 @@ const byFault: Partial<Record<ErrorCode, ExitCode>> = {
   invalid_code: 4,
   '2fa_required': 4,
   forbidden: 4,
+  cross_domain: 4,
   csrf: 4,
   account_locked: 4,
   not_found: 5,

@@ -1,6 +1,7 @@
 import { findAccount } from '../client/credentials.ts'
-import { NotSignedIn } from '../client/trouble.ts'
-import { dataDirectoryPath, isInstalled } from '../wiring/data-directory.ts'
+import { NotSignedIn } from '../client/errors.ts'
+import { dataDirectoryPath } from '../wiring/data-directory.ts'
+import { isInstalled } from '../wiring/installed.ts'
 import type { Globals } from './command.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { topics } from '../base/topics.ts'
 import type { Noun } from './command.ts'
 import { nouns } from './commands.ts'
 import { exitCodes } from './exit.ts'
@@ -11,7 +12,7 @@ export function overview(): string {
     const lines = Object.entries(nouns)
       .filter(([, noun]) => noun.group === group)
       .map(([name, noun]) => `  ${name.padEnd(width)}  ${noun.summary}${verbsOf(noun)}`)
-    if (group === 'Help') lines.unshift(`  ${'help'.padEnd(width)}  Help about a command, or: svc help exit-codes`)
+    if (group === 'Help') lines.unshift(`  ${'help'.padEnd(width)}  Help about a command or a topic: svc help TOPIC`)
     return `${group}\n${lines.join('\n')}`
   })
   return `svc: a self-hosted cloud desktop. Server, administrator's tool and client in one command.
@@ -20,10 +21,14 @@ Usage: svc COMMAND [ARGUMENTS] [FLAGS]
 
 ${groups.join('\n\n')}
 
+Topics of svc help
+${topicLines()}
+
 Flags of every command
   --json            one JSON document on stdout (streams: one object a line)
   --data-dir DIR    data directory of the server (SVC_DATA_DIR)
   --profile NAME    account of this machine to use
+  -q, --quiet       print nothing but errors
   --no-color        plain text (also NO_COLOR)
   --debug           show the stack of an error
   -h, --help        help about any command, with examples
@@ -36,6 +41,12 @@ Start here
   svc sync init ~/Cloud              choose a folder to keep in step
   svc sync                           synchronise it
 `
+}
+
+function topicLines(): string {
+  const entries = [...Object.entries(topics), ['exit-codes', 'What the exit code of a command means']] as const
+  const width = Math.max(...entries.map(([name]) => name.length))
+  return entries.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`).join('\n')
 }
 
 function verbsOf({ verbs }: Noun): string {

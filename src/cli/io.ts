@@ -1,6 +1,7 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import { printable } from '../base/text.ts'
-import { Exit, usage } from './exit.ts'
+import { usage } from './exit.ts'
+import { interrupted, interruptible } from './interruption.ts'
 
 export interface Column<Row> {
   title: string
@@ -16,15 +17,23 @@ export interface Io {
   readonly paint: ChalkInstance
   /** The result of a command: `words` for people, `data` as the one JSON document. */
   say(words: string, data: unknown): void
+  /** Like `say`, for what cannot be shown a second time: `--quiet` does not hide it. */
+  sayOnce(words: string, data: unknown): void
   /** A list: a table for people, the rows as they are for machines (`data` where the document should be another). */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, data?: unknown): void
   /** One object of a stream, a line each with `--json`; `words` are left out when empty. */
   event(words: string, data: unknown): void
-  /** Bytes or text that are themselves the result, for example a file's content. */
+  /** Like `event`, for what cannot be shown a second time. */
+  eventOnce(words: string, data: unknown): void
+  /** Bytes or text that are themselves the result, for example a file's content; `--quiet` does not hide them. */
   raw(chunk: string | Uint8Array): Promise<void>
-  /** A remark for people on stderr. */
-  note(text: string): void
+  /** A remark for people on stderr; `fields` stand in its place where remarks are lines of a log. */
+  note(text: string, fields?: object): void
   warn(text: string): void
+  /** The sentence that says why a command failed; machines get `fields` with it, and whoever looks for the cause its stack. */
+  error(text: string, fields: object, stack?: string): void
+  /** From here on remarks and errors are JSON lines, like those of the server's log. */
+  logRemarks(): void
   /** Asks for yes or no. Without a terminal it does not ask: exit 2, naming `--yes`. */
   confirm(question: string): Promise<boolean>
   /** Asks for a line. Without a terminal: exit 2, naming `flag`. */
@@ -37,9 +46,14 @@ export interface Io {
   input(): AsyncIterable<Uint8Array>
 }
 
+/** As pino numbers them. */
+const LEVELS = { info: 30, warn: 40, fatal: 60 }
+
 export interface IoOptions {
   json?: boolean
   color?: boolean
+  /** Prints nothing but errors. */
+  quiet?: boolean
 }
 
 function palette(color: boolean | undefined, stream: NodeJS.WriteStream): ChalkInstance {
@@ -47,19 +61,26 @@ function palette(color: boolean | undefined, stream: NodeJS.WriteStream): ChalkI
   return new Chalk({ level: plain ? 0 : 2 })
 }
 
-async function prompts() {
+async function prompts(signal: AbortSignal) {
   const { default: inquirer } = await import('inquirer')
   // stdout is for data: it may be a file or a pipe while somebody is asked.
-  return { prompt: inquirer.createPromptModule({ output: process.stderr }) }
+  return { prompt: inquirer.createPromptModule({ output: process.stderr, signal }) }
 }
 
-/** Runs a prompt; a closed terminal or Ctrl-C is an interruption, not a failure. */
-async function answered<T>(prompt: () => Promise<T>): Promise<T> {
+/** Runs a prompt. The end of the input (Ctrl-D, a closed terminal), Ctrl-C and signals are interruptions, not failures. */
+async function answered<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ended = new AbortController()
+  // inquirer waits for ever when its input ends. After Ctrl-D it pauses the input, as it does after an answer.
+  const check = (): void => void setImmediate(() => ended.abort())
+  const signs = ['pause', 'end'] as const
+  for (const sign of signs) process.stdin.on(sign, check)
   try {
-    return await prompt()
+    return await interruptible('Interrupted.', (signal) => prompt(AbortSignal.any([signal, ended.signal])))
   } catch (error) {
-    if (error instanceof Error && error.name === 'ExitPromptError') throw new Exit(130, 'Interrupted.', 'interrupted')
+    if (error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)) throw interrupted()
     throw error
+  } finally {
+    for (const sign of signs) process.stdin.off(sign, check)
   }
 }
 
@@ -80,7 +101,33 @@ export interface RunningIo extends Io {
   flush(): Promise<void>
 }
 
-export function makeIo({ json = false, color }: IoOptions): RunningIo {
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+}
+
+/** What is asked on a terminal, once what was said before is `written`. */
+function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<Io, 'confirm' | 'ask' | 'askSecret'> {
+  /** Puts a question of a kind of inquirer. Without a terminal: exit 2, naming `flag`. */
+  async function put<T>(flag: string, kind: object, question: string): Promise<T> {
+    if (!interactive) throw usage(`There is no terminal to ask on: give ${flag}.`)
+    await written()
+    const { answer } = await answered(async (signal) =>
+      (await prompts(signal)).prompt<{ answer: T }>([{ ...kind, name: 'answer', message: question }] as never),
+    )
+    return answer as T
+  }
+  return {
+    confirm: (question) => put<boolean>('--yes', { type: 'confirm', default: false }, question),
+    ask: (question, flag) => put<string>(flag, { type: 'input' }, question),
+    askSecret: (question, flag) => put<string>(flag, { type: 'password', mask: '*' }, question),
+  }
+}
+
+export function makeIo({ json = false, color, quiet = false }: IoOptions): RunningIo {
   const { stdin, stdout, stderr } = process
   const paint = palette(color, stdout)
   const paintError = palette(color, stderr)
@@ -91,65 +138,47 @@ export function makeIo({ json = false, color }: IoOptions): RunningIo {
     pending = pending.then(() => void stream.write(text))
   }
   const document = (data: unknown) => write(stdout, `${JSON.stringify(data, null, 2)}\n`)
-  const mustAsk = (flag: string): void => {
-    if (!interactive) throw usage(`There is no terminal to ask on: give ${flag}.`)
+  const sayOnce = (words: string, data: unknown) => (json ? document(data) : write(stdout, `${words}\n`))
+  function eventOnce(words: string, data: unknown): void {
+    if (json) write(stdout, `${JSON.stringify(data)}\n`)
+    else if (words) write(stdout, `${words}\n`)
+  }
+  let isLog = false
+  function remark(level: number, painted: string, msg: string, fields?: object): void {
+    const line = isLog ? JSON.stringify({ level, time: Date.now(), msg, ...fields }) : painted
+    write(stderr, `${line}\n`)
   }
 
   return {
     json,
     interactive,
     paint,
-    say: (words, data) => (json ? document(data) : write(stdout, `${words}\n`)),
+    sayOnce,
+    say: (words, data) => (quiet ? undefined : sayOnce(words, data)),
     table(rows, columns, empty, data) {
+      if (quiet) return
       if (json) return document(data ?? rows)
       if (rows.length === 0) return write(stderr, `${empty}\n`)
       pending = pending.then(async () => void stdout.write(`${await toTable(rows, columns, paint)}\n`))
     },
-    event(words, data) {
-      if (json) write(stdout, `${JSON.stringify(data)}\n`)
-      else if (words) write(stdout, `${words}\n`)
-    },
+    eventOnce,
+    event: (words, data) => (quiet ? undefined : eventOnce(words, data)),
     raw: async (chunk) => {
       await pending
-      await new Promise<void>((resolve, reject) => {
-        stdout.write(chunk, (error) => (error ? reject(error) : resolve()))
-      })
+      // What a failure means for the command is decided where the stream's errors are heard.
+      await new Promise<void>((resolve) => void stdout.write(chunk, () => resolve()))
     },
-    note: (text) => write(stderr, `${text}\n`),
-    warn: (text) => write(stderr, `${paintError.yellow('warning:')} ${text}\n`),
-    async confirm(question) {
-      mustAsk('--yes')
-      await pending
-      const inquirer = await prompts()
-      const { yes } = await answered(() =>
-        inquirer.prompt([{ type: 'confirm', name: 'yes', message: question, default: false }]),
-      )
-      return yes as boolean
+    note: (text, fields) => (quiet ? undefined : remark(LEVELS.info, text, text, fields)),
+    warn: (text) => (quiet ? undefined : remark(LEVELS.warn, `${paintError.yellow('warning:')} ${text}`, text)),
+    error(text, fields, stack) {
+      const forPeople = `svc: ${text.split('\n').map(printable).join('\n')}`
+      remark(LEVELS.fatal, json ? JSON.stringify({ error: text, ...fields }) : forPeople, text, fields)
+      if (stack !== undefined) write(stderr, `${stack}\n`)
     },
-    async ask(question, flag) {
-      mustAsk(flag)
-      await pending
-      const inquirer = await prompts()
-      const { line } = await answered(() => inquirer.prompt([{ type: 'input', name: 'line', message: question }]))
-      return line as string
-    },
-    async askSecret(question, flag) {
-      mustAsk(flag)
-      await pending
-      const inquirer = await prompts()
-      const { secret } = await answered(() =>
-        inquirer.prompt([{ type: 'password', name: 'secret', message: question, mask: '*' }]),
-      )
-      return secret as string
-    },
+    logRemarks: () => void (isLog = true),
+    ...makePrompts(interactive, () => pending),
     input: () => stdin as AsyncIterable<Uint8Array>,
-    async stdin() {
-      const chunks: Buffer[] = []
-      for await (const chunk of stdin) chunks.push(chunk as Buffer)
-      return Buffer.concat(chunks)
-        .toString('utf8')
-        .replace(/\r?\n$/, '')
-    },
+    stdin: readStdin,
     flush: () => pending,
   }
 }

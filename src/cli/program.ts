@@ -1,5 +1,13 @@
 import { Command, CommanderError, Option } from 'commander'
-import { dashed, type ArgSpec, type CommandSpec, type FlagSpec, type Globals, type Noun } from './command.ts'
+import {
+  dashed,
+  flag as flags,
+  type ArgSpec,
+  type CommandSpec,
+  type FlagSpec,
+  type Globals,
+  type Noun,
+} from './command.ts'
 import { environment } from '../wiring/environment.ts'
 import { usage } from './exit.ts'
 
@@ -57,6 +65,7 @@ export function addGlobals(program: Command): Command {
     .option('--json', 'one JSON document on stdout (streams: one object a line)')
     .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR)')
     .option('--profile <name>', 'account of this machine to use')
+    .option('-q, --quiet', 'print nothing but errors')
     .option('--no-color', 'plain text (also NO_COLOR)')
     .option('--debug', 'show the stack of an error')
     .helpOption('-h, --help', 'show help')
@@ -72,6 +81,8 @@ function addCommand(
   made.summary(spec.summary).description(spec.details ? `${spec.summary}\n\n${spec.details}` : spec.summary)
   for (const [name, arg] of Object.entries(spec.args)) made.argument(...argument(name, arg))
   for (const [name, flag] of Object.entries(spec.flags)) made.addOption(option(name, flag))
+  // A script may give it to every command that changes something, whether that asks or not.
+  if (spec.onlyPrints !== true && !('yes' in spec.flags)) made.addOption(option('yes', flags.yes).hideHelp())
   made.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
   made.action((...values: unknown[]) => {
     const args = Object.fromEntries(Object.keys(spec.args).map((name, index) => [name, values[index]]))
@@ -205,10 +216,11 @@ function assertNoFlagsBefore(made: Command, noun: string, { name }: CommandSpec)
   if (given) throw usage(`svc ${name} has no flag ${given.long}. ${meant(noun, name.slice(noun.length + 1))}`)
 }
 
-const globalsOf = ({ json, debug, dataDir, profile, color }: Record<string, unknown>): Chosen['globals'] => ({
+const globalsOf = ({ json, debug, quiet, dataDir, profile, color }: Record<string, unknown>): Chosen['globals'] => ({
   env: environment,
   json: json === true,
   debug: debug === true,
+  quiet: quiet === true,
   dataDir: dataDir as string | undefined,
   profile: profile as string | undefined,
   color: color !== false,

@@ -14,6 +14,10 @@ export interface Screen {
   write(text: string): unknown
 }
 
+/** Where progress is drawn; nowhere with `--quiet`. */
+export let standardScreen: Screen = process.stderr
+export const hideProgress = (): void => void (standardScreen = { write: () => undefined })
+
 interface ProgressOptions {
   label: string
   /** Undefined when nobody knows. */
@@ -35,7 +39,7 @@ export const barOf = (part: number): string =>
 
 /** A line on a terminal's stderr that shows how far something is; silent elsewhere. */
 export function makeProgress(options: ProgressOptions): Progress {
-  const { label, total, screen = process.stderr, now = () => performance.now(), format = formatSize } = options
+  const { label, total, screen = standardScreen, now = () => performance.now(), format = formatSize } = options
   const start = now()
   let done = 0
   let drawn = start + PATIENCE - INTERVAL

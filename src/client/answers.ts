@@ -1,5 +1,7 @@
+import type { TSchema } from 'typebox'
+import { ByteGatherer } from '../base/byte-gatherer.ts'
 import { errors, Fault, type ErrorCode, type FaultExtra } from '../contract/errors.ts'
-import { Unreachable } from './trouble.ts'
+import { Unreachable } from './errors.ts'
 import type { WireAnswer } from './transport.ts'
 
 const MIB = 1_048_576
@@ -7,6 +9,9 @@ const MIB = 1_048_576
 /** Largest JSON answers that are read, in bytes: an ordinary one, and one that lists everything of an account. */
 export const ORDINARY = 16 * MIB
 export const LARGE = 384 * MIB
+
+/** Bytes that are decoded at a time. */
+const DECODED = 65_536
 
 /** Longest text of an error that is taken from a server, in UTF-16 code units. */
 const LONGEST_TEXT = 1_000
@@ -46,12 +51,28 @@ export function refuseRedirect(answer: WireAnswer, from: string): void {
   )
 }
 
-/** The error that a server answered, as the `Fault` it threw there. */
-export function faultOf(answer: WireAnswer, { ok: _ok, success: _success, error, code, ...fields }: Json): Fault {
+const ENVELOPE = new Set(['ok', 'success'])
+
+/**
+ * Refuses a success that has nothing of what the action answers: other programs say `{"ok": true}` too. Not every field has to be there,
+ * since older servers know fewer. The desktop's actions come without their schemas, from the very server that sent the page.
+ */
+export function assertOurs(result: TSchema | undefined, found: Json, answer: WireAnswer, from: string): void {
+  const { required = [] } = (result ?? {}) as { required?: readonly string[] }
+  const fields = required.filter((name) => !ENVELOPE.has(name))
+  if (fields.length > 0 && !fields.some((name) => Object.hasOwn(found, name)))
+    throw notOurs(from, answer.status, 'JSON of another program')
+}
+
+/** The error that a server answered, as the `Fault` it threw there; `Unreachable` when no svc server says such a thing. */
+export function faultOf(answer: WireAnswer, document: Json, from: string): Error {
+  const { ok, success, error, code, ...fields } = document
+  const isFailure = ok === false || success === false || (answer.status >= 400 && typeof code === 'string')
+  if (!isFailure || typeof error !== 'string') return notOurs(from, answer.status, 'JSON of another program')
   const known = typeof code === 'string' && Object.hasOwn(errors, code)
   const retryAfter = secondsToWait(answer.headers)
   const extra: FaultExtra = {
-    ...(typeof error === 'string' && error !== '' ? { text: textOf(error, fields) } : {}),
+    ...(error === '' ? {} : { text: textOf(error, fields) }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
     fields: known ? fields : { ...fields, code },
   }
@@ -103,13 +124,17 @@ function secondsToWait(headers: Record<string, string>): number | undefined {
 
 async function readText(answer: WireAnswer, from: string, limit: number): Promise<string> {
   const decoder = new TextDecoder()
+  const gathered = new ByteGatherer()
   let text = ''
   let length = 0
+  const decode = () => gathered.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
   for await (const chunk of answer.body) {
     length += chunk.length
     if (length > limit) throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which is no sound answer.`)
-    text += decoder.decode(chunk, { stream: true })
+    gathered.add(chunk)
+    if (gathered.size >= DECODED) decode()
   }
+  decode()
   return text + decoder.decode()
 }
 
@@ -123,10 +148,10 @@ function parse(text: string): unknown {
 }
 
 /** An answer that no svc server gave: mostly a proxy in front of one, or another kind of server altogether. */
-function notOurs(from: string, status: number, what: string): Error {
+export function notOurs(from: string, status: number, what: string): Error {
   if ([502, 503, 504].includes(status)) {
     const sentence = `The server behind ${from} is not available at the moment (${status}): try again later.`
-    return new Unreachable(sentence, { undecided: true, status })
+    return new Unreachable(sentence, { outcomeUnknown: true, status })
   }
   if (status === 413) {
     return new Fault('too_large', {

@@ -1,6 +1,6 @@
 import type { AnyAction } from '../contract/contract.ts'
 import type { Static, TObject, TSchema } from 'typebox'
-import { discard, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './answers.ts'
+import { assertOurs, discard, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './answers.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 export interface CallOptions {
@@ -87,14 +87,15 @@ export function makeApi({ url, token, transport }: ApiParts): Api {
     }
     const answer = await transport.request(request)
     refuseRedirect(answer, url)
-    if (answer.status >= 400) throw faultOf(answer, await readJson(answer, url, ORDINARY))
+    if (answer.status >= 400) throw faultOf(answer, await readJson(answer, url, ORDINARY), url)
     return answer
   }
 
-  async function resultOf<R extends TSchema>({ answers }: Typed<TObject, R>, answer: WireAnswer): Promise<Static<R>> {
-    const result = await readJson(answer, url, answers === 'large' ? LARGE : ORDINARY)
-    if (result['ok'] !== true && result['success'] !== true) throw faultOf(answer, result)
-    return result as Static<R>
+  async function resultOf<R extends TSchema>(action: Typed<TObject, R>, answer: WireAnswer): Promise<Static<R>> {
+    const found = await readJson(answer, url, action.answers === 'large' ? LARGE : ORDINARY)
+    if (found['ok'] !== true && found['success'] !== true) throw faultOf(answer, found, url)
+    assertOurs(action.result, found, answer, url)
+    return found as Static<R>
   }
 
   function askWith(action: AnyAction, params: Record<string, unknown>, options: CallOptions): Promise<WireAnswer> {

@@ -6,7 +6,7 @@ import { userFolder } from '../host/folders.ts'
 import { makeApi, type Api } from './api.ts'
 import { makeNodeTransport } from './node-http.ts'
 import { mustBePrivate, normalAddress } from './server-address.ts'
-import { NotSignedIn } from './trouble.ts'
+import { NotSignedIn } from './errors.ts'
 
 /** An account that commands act for: where it lives and the token that opens it. */
 export interface Account {

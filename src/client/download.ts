@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { fault } from '../contract/errors.ts'
+import { filesystem } from '../contract/filesystem.ts'
 import { syncFiles } from '../contract/sync-files.ts'
 import type { Api, CallOptions } from './api.ts'
-import { Unreachable } from './trouble.ts'
+import { isShared } from './remote-files.ts'
+import { knownTime } from './times.ts'
+import { Unreachable } from './errors.ts'
 
 export interface Download {
   sha256: string
@@ -14,9 +17,10 @@ export interface Download {
   content: AsyncIterable<Uint8Array>
 }
 
-/** Opens a file of the account for reading. */
+/** Opens a file of the account, or of one of its rooms, for reading. */
 export async function download(api: Api, path: string, options: CallOptions = {}): Promise<Download> {
-  const { headers, body } = await api.receive(syncFiles.actions.download, { path }, options)
+  const action = isShared(path) ? filesystem.actions.download : syncFiles.actions.download
+  const { headers, body } = await api.receive(action, { path }, options)
   const sha256 = headers['x-file-sha256'] ?? ''
   if (!/^[0-9a-f]{64}$/.test(sha256)) {
     for await (const _ of body) break
@@ -27,9 +31,16 @@ export async function download(api: Api, path: string, options: CallOptions = {}
   return {
     sha256,
     size: wholeNumber(headers['content-length']),
-    mtime: wholeNumber(headers['x-file-mtime']),
+    mtime: knownTime(wholeNumber(headers['x-file-mtime'])),
     content: verified(body, sha256, path),
   }
+}
+
+/** The hash of a file, of which nothing is transferred but the headers and what came with them. */
+export async function remoteHash(api: Api, path: string): Promise<string> {
+  const { sha256, content } = await download(api, path)
+  for await (const _ of content) break
+  return sha256
 }
 
 const wholeNumber = (text: string | undefined): number | undefined =>

@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
-import { explain } from './connection-trouble.ts'
+import { blocksOf } from '../host/stream-blocks.ts'
+import { describeError } from './http/describe-error.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 interface Http {
@@ -29,9 +30,14 @@ export function makeNodeTransport(): Transport {
       // A stream that was begun cannot be sent a second time.
       const mayRepeat = request.repeatable && (!request.body || request.body instanceof Uint8Array)
       try {
-        return await exchange(node, request, mayRepeat)
+        const answer = await exchange(node, request, { mayRepeat, asksFirst: isLarge(request) })
+        if (answer.status !== 417) return answer
+        // Nothing was sent yet: what stands between does not know the question.
+        for await (const _ of answer.body) break
+        return await exchange(node, request, { mayRepeat: false, asksFirst: false })
       } catch (error) {
-        if (error instanceof StaleConnection) return await exchange(node, request, false)
+        if (error instanceof StaleConnection)
+          return await exchange(node, request, { mayRepeat: false, asksFirst: false })
         throw error
       }
     },
@@ -41,11 +47,27 @@ export function makeNodeTransport(): Transport {
   }
 }
 
-function exchange(node: Http, request: WireRequest, mayRepeat: boolean): Promise<WireAnswer> {
+/** From this size on, in bytes, a stream is sent only when the server has seen the headers and wants it (RFC 9110, 10.1.1). */
+const LARGE = 4 * 1_048_576
+/** Milliseconds that a server may take to say so: one that says nothing gets it all the same, as the RFC wants. */
+const ASKING = 1_000
+
+const isLarge = ({ body, size = 0 }: WireRequest): boolean =>
+  body !== undefined && !(body instanceof Uint8Array) && size >= LARGE
+
+interface Manner {
+  /** Whether it may be sent again when the connection turns out to have been closed. */
+  mayRepeat: boolean
+  /** Whether the server is asked before the body is sent. */
+  asksFirst: boolean
+}
+
+function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Manner): Promise<WireAnswer> {
   const { method, url, headers, body, size, signal } = request
+  const expectation = asksFirst ? { expect: '100-continue' } : {}
   const outgoing = node.request(url, {
     method,
-    headers: body ? { ...headers, 'content-length': String(size) } : headers,
+    headers: body ? { ...headers, 'content-length': String(size), ...expectation } : headers,
     agent: node.agent,
     ...(signal ? { signal } : {}),
   })
@@ -53,7 +75,7 @@ function exchange(node: Http, request: WireRequest, mayRepeat: boolean): Promise
     outgoing.destroy(Object.assign(new Error('silence'), { code: 'ETIMEDOUT' })),
   )
   const trouble = (error: unknown): unknown =>
-    signal?.aborted ? signal.reason : explain(error, { url, timeout: request.timeout })
+    signal?.aborted ? signal.reason : describeError(error, { url, timeout: request.timeout })
 
   return new Promise((resolve, reject) => {
     outgoing.on('response', (incoming) => {
@@ -75,12 +97,28 @@ function exchange(node: Http, request: WireRequest, mayRepeat: boolean): Promise
     if (!body) outgoing.end()
     else if (body instanceof Uint8Array) outgoing.end(body)
     else {
-      sendBody(outgoing, body, size ?? 0, silence).catch((error: unknown) => {
+      const wanted = asksFirst ? isWanted(outgoing) : Promise.resolve(true)
+      const sending = wanted.then((isSo) => (isSo ? sendBody(outgoing, body, size ?? 0, silence) : undefined))
+      sending.catch((error: unknown) => {
         silence.pause()
         reject(error)
         outgoing.destroy()
       })
     }
+  })
+}
+
+/** Waits for the word of the server that it wants the body, for a while; false when it has answered already, or the connection is gone. */
+function isWanted(outgoing: ClientRequest): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => settle(true), ASKING)
+    const settle = (isSo: boolean): void => {
+      clearTimeout(timer)
+      resolve(isSo)
+    }
+    outgoing.once('continue', () => settle(true))
+    outgoing.once('response', () => settle(false))
+    outgoing.once('close', () => settle(false))
   })
 }
 
@@ -142,7 +180,7 @@ async function* read(
   silence: Silence,
   trouble: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
-  const chunks = incoming[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+  const chunks = blocksOf(incoming)
   try {
     for (;;) {
       silence.resume()
@@ -153,6 +191,7 @@ async function* read(
     }
   } finally {
     silence.pause()
+    await chunks.return(undefined)
     // A connection with unread or unsent bytes on it serves no second request.
     if (!incoming.complete || !outgoing.writableFinished) outgoing.destroy()
   }

@@ -1,4 +1,4 @@
-import { BadCsv, formatCsv, parseCsv, type Field } from '../base/csv.ts'
+import { BadCsv, formatCsv, guardFormula, parseCsv, unguardFormula, type Field } from '../base/csv.ts'
 import { tables, type Column, type FeedTable, type TableName } from '../contract/tables.ts'
 import { textOf } from './row-texts.ts'
 import { BadRow, columnsOf, flawsOf, SYSTEM_COLUMNS, valueFrom, type Row } from './row-values.ts'
@@ -25,19 +25,31 @@ interface Raw {
   flaws: string[]
 }
 
-/** Rows as text: JSON with one array, JSON lines, or CSV with a header, in which nothing stands for null and `""` for an empty text. */
-export function formatRows(table: FeedTable, rows: readonly Row[], format: RowFormat): string {
+/**
+ * Rows as text: JSON with one array, JSON lines, or CSV with a header, in which nothing stands for null and `""` for an empty text.
+ * Texts in CSV that a spreadsheet would run are guarded, unless `isRaw`.
+ */
+export function formatRows(table: FeedTable, rows: readonly Row[], format: RowFormat, isRaw = false): string {
   if (format === 'json') return `${JSON.stringify(rows, null, 2)}\n`
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
   const columns = ['id', ...columnsOf(table), ...SYSTEM_COLUMNS.slice(1)]
-  const cells = (row: Row) =>
-    columns.map((name) => (row[name] === null || row[name] === undefined ? null : textOf(row[name])))
+  const cell = (value: unknown): Field => {
+    if (value === null || value === undefined) return null
+    return typeof value === 'string' && !isRaw ? guardFormula(value) : textOf(value)
+  }
+  const cells = (row: Row) => columns.map((name) => cell(row[name]))
   return formatCsv([columns, ...rows.map(cells)])
 }
 
 /** Reads a file of rows; the format is told by its beginning where none is named. With `update`, rows may have just some columns. */
-export function readCandidates(table: TableName, text: string, update: boolean, format = formatOf(text)): Candidate[] {
-  const raws = { json: fromJson, jsonl: fromJsonLines, csv: fromCsv }[format](text, table)
+export function readCandidates(
+  table: TableName,
+  text: string,
+  update: boolean,
+  format = formatOf(text),
+  isRaw = false,
+): Candidate[] {
+  const raws = { json: fromJson, jsonl: fromJsonLines, csv: fromCsv }[format](text, table, isRaw)
   return raws.map(({ where, row, flaws }) => {
     const { id, version, created_at: _created, updated_at: _updated, ...values } = row
     const isUpdate = update && id !== undefined && id !== null
@@ -89,7 +101,8 @@ function parsed(text: string, what: string): unknown {
   }
 }
 
-function fromCsv(text: string, table: TableName): Raw[] {
+function fromCsv(text: string, table: TableName, isRaw: boolean): Raw[] {
+  const given = (field: Field | undefined): Field => (field && !isRaw ? unguardFormula(field) : (field ?? null))
   const [header, ...records] = recordsOf(text)
   if (!header) return []
   const names = header.fields.map((name) => (name ?? '').trim())
@@ -105,7 +118,7 @@ function fromCsv(text: string, table: TableName): Raw[] {
     const raw: Raw = { where: `line ${line}`, row: {}, flaws: [] }
     if (fields.length !== names.length)
       raw.flaws.push(`it has ${fields.length} fields where the first line has ${names.length}.`)
-    for (const [index, name] of names.entries()) readCell(raw, name, fields[index] ?? null, columns[name])
+    for (const [index, name] of names.entries()) readCell(raw, name, given(fields[index]), columns[name])
     return raw
   })
 }

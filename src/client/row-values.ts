@@ -101,7 +101,7 @@ function typed({ type }: Column, text: string): unknown {
       return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined
     case 'boolean':
       return BOOLEANS[text.toLowerCase()]
-    case 'json':
+    case 'texts':
       return fromJson(text)
     default:
       return text
@@ -128,8 +128,8 @@ function fits(column: Column, value: unknown): boolean {
       return Number.isFinite(value) && (value as number) >= min && (value as number) <= (max ?? Number.MAX_VALUE)
     case 'boolean':
       return typeof value === 'boolean'
-    case 'json':
-      return value !== undefined && JSON.stringify(value).length <= (max ?? Infinity)
+    case 'texts':
+      return isListOfTexts(value) && JSON.stringify(value).length <= (max ?? Infinity)
     case 'date':
       return typeof value === 'string' && isDate(value)
     case 'timestamp':
@@ -138,6 +138,9 @@ function fits(column: Column, value: unknown): boolean {
       return typeof value === 'string' && isText(column, value)
   }
 }
+
+const isListOfTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string' && text.length <= 500)
 
 /** Whether every text in a value can be stored, names of fields too. */
 function isStorable(value: unknown): boolean {
@@ -174,8 +177,8 @@ function described({ type, values, pattern, min, max }: Column): string {
       return `a number${range}`
     case 'boolean':
       return 'true or false'
-    case 'json':
-      return max === undefined ? 'JSON' : `JSON of at most ${max} characters`
+    case 'texts':
+      return `a list of texts such as ["tea","hot"], in JSON of at most ${max} characters`
     case 'date':
       return 'a date such as 2026-11-21'
     case 'timestamp':

@@ -3,7 +3,7 @@ import { syncAuth } from '../contract/sync-auth.ts'
 import { syncStatus } from '../contract/sync-status.ts'
 import type { Api } from './api.ts'
 import { isToken } from './credentials.ts'
-import { Unreachable } from './trouble.ts'
+import { Unreachable } from './errors.ts'
 
 export interface SignIn {
   username: string

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import type { Answer } from '../contract/define.ts'
+import { filesystem } from '../contract/filesystem.ts'
 import { syncFiles } from '../contract/sync-files.ts'
 import type { Api, CallOptions } from './api.ts'
+import { multipartFile } from './multipart.ts'
+import { isShared, nameOf, parentOf } from './remote-files.ts'
+import { knownTime } from './times.ts'
 
 /** A local file as it was found: read twice, once for the checksum and once for the bytes. */
 export interface Found {
   file: FileHandle
   size: number
   sha256: string
-  /** Seconds since the epoch. */
-  mtime: number
+  /** Seconds since the epoch; undefined when the file has a time that the wire cannot say. */
+  mtime: number | undefined
 }
 
 /** Measures an open file. */
@@ -22,7 +25,7 @@ export async function measure(file: FileHandle): Promise<Found> {
     hash.update(chunk)
     size += chunk.length
   }
-  return { file, size, sha256: hash.digest('hex'), mtime: Math.max(0, Math.floor(mtimeMs / 1_000)) }
+  return { file, size, sha256: hash.digest('hex'), mtime: knownTime(mtimeMs / 1_000) }
 }
 
 export interface UploadOptions extends CallOptions {
@@ -32,15 +35,36 @@ export interface UploadOptions extends CallOptions {
   sent?(bytes: number): void
 }
 
-/** Sends a file with its checksum, so that the server stores exactly what was measured or nothing. */
-export function upload(
+export interface Uploaded {
+  /** Counts the changes of the row; a room's file has none. */
+  version?: number
+}
+
+/**
+ * Sends a file with its checksum, so that the server stores exactly what was measured or nothing. A room's file goes without
+ * one: its length has to be the one that was measured.
+ */
+export async function upload(
   api: Api,
   path: string,
   { file, size, sha256, mtime }: Found,
   { ifAbsent = false, sent, ...options }: UploadOptions = {},
-): Promise<Answer<typeof syncFiles.actions.upload>> {
+): Promise<Uploaded> {
+  if (isShared(path)) {
+    const sending = multipartFile(nameOf(path), read(file, sent), size)
+    const params = { path: parentOf(path), ...(ifAbsent && { if_absent: true }) }
+    const { headers } = sending
+    await api.send(filesystem.actions.upload, params, sending.body, sending.size, { ...options, headers })
+    return {}
+  }
   const headers = { 'x-file-sha256': sha256, ...(ifAbsent ? { 'if-none-match': '*' } : {}) }
-  return api.send(syncFiles.actions.upload, { path, mtime }, read(file, sent), size, { ...options, headers })
+  return api.send(
+    syncFiles.actions.upload,
+    { path, ...(mtime === undefined ? {} : { mtime }) },
+    read(file, sent),
+    size,
+    { ...options, headers },
+  )
 }
 
 const PIECE = 256 * 1024

@@ -18,9 +18,12 @@ export const ListedUser = Type.Object({
   ...User.properties,
   avatar_color: Type.String(),
   role: Role,
-  state: Type.Union([Type.Literal('active'), Type.Literal('disabled'), Type.Literal('locked')], {
-    description: '`locked` after too many wrong passwords or codes.',
-  }),
+  state: Type.Union(
+    [Type.Literal('active'), Type.Literal('disabled'), Type.Literal('locked'), Type.Literal('removing')],
+    {
+      description: '`locked` after too many wrong passwords or codes, `removing` while the account is being removed.',
+    },
+  ),
   locked_until: orNull(Timestamp, 'End of the lock after wrong passwords.'),
   codes_locked_until: orNull(Timestamp, 'End of the lock after wrong codes.'),
   codes_closed: Type.Boolean({ description: 'Whether only an administrator ends the lock after wrong codes.' }),
@@ -80,6 +83,9 @@ export const HandedOver = Type.Object({
   quota_bytes: Quota,
 })
 
+/** What is kept in the database beside files; each kind has a bound of its own. */
+const DataBytes = { rows_bytes: Bytes, chat_bytes: Bytes, components_bytes: Bytes, assistant_bytes: Bytes }
+
 export const AccountUsage = Type.Object({
   user_id: Id,
   username: Type.String(),
@@ -92,6 +98,7 @@ export const AccountUsage = Type.Object({
   room_bytes: Bytes,
   trash_bytes: Bytes,
   versions_bytes: Bytes,
+  ...DataBytes,
   growth: orNull(Type.Integer(), 'Bytes a day over the last 30 days; null without enough history.'),
   full_in_days: orNull(Count, 'Null where that is not in sight.'),
 })
@@ -104,6 +111,7 @@ export const TotalUsage = Type.Object({
   files: Count,
   trash_bytes: Bytes,
   versions_bytes: Bytes,
+  ...DataBytes,
   growth: orNull(Type.Integer()),
 })
 

@@ -34,9 +34,23 @@ const CurrentPassword = Type.String({
   description: 'The password of whoever asks; a wrong one counts like a failed login.',
 })
 
-const oneUser = Type.Object({ user_id: Id })
+const UserId = Type.Integer({ ...Id, description: '`id` that `users` tells of the account.' })
+const Offset = Type.Optional(
+  Type.Integer({ ...Count, description: 'How many to leave out at the beginning; default 0.' }),
+)
+const HeirId = Type.Optional(
+  Type.Integer({ ...Id, description: 'The user who gets the files; without one they are removed.' }),
+)
+const KeepMessages = Type.Optional(
+  Type.Boolean({
+    description:
+      'Whether messages stay in the rooms that others are in, with a former user as their author; default false.',
+  }),
+)
+const MessagesKept = Type.Integer({ ...Count, description: 'How many of the messages stay.' })
+const oneUser = Type.Object({ user_id: UserId })
 /** What gives or takes the ways into an account asks for the administrator's password once more. */
-const confirmed = { user_id: Id, current_password: CurrentPassword }
+const confirmed = { user_id: UserId, current_password: CurrentPassword }
 const confirmErrors = ['invalid_credentials', 'account_locked', 'busy'] as const
 const aUser = Type.Object({ ok: Ok, user: ListedUser })
 const ended = { sessions_ended: Count, devices_ended: Count }
@@ -57,9 +71,9 @@ export const admin = endpoint('/api/admin.php', {
       without_2fa: Type.Optional(Type.Boolean({ description: 'Only those without a second factor.' })),
       inactive_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500, description: 'Not seen for so long.' })),
       sort: Type.Optional(oneOf('name', 'used', 'percent', 'seen', 'created')),
-      reverse: Type.Optional(Type.Boolean()),
+      reverse: Type.Optional(Type.Boolean({ description: 'The other way round; default false.' })),
       limit: Type.Optional(Limit(100, 1_000)),
-      offset: Type.Optional(Count),
+      offset: Offset,
     }),
     result: Type.Object({
       ok: Ok,
@@ -104,7 +118,7 @@ export const admin = endpoint('/api/admin.php', {
       quota_is_default: Type.Optional(Type.Boolean()),
     }),
     result: aUser,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     example: { user_id: 1, quota_bytes: 10_737_418_240 },
   }),
   set_role: action({
@@ -112,6 +126,7 @@ export const admin = endpoint('/api/admin.php', {
     summary:
       'Make somebody an administrator or no longer one; ends their sessions. The own role and the last administrator stay.',
     limit: 'settings_change',
+    cost: 20,
     params: Type.Object({ ...confirmed, role: Role }),
     result: Type.Object({ ok: Ok, user: ListedUser, sessions_ended: Count }),
     errors: ['not_found', 'conflict', ...confirmErrors],
@@ -119,10 +134,15 @@ export const admin = endpoint('/api/admin.php', {
   }),
   set_password: action({
     ...changing,
-    summary: 'Set the password of somebody else; ends their sessions.',
+    summary: 'Set the password of somebody else; ends their sessions and, without `keep_devices`, their devices.',
     limit: 'settings_change',
-    params: Type.Object({ ...confirmed, password: Password }),
-    result: Type.Object({ ok: Ok, sessions_ended: Count }),
+    cost: 20,
+    params: Type.Object({
+      ...confirmed,
+      password: Password,
+      keep_devices: Type.Optional(Type.Boolean({ description: 'Whether their devices stay signed in.' })),
+    }),
+    result: Type.Object({ ok: Ok, ...ended }),
     errors: ['not_found', 'conflict', ...confirmErrors],
     example: { user_id: 1, password: 'difference engine', current_password: 'analytical engine' },
   }),
@@ -140,7 +160,7 @@ export const admin = endpoint('/api/admin.php', {
     summary: 'Let a disabled account sign in again.',
     params: oneUser,
     result: aUser,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     example: { user_id: 1 },
   }),
   unlock_user: action({
@@ -148,13 +168,14 @@ export const admin = endpoint('/api/admin.php', {
     summary: 'End the locks after too many wrong passwords and codes.',
     params: oneUser,
     result: Type.Object({ ok: Ok, user: ListedUser, was_locked: Type.Boolean() }),
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
     example: { user_id: 1 },
   }),
   reset_2fa: action({
     ...changing,
     summary: 'Take the second factor of somebody else away, with all its codes; ends their sessions.',
     limit: 'settings_change',
+    cost: 20,
     params: Type.Object(confirmed),
     result: Type.Object({
       ok: Ok,
@@ -170,6 +191,7 @@ export const admin = endpoint('/api/admin.php', {
     ...changing,
     summary: 'A code that stands in once for the second factor of somebody else.',
     limit: 'settings_change',
+    cost: 20,
     params: Type.Object({
       ...confirmed,
       minutes: Type.Optional(
@@ -187,7 +209,7 @@ export const admin = endpoint('/api/admin.php', {
   sign_out: action({
     ...changing,
     summary: 'End the sessions of an account, with `devices` its devices as well; the calling session stays.',
-    params: Type.Object({ user_id: Id, devices: Type.Optional(Type.Boolean()) }),
+    params: Type.Object({ user_id: UserId, devices: Type.Optional(Type.Boolean()) }),
     result: Type.Object({ ok: Ok, ...ended }),
     errors: ['not_found'],
     example: { user_id: 1, devices: true },
@@ -195,18 +217,19 @@ export const admin = endpoint('/api/admin.php', {
   removal: action({
     ...reading,
     summary: 'What would go with an account, and with `files_to` what that user would get.',
-    params: Type.Object({ user_id: Id, files_to: Type.Optional(Id) }),
-    result: Type.Object({ ok: Ok, has: Possessions, hands_over: orNull(HandedOver) }),
+    params: Type.Object({ user_id: UserId, files_to: HeirId, keep_messages: KeepMessages }),
+    result: Type.Object({ ok: Ok, has: Possessions, messages_kept: MessagesKept, hands_over: orNull(HandedOver) }),
     errors: ['not_found', 'conflict', 'bad_request'],
     example: { user_id: 1 },
   }),
   remove_user: action({
     ...changing,
     summary:
-      'Remove an account for good; `files_to` names the user who gets its files. Not the own one, nor the last administrator.',
+      'Remove an account for good; `files_to` names the user who gets its files, and `keep_messages` leaves what it said. Not the own one, nor the last administrator.',
     limit: 'settings_change',
-    params: Type.Object({ ...confirmed, files_to: Type.Optional(Id) }),
-    result: Type.Object({ ok: Ok, had: Possessions, handed_over: orNull(HandedOver) }),
+    cost: 20,
+    params: Type.Object({ ...confirmed, files_to: HeirId, keep_messages: KeepMessages }),
+    result: Type.Object({ ok: Ok, had: Possessions, messages_kept: MessagesKept, handed_over: orNull(HandedOver) }),
     errors: ['not_found', 'conflict', ...confirmErrors],
     example: { user_id: 1, current_password: 'analytical engine' },
   }),
@@ -219,7 +242,7 @@ export const admin = endpoint('/api/admin.php', {
         Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Only who uses so many percent of the quota.' }),
       ),
       limit: Type.Optional(Limit(100, 1_000)),
-      offset: Type.Optional(Count),
+      offset: Offset,
     }),
     result: Type.Object({
       ok: Ok,

@@ -70,7 +70,7 @@ const stream = Type.Optional(
 const Model = Type.Object({
   id: Type.String(),
   roles: Type.Array(Type.Union([Type.Literal('chat'), Type.Literal('agent'), Type.Literal('vision')])),
-  tools: Type.Boolean({ description: 'Calls functions; others are told of tools in the text.' }),
+  tools: Type.Boolean({ description: 'Calls functions, as far as is known; others are told of tools in the text.' }),
   vision: Type.Boolean(),
   context: Type.Integer({ minimum: 1, description: 'Tokens it can read at once.' }),
 })
@@ -134,7 +134,7 @@ export const assistant = endpoint('/api/assistant.php', {
       stream,
     }),
     result: answer,
-    errors: ['not_found', 'too_large', 'rate_limited', 'assistant_unavailable'],
+    errors: ['not_found', 'too_large', 'rate_limited', 'quota_exceeded', 'assistant_unavailable'],
     example: { message: 'Good morning' },
   }),
   models: action({
@@ -162,7 +162,9 @@ export const assistant = endpoint('/api/assistant.php', {
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: Type.Object({ conversation_id: Id }),
+    params: Type.Object({
+      conversation_id: Type.Integer({ ...Id, description: 'One that `conversations` tells.' }),
+    }),
     result: Type.Object({
       ok: Ok,
       messages: Type.Array(

@@ -41,6 +41,9 @@ export const contract = {
 
 export type AnyAction = ActionSpec & { name: string; path: string }
 
+/** The address of an action below its endpoint, beside `?action=` with its name. */
+export const addressBelow = ({ path, name }: AnyAction): string => `${path}/${name}`
+
 /** Every action of every endpoint, in the order of the documentation. */
 export const actions: readonly AnyAction[] = Object.values(contract).flatMap((endpoint): AnyAction[] =>
   Object.values(endpoint.actions),

@@ -69,14 +69,21 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: Type.Object({ component_id: ComponentId, version: Type.Optional(Id) }),
+    params: Type.Object({
+      component_id: ComponentId,
+      version: Type.Optional(
+        Type.Integer({ ...Id, description: 'Any version of it; the newest that is in force without it.' }),
+      ),
+    }),
     result: Type.Object({ ok: Ok, component: Component }),
     errors: ['not_found'],
     example: { component_id: 'clock' },
   }),
   save: action({
-    summary: 'Save a new version and make it the active one. The newest 100 versions are kept.',
+    summary:
+      'Save a new version and make it the active one. The newest 100 versions are kept. A device token saves no `js`: `forbidden`.',
     method: 'POST',
+    stores: true,
     auth: both,
     limit: 'components_save',
     params: Type.Object({
@@ -102,7 +109,7 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
       ),
     }),
     result: Type.Object({ ok: Ok, version: Count, component_id: Type.String() }),
-    errors: ['quota_exceeded', 'conflict'],
+    errors: ['quota_exceeded', 'conflict', 'forbidden'],
     example: { component_id: 'clock', component_type: 'css', code: 'body { color: teal }', metadata: {} },
   }),
   history: action({
@@ -121,13 +128,13 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     example: { component_id: 'clock' },
   }),
   activate: action({
-    summary: 'Go back to a version.',
+    summary: 'Go back to a version. A device token activates no `js`: `forbidden`.',
     method: 'POST',
     auth: both,
     limit: 'components_save',
     params: Type.Object({ component_id: ComponentId, version: Id }),
     result: Type.Object({ ok: Ok, component_id: Type.String(), version: Count }),
-    errors: ['not_found'],
+    errors: ['not_found', 'forbidden'],
     example: { component_id: 'clock', version: 1 },
   }),
   reset: action({
@@ -161,13 +168,14 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     example: { name: 'Evening' },
   }),
   load_profile: action({
-    summary: 'Restore the components of a profile as new versions; with `exclusive` all others are deactivated.',
+    summary:
+      'Restore the components of a profile as new versions; with `exclusive` all others are deactivated. A device token loads none with `js`: `forbidden`.',
     method: 'POST',
     auth: both,
     limit: 'components_save',
     params: Type.Object({ profile_id: Id, exclusive: Type.Optional(Type.Boolean({ description: 'Default false.' })) }),
     result: Type.Object({ ok: Ok, components_loaded: Count }),
-    errors: ['not_found'],
+    errors: ['not_found', 'forbidden', 'quota_exceeded'],
     example: { profile_id: 1 },
   }),
   profiles: action({

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
+import { ofFile } from './headers.ts'
 import { ARCHIVE } from './limits.ts'
 import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 
@@ -26,6 +27,9 @@ const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Only wh
 const aboutBoth = Type.Object({ ok: Ok, from: Path, to: Path })
 
 /** Files as a desktop sees them: the own tree, and below `/Teamchat` the shared files of the caller's rooms. */
+/** `total` and `max_items` 0: without a limit. */
+const Kept = Type.Object({ used: Count, total: Count, items: Count, max_items: Count })
+
 export const filesystem = endpoint('/api/filesystem.php', {
   list: action({
     summary: 'What a folder holds: directories first, then by name.',
@@ -55,6 +59,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
   write: action({
     summary: 'Store a text; creates the file and missing parents, or replaces.',
     method: 'POST',
+    stores: true,
     auth: both,
     limit: 'fs_write',
     maxBody: 16 * 1_048_576,
@@ -65,7 +70,16 @@ export const filesystem = endpoint('/api/filesystem.php', {
       ...ifAbsent,
     }),
     result: Type.Object({ ok: Ok, path: Path, sha256: Sha256 }),
-    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'quota_exceeded', 'too_large', 'precondition_failed'],
+    errors: [
+      'bad_path',
+      'forbidden',
+      'not_found',
+      'exists',
+      'quota_exceeded',
+      'too_large',
+      'precondition_failed',
+      'too_many_files',
+    ],
     example: { path: '/notes/today.txt', content: 'Good morning' },
   }),
   mkdir: action({
@@ -75,7 +89,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     limit: 'fs_write',
     params: onePath,
     result: aboutPath,
-    errors: ['bad_path', 'forbidden', 'not_found', 'exists'],
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'too_many_files'],
     example: { path: '/notes' },
   }),
   delete: action({
@@ -105,26 +119,40 @@ export const filesystem = endpoint('/api/filesystem.php', {
     limit: 'fs_write',
     params: twoPaths,
     result: aboutBoth,
-    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'cross_domain'],
+    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'cross_domain', 'too_many_files'],
     example: { from: '/hello.txt', to: '/greetings.txt' },
   }),
   copy: action({
     summary: 'Copy a file, or a folder with everything in it; the target must not exist.',
     method: 'POST',
+    stores: true,
     auth: both,
     limit: 'fs_write',
+    cost: 2,
     params: twoPaths,
     result: aboutBoth,
-    errors: ['bad_path', 'forbidden', 'not_found', 'exists', 'cross_domain', 'quota_exceeded', 'too_many_operations'],
+    errors: [
+      'bad_path',
+      'forbidden',
+      'not_found',
+      'exists',
+      'cross_domain',
+      'conflict',
+      'quota_exceeded',
+      'too_many_operations',
+      'too_many_files',
+    ],
     example: { from: '/hello.txt', to: '/hello again.txt' },
   }),
   upload: action({
     summary: 'Store a file of multipart/form-data (part `file`) in the folder `path` under its own name.',
     method: 'POST',
+    stores: true,
     auth: both,
     limit: 'fs_write',
     params: Type.Object({ path: Path, ...ifAbsent }),
     sends: 'bytes',
+    accepts: ['multipart/form-data'],
     result: Type.Object({ ok: Ok, path: Path, size: Count }),
     errors: [
       'bad_path',
@@ -132,6 +160,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
       'exists',
       'not_found',
       'quota_exceeded',
+      'too_many_files',
       'too_large',
       'disk_full',
       'precondition_failed',
@@ -145,6 +174,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     limit: 'none',
     params: onePath,
     answers: 'bytes',
+    ...ofFile,
     result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
     errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
     example: { path: '/hello.txt' },
@@ -154,7 +184,8 @@ export const filesystem = endpoint('/api/filesystem.php', {
       'A folder with everything in it, or chosen items of it, as one ZIP archive to be saved; honours HEAD. Told with its length, not compressed, and broken off when something cannot be read.',
     method: 'GET',
     auth: both,
-    limit: 'none',
+    limit: 'fs_archive',
+    cost: 20,
     params: Type.Object({
       path: Path,
       ids: Type.Optional(
@@ -165,6 +196,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
       ),
     }),
     answers: 'bytes',
+    answersHeaders: ['Content-Disposition'],
     result: Type.Unsafe<Uint8Array>({ type: 'string', contentMediaType: 'application/zip' }),
     errors: ['bad_path', 'not_found', 'too_many_operations'],
     example: { path: '/' },
@@ -182,6 +214,9 @@ export const filesystem = endpoint('/api/filesystem.php', {
       percent: Count,
       used_formatted: Type.String(),
       total_formatted: Type.String(),
+      data: Type.Record(Type.String(), Kept, {
+        description: 'What is kept beside files, by kind: rows, chat, components, assistant.',
+      }),
     }),
     errors: [],
     example: {},

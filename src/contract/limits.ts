@@ -1,4 +1,8 @@
-/** Requests allowed in a sliding window of 60 seconds, per device token (cookie sessions: per user) and action. The defaults. */
+/**
+ * Requests allowed in a sliding window of 60 seconds, per device token (cookie sessions: per user) and action; `anonymous` per
+ * address, for what anyone may send. The defaults. All devices and sessions of an account together pass `DEVICES_AT_ONCE` times
+ * as often.
+ */
 export const limits = {
   sync_initial_sync: 5,
   sync_delta: 30,
@@ -17,18 +21,25 @@ export const limits = {
   rows_push: 120,
   settings_change: 10,
   fs_write: 600,
+  fs_archive: 30,
   chat_send: 120,
   chat_create_room: 30,
   chat_presence: 120,
   chat_search: 60,
   components_save: 60,
   assistant: 20,
+  anonymous: 300,
+  /** Not requests but their cost: what an account may spend on all actions that say what they cost. */
+  cost: 1_200,
 } as const
 
-export type LimitName = keyof typeof limits
+export type LimitName = Exclude<keyof typeof limits, 'cost'>
 
 /** Length of every rate-limit window, in seconds. */
 export const LIMIT_WINDOW = 60
+
+/** An account passes as often as this many of its devices may at once, however many it has. */
+export const DEVICES_AT_ONCE = 4
 
 /** How long a browser session lasts, in seconds: without use, and in any case. */
 export const SESSION_LIFETIME = { idle: 86_400, max: 30 * 86_400 } as const
@@ -45,9 +56,18 @@ export const MAX_WAIT = 55
 /** Largest JSON body, in bytes, where an action does not say otherwise. */
 export const JSON_BODY = 1_048_576
 export const PUSH_BODY = 8 * 1_048_576
+/** Largest JSON body of an action that is open to anyone, in bytes. */
+export const OPEN_BODY = 16 * 1_024
 
 /** Deepest nesting of a JSON body. */
 export const JSON_DEPTH = 32
+/**
+ * Most values of a JSON body, lists and objects counted too: where nothing else is said, for anyone, and for a push, whose rows
+ * may have lists. Checked before the body is parsed.
+ */
+export const JSON_VALUES = 20_000
+export const OPEN_VALUES = 200
+export const PUSH_VALUES = 50_000
 
 /** Many files in one request: entries, and bytes of the archive. */
 export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as const
@@ -77,3 +97,6 @@ export const ASSISTANT_MESSAGE = 262_144
 export const ASSISTANT_HISTORY = { max_items: 50, max_bytes: 262_144 } as const
 export const ASSISTANT_CONTEXT = { max_bytes: 16_384, max_depth: 8 } as const
 export const ASSISTANT_IMAGE = 8 * 1_048_576
+
+/** The latest modification time of the wire, in seconds since the epoch: the year 5138. */
+export const LATEST_MTIME = 99_999_999_999

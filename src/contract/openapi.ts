@@ -1,166 +1,218 @@
-import { actions, contract, type AnyAction } from './contract.ts'
+import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './access.ts'
+import { actions, addressBelow, contract, type AnyAction } from './contract.ts'
+import { endpointTags } from './endpoint-tags.ts'
 import { errors, type ErrorCode } from './errors.ts'
+import { failureSchema } from './failures.ts'
+import { requestHeaders, responseHeaders, type ResponseHeader } from './headers.ts'
 
 // Made from the declarations alone: what is not declared cannot be documented, and what is declared cannot be forgotten.
 
-/** Where an action is called: its path, with its name unless it is reached without one. */
-export const addressOf = ({ path, name, byDefault }: AnyAction): string => (byDefault ? path : `${path}?action=${name}`)
+/** Where the document describes an action: at its endpoint when it is reached there without a name, otherwise below it. */
+const addressOf = (action: AnyAction): string => (action.byDefault ? action.path : addressBelow(action))
 
-/** Whether an action takes browser sessions. */
-export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.session === true
+/** Name and key on the contract of the endpoint of an action, with its siblings. */
+const endpointOf = ({ path }: AnyAction) =>
+  Object.entries(contract).find(([, endpoint]) => endpoint.path === path)! as [
+    keyof typeof contract,
+    { actions: Record<string, AnyAction> },
+  ]
 
-/** Whether an action takes device tokens. */
-export const takesDevice = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.device === true
+const inWords = (text: string): string =>
+  text
+    .split('_')
+    .map((word) => word[0]!.toUpperCase() + word.slice(1))
+    .join('')
 
-/** Whether an action needs the CSRF token when it is called in a session. */
-export const needsToken = (action: AnyAction): boolean => action.method === 'POST' && takesSession(action)
-
-/** Codes that every action can answer beside its own. */
-export function errorsOf(action: AnyAction): ErrorCode[] {
-  const general: ErrorCode[] = ['bad_request', 'busy', 'internal']
-  if (action.auth !== 'anyone') general.push('unauthorized')
-  if (action.auth !== 'anyone' && action.auth.admin) general.push('forbidden')
-  if (takesSession(action)) general.push('2fa_required')
-  if (takesSession(action) || action.sameOrigin) general.push('csrf')
-  if (action.limit !== 'none') general.push('rate_limited')
-  if (!action.openIn?.includes('maintenance')) general.push('maintenance')
-  if (!action.openIn?.includes('setup')) general.push('setup_required')
-  if (action.method === 'POST' && action.sends !== 'bytes') general.push('unsupported_media_type', 'too_large')
-  if (action.method === 'POST') general.push('disk_full')
-  return [...new Set([...general, ...action.errors])].sort((a, b) => errors[a][0] - errors[b][0])
+/** A name for generated clients: `syncDataDelta`, or that of the endpoint where the action is all there is: `sessionLogin`. */
+export function operationId(action: AnyAction): string {
+  const [endpoint, { actions: siblings }] = endpointOf(action)
+  const keys = Object.entries(siblings)
+  if (keys.length === 1 && action.byDefault) return endpoint
+  return endpoint + inWords(keys.find(([, one]) => one === action)![0])
 }
 
-const failure = { $ref: '#/components/schemas/Failure' }
+type Responses = Record<string, unknown>
 
-function responses(action: AnyAction): Record<string, unknown> {
-  const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of errorsOf(action)) {
-    const [status] = errors[code]
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+const referTo = (kind: 'headers' | 'responses' | 'schemas', name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+const headersNamed = (names: readonly ResponseHeader[]) =>
+  names.length > 0 && { headers: Object.fromEntries(names.map((name) => [name, referTo('headers', name)])) }
+
+const limitHeaders = ({ limit }: AnyAction): ResponseHeader[] =>
+  limit === 'none' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
+
+/** Failures that many actions share stand once in the document, under a name made of what they say. */
+class Failures {
+  readonly schemas: Record<string, object> = {}
+  readonly responses: Record<string, object> = {}
+
+  of(action: AnyAction): Responses {
+    const byStatus = new Map<number, ErrorCode[]>()
+    const possible = new Set(errorsOf(action))
+    for (const code of (Object.keys(errors) as ErrorCode[]).filter((one) => possible.has(one))) {
+      const [status] = errors[code]
+      byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+    }
+    return Object.fromEntries([...byStatus].map(([status, codes]) => [status, this.#response(action, status, codes)]))
   }
-  const isBinary = (action.result as { format?: string }).format === 'binary'
-  const content = isBinary ? 'application/octet-stream' : 'application/json'
+
+  #response(action: AnyAction, status: number, codes: ErrorCode[]): object {
+    const isChallenge = status === 401 && action.path.startsWith('/api/sync/')
+    const headers: ResponseHeader[] = [
+      ...limitHeaders(action),
+      ...(isChallenge ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ]
+    const owner = action.failureFields ? inWords(operationId(action)) : ''
+    const variants = [owner, action.limit === 'none' ? '' : 'Limited', isChallenge ? 'Challenged' : '']
+    const name = codes.map(inWords).join('Or') + variants.join('')
+    const schemas = codes.map((code) => this.#schema(action, code, owner))
+    this.responses[name] ??= {
+      description: codes.map((code) => `\`${code}\`: ${errors[code][1]}`).join('\n\n'),
+      ...headersNamed(headers),
+      content: { 'application/json': { schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } } },
+    }
+    return referTo('responses', name)
+  }
+
+  #schema({ failureFields }: AnyAction, code: ErrorCode, owner: string): object {
+    const name = `Failure${inWords(code)}${owner}`
+    this.schemas[name] ??= failureSchema(code, failureFields)
+    return referTo('schemas', name)
+  }
+}
+
+/** The type of an answer of bytes that is no JSON; undefined for JSON. */
+function mediaTypeOf({ result }: AnyAction): string | undefined {
+  const { format, contentMediaType } = result as { format?: string; contentMediaType?: string }
+  return format === 'binary' ? 'application/octet-stream' : contentMediaType
+}
+
+const EVENTS = {
+  type: 'string',
+  description:
+    'With `stream`: server-sent events. `delta`, `tool` and `action` as the answer is made, at the end `done` with the answer as in JSON, or `error` with the body of a failure.',
+}
+
+function successes(action: AnyAction): Responses {
+  const { takesHeaders = [], answersHeaders = [], streams, summary, result } = action
+  const headers = [...limitHeaders(action), ...answersHeaders]
+  const content = {
+    [mediaTypeOf(action) ?? 'application/json']: { schema: result },
+    ...(streams && { 'text/event-stream': { schema: EVENTS } }),
+  }
   return {
-    [action.status ?? 200]: {
-      description: action.summary,
-      content: {
-        [content]: { schema: action.result },
-        ...(action.streams && { 'text/event-stream': { schema: { type: 'string' } } }),
+    [action.status ?? 200]: { description: summary, ...headersNamed(headers), content },
+    ...(takesHeaders.includes('range') && {
+      206: {
+        description: 'The range that was asked for.',
+        ...headersNamed([...headers, 'Content-Range']),
+        content,
       },
-    },
-    ...Object.fromEntries(
-      [...byStatus].map(([status, codes]) => [
-        status,
-        {
-          description: codes.map((code) => `\`${code}\`: ${errors[code][1]}`).join('\n\n'),
-          content: { 'application/json': { schema: failure } },
-        },
-      ]),
-    ),
+    }),
+    ...(takesHeaders.includes('ifNoneMatch') && {
+      304: { description: 'The client has this content already.', ...headersNamed(headers) },
+    }),
   }
 }
 
-const inQuery = (action: AnyAction): boolean => action.method === 'GET' || action.sends === 'bytes'
+interface PropertySchema {
+  description?: string
+}
 
-const csrfToken = (action: AnyAction) => ({
-  name: 'X-CSRF-Token',
-  in: 'header',
-  required: !takesDevice(action),
-  description: `\`csrf_token\` of the session${takesDevice(action) ? '; none with a device token' : ''}.`,
-  schema: { type: 'string' },
-})
-
-function parameters(action: AnyAction): unknown[] {
-  const headers = needsToken(action) ? [csrfToken(action)] : []
-  if (!inQuery(action)) return headers
-  const required = new Set(action.params.required as string[] | undefined)
-  const query = Object.entries(action.params.properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.has(name),
-    schema,
-    ...(name in action.example ? { example: (action.example as Record<string, unknown>)[name] } : {}),
-  }))
+function parameters({ method, sends, params, example, takesHeaders = [] }: AnyAction): object[] {
+  const headers = takesHeaders.map((key) => ({ ...requestHeaders[key], in: 'header', required: false }))
+  if (method === 'POST' && sends !== 'bytes') return headers
+  const required = new Set(params.required as string[] | undefined)
+  const values = example as Record<string, unknown>
+  const query = Object.entries(params.properties).map(([name, schema]) => {
+    const { description } = schema as PropertySchema
+    return {
+      name,
+      in: 'query',
+      required: required.has(name),
+      ...(description !== undefined && { description }),
+      schema,
+      ...(name in values && { example: values[name] }),
+    }
+  })
   return [...query, ...headers]
+}
+
+const BYTES = { type: 'string', format: 'binary' }
+const FORM = { type: 'object', required: ['file'], properties: { file: BYTES } }
+
+function requestBody({ method, sends, accepts = [], params, example }: AnyAction): object {
+  if (sends === 'bytes') {
+    const schemaOf = (type: string) => ({ schema: type === 'multipart/form-data' ? FORM : BYTES })
+    const content = Object.fromEntries(accepts.map((type) => [type, schemaOf(type)]))
+    return { requestBody: { required: true, content } }
+  }
+  if (method === 'GET') return {}
+  const required = ((params.required as string[] | undefined) ?? []).length > 0
+  return { requestBody: { required, content: { 'application/json': { schema: params, example } } } }
 }
 
 /** The credentials of which an action takes any one. */
 const securityOf = (action: AnyAction): object[] => [
   ...(takesDevice(action) ? [{ device: [] }] : []),
-  ...(takesSession(action) ? [{ session: [] }] : []),
+  ...(takesSession(action) ? [{ session: [], ...(needsToken(action) && { csrf: [] }) }] : []),
 ]
 
-function operation(action: AnyAction): object {
-  return {
-    operationId: operationId(action),
-    tags: [action.path],
-    summary: action.summary,
-    security: securityOf(action),
-    parameters: parameters(action),
-    ...requestBody(action),
-    responses: responses(action),
-  }
+const descriptionOf = (action: AnyAction): string =>
+  [
+    `Credentials: ${describeAuth(action)}.`,
+    `Rate limit: ${describeLimit(action)}.`,
+    `Also answers at \`${action.path}?action=${action.name}\`.`,
+  ].join(' ')
+
+const operation = (action: AnyAction, failures: Failures): object => ({
+  operationId: operationId(action),
+  tags: [endpointTags[endpointOf(action)[0]].name],
+  summary: action.summary,
+  description: descriptionOf(action),
+  security: securityOf(action),
+  parameters: parameters(action),
+  ...requestBody(action),
+  responses: { ...successes(action), ...failures.of(action) },
+})
+
+const securitySchemes = {
+  device: { type: 'http', scheme: 'bearer', description: 'Device token from `login` of `/api/sync/auth.php`.' },
+  session: { type: 'apiKey', in: 'cookie', name: 'PHPSESSID', description: 'Session that `/api/login.php` begins.' },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description: '`csrf_token` of the session; the body may have it instead, as the field `csrf_token`.',
+  },
 }
 
-function requestBody(action: AnyAction): object {
-  if (action.sends === 'bytes') {
-    const bytes = { type: 'string', format: 'binary' }
-    const form = { type: 'object', required: ['file'], properties: { file: bytes } }
-    const content = { 'application/octet-stream': { schema: bytes }, 'multipart/form-data': { schema: form } }
-    return { requestBody: { required: true, content } }
-  }
-  if (action.method === 'GET') return {}
-  return { requestBody: { content: { 'application/json': { schema: action.params, example: action.example } } } }
-}
-
-/** The interface as an OpenAPI 3.1 document. */
-export function openApi(version: string): object {
+/** The interface as an OpenAPI 3.1 document, for a server that is reached at `publicUrl`, or wherever the document is. */
+export function openApi(version: string, publicUrl = ''): object {
+  const failures = new Failures()
   const paths: Record<string, Record<string, object>> = {}
   for (const action of actions) {
     const address = addressOf(action)
-    paths[address] = { ...paths[address], [action.method.toLowerCase()]: operation(action) }
+    paths[address] = { ...paths[address], [action.method.toLowerCase()]: operation(action, failures) }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'svc', version, description: 'Actions are chosen by the query parameter `action`.' },
+    info: {
+      title: 'svc',
+      version,
+      description:
+        'Each action has an address below its endpoint, and answers there as at the endpoint with its name in the query parameter `action`. What answers GET with bytes answers HEAD too. Other methods are refused with 405 `method_not_allowed` and `Allow`, other names with 400 `unknown_action`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl || '/', description: 'This server.' }],
+    tags: Object.values(endpointTags),
     paths,
     components: {
-      securitySchemes: {
-        device: { type: 'http', scheme: 'bearer', description: 'Device token from `login` of `/api/sync/auth.php`.' },
-        session: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: 'PHPSESSID',
-          description: 'Set by `/api/login.php`; POSTs also need the header `X-CSRF-Token`.',
-        },
-      },
-      schemas: {
-        Failure: {
-          type: 'object',
-          required: ['ok', 'success', 'error', 'code'],
-          properties: {
-            ok: { const: false },
-            success: { const: false },
-            error: { type: 'string', description: 'For people.' },
-            code: { enum: Object.keys(errors) },
-            details: {
-              type: 'array',
-              items: { type: 'object', properties: { path: { type: 'string' }, message: { type: 'string' } } },
-            },
-            request_id: { type: 'string', description: 'With status 500: finds the entry in the log of the server.' },
-          },
-        },
-      },
+      securitySchemes,
+      headers: responseHeaders,
+      schemas: failures.schemas,
+      responses: failures.responses,
     },
   }
-}
-
-/** A name for generated clients: `syncDataDelta`, or that of the endpoint where the action is all there is: `sessionLogin`. */
-export function operationId(action: AnyAction): string {
-  const [endpoint, { actions: siblings }] = Object.entries(contract).find(([, { path }]) => path === action.path)!
-  const keys = Object.entries(siblings as Record<string, AnyAction>)
-  if (keys.length === 1 && action.byDefault) return endpoint
-  const [key] = keys.find(([, one]) => one === action)!
-  const words = key.split('_').map((word) => word[0]!.toUpperCase() + word.slice(1))
-  return endpoint + words.join('')
 }

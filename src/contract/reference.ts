@@ -1,7 +1,7 @@
+import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './access.ts'
 import { actions, contract, type AnyAction } from './contract.ts'
 import { errors } from './errors.ts'
-import { limits, LIMIT_WINDOW } from './limits.ts'
-import { addressOf, errorsOf, needsToken, operationId, takesDevice, takesSession } from './openapi.ts'
+import { operationId } from './openapi.ts'
 
 interface Schema {
   type?: string | string[]
@@ -37,16 +37,8 @@ function brief(schema: Schema): string {
   return schema.format === 'binary' ? 'bytes' : String(schema.type ?? 'any')
 }
 
-const authOf = (action: AnyAction): string => {
-  const { auth, sameOrigin } = action
-  if (auth === 'anyone') return sameOrigin ? 'none, but not from pages of other sites' : 'none'
-  const session = needsToken(action) ? 'session with `X-CSRF-Token`' : 'session'
-  const kinds = [takesDevice(action) && 'device token', takesSession(action) && session].filter(Boolean).join(' or ')
-  return auth.admin ? `${kinds}, administrators only` : kinds
-}
-
-const limitOf = ({ limit }: AnyAction): string =>
-  limit === 'none' ? 'none' : `${limits[limit]} requests in ${LIMIT_WINDOW} seconds (\`limits.${limit}\`)`
+/** Where an action is called with its name in the query, or without one where it needs none. */
+const addressOf = ({ path, name, byDefault }: AnyAction): string => (byDefault ? path : `${path}?action=${name}`)
 
 interface Field {
   name: string
@@ -130,7 +122,9 @@ export function referenceMarkdown(): string {
     '',
     'Made from the declarations in `src/contract`; `npm run docs` writes it anew.',
     '',
-    'An action is chosen by `?action=`; in a POST its name may also stand in the JSON body. Bodies are JSON objects.',
+    'An action is called in either of two ways: with its name in the query, `/api/sync/data.php?action=delta`, or below its',
+    'endpoint, `/api/sync/data.php/delta`. Both take the same method and credentials and count towards the same rate limit.',
+    'In a POST without a name in its address, the JSON body may hold it as `action`. Bodies are JSON objects.',
     'A session is a cookie (`PHPSESSID`); its POSTs carry `X-CSRF-Token`, or `csrf_token` in the body.',
     '',
     exampleNotes,
@@ -140,7 +134,7 @@ export function referenceMarkdown(): string {
     lines.push(`## ${path}`, '')
     for (const { title, action, parameters, answer, codes } of entries.filter((entry) => entry.action.path === path)) {
       lines.push(`### ${title}`, '', action.summary, '')
-      lines.push(`Credentials: ${authOf(action)}. Rate limit: ${limitOf(action)}.`, '')
+      lines.push(`Credentials: ${describeAuth(action)}. Rate limit: ${describeLimit(action)}.`, '')
       lines.push(...markdownFields('Parameter', parameters), ...markdownFields('Answer', answer))
       lines.push(`Errors: ${codes.map(({ code, status }) => `${status} \`${code}\``).join(', ')}.`, '')
       lines.push('```sh', curlOf(action), '```', '')
@@ -190,7 +184,7 @@ export function referencePage(version: string): string {
       .map(
         ({ title, action, parameters, answer, codes }) => `<h3 id="${operationId(action)}">${escape(title)}</h3>
 <p>${prose(action.summary)}</p>
-<p><small>Credentials: ${prose(authOf(action))}. Rate limit: ${prose(limitOf(action))}.</small></p>
+<p><small>Credentials: ${prose(describeAuth(action))}. Rate limit: ${prose(describeLimit(action))}.</small></p>
 ${htmlFields('Parameter', parameters)}${htmlFields('Answer', answer)}
 <p>Errors: ${codes.map((one) => `<span title="${escape(one.text)}">${one.status} ${code(one.code)}</span>`).join(', ')}</p>
 <pre>${escape(curlOf(action))}</pre>`,
@@ -204,8 +198,9 @@ ${htmlFields('Parameter', parameters)}${htmlFields('Answer', answer)}
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>svc API</title><style>${style}</style></head><body>
 <h1>svc API <small>${escape(version)}</small></h1>
-<p>Actions are chosen by <code>?action=</code>; in a POST the name may also stand in the body. Bodies are JSON objects. A success
-has <code>ok: true</code> (the login of sessions <code>success: true</code>); a failure is
+<p>An action is called with its name in the query, <code>/api/sync/data.php?action=delta</code>, or below its endpoint,
+<code>/api/sync/data.php/delta</code>: both take the same method and credentials and count towards the same rate limit. In a POST
+without a name in its address, the body may hold it as <code>action</code>. Bodies are JSON objects. A success has <code>ok: true</code> (the login of sessions <code>success: true</code>); a failure is
 <code>{"ok": false, "success": false, "error": "…", "code": "…"}</code>. A session is a cookie (<code>PHPSESSID</code>); its POSTs carry
 <code>X-CSRF-Token</code>.</p>
 <p>${prose(exampleNotes)}</p>

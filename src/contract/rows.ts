@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
-import { PUSH_BODY } from './limits.ts'
+import { PUSH_BODY, PUSH_VALUES } from './limits.ts'
 import { Cursor } from './shapes.ts'
 import { Dump, Operation, Page, Pushed, Since } from './sync-data.ts'
 import { feedTables } from './tables.ts'
@@ -20,6 +20,7 @@ export const rows = endpoint('/api/rows.php', {
     method: 'GET',
     auth: session,
     limit: 'rows_list',
+    cost: 10,
     params: Type.Object({ tables: Type.Optional(Tables) }),
     answers: 'large',
     result: Dump,
@@ -27,7 +28,8 @@ export const rows = endpoint('/api/rows.php', {
     example: { tables: 'svc_notes' },
   }),
   delta: action({
-    summary: 'Changes since a cursor, oldest first, of all tables.',
+    summary:
+      'Changes since a cursor, oldest first, of all tables; after some 16 MiB of rows a page ends before its limit.',
     method: 'GET',
     auth: session,
     limit: 'rows_delta',
@@ -44,7 +46,9 @@ export const rows = endpoint('/api/rows.php', {
     limit: 'rows_push',
     params: Type.Object({ operations: Type.Array(Operation), cursor: Type.Optional(Cursor) }),
     maxBody: PUSH_BODY,
+    maxValues: PUSH_VALUES,
     answers: 'large',
+    takesHeaders: ['idempotencyKey'],
     result: Pushed,
     errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
     example: {

@@ -10,7 +10,7 @@ export const setup = endpoint('/api/setup.php', {
     method: 'POST',
     byDefault: true,
     auth: 'anyone',
-    limit: 'none',
+    limit: 'anonymous',
     sameOrigin: true,
     openIn: ['setup', 'maintenance'],
     params: Type.Object({

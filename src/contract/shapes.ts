@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { MAX_WAIT } from './limits.ts'
+import { LATEST_MTIME, MAX_WAIT } from './limits.ts'
 
 // Shapes that several actions share. `description` reaches the API reference.
 
@@ -15,7 +15,7 @@ export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA
 export const Timestamp = Type.String({ description: 'ISO 8601 UTC with milliseconds.' })
 export const Mtime = Type.Integer({
   minimum: 0,
-  maximum: 99_999_999_999,
+  maximum: LATEST_MTIME,
   description: 'Modification time in whole seconds since the epoch.',
 })
 export const Path = Type.String({

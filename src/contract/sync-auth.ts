@@ -35,7 +35,7 @@ export const syncAuth = endpoint('/api/sync/auth.php', {
     summary: 'Exchange a user name and a password for a device token.',
     method: 'POST',
     auth: 'anyone',
-    limit: 'none',
+    limit: 'anonymous',
     params: Type.Object({ username: Username, password: Password, device_name: DeviceName, device_id: DeviceId }),
     result: Type.Object({
       ok: Ok,
@@ -51,7 +51,7 @@ export const syncAuth = endpoint('/api/sync/auth.php', {
     summary: 'Complete a login that needs a second factor.',
     method: 'POST',
     auth: 'anyone',
-    limit: 'none',
+    limit: 'anonymous',
     params: Type.Object({ pending_token: Type.String({ maxLength: 200 }), code: Code }),
     result: Type.Object({ ok: Ok, ...signedIn }),
     errors: ['invalid_code', 'account_locked', 'rate_limited', 'maintenance', 'busy'],

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
-import { DELTA_LIMIT, PUSH_BODY } from './limits.ts'
+import { DELTA_LIMIT, PUSH_BODY, PUSH_VALUES } from './limits.ts'
 import { Count, Cursor, Epoch, Id, Limit, Ok, ServerId, Wait } from './shapes.ts'
 
 const Row = Type.Object({ id: Id }, { additionalProperties: true })
@@ -88,6 +88,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     method: 'GET',
     auth: { device: true },
     limit: 'sync_initial_sync',
+    cost: 20,
     params: none,
     answers: 'large',
     result: Dump,
@@ -95,7 +96,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     example: {},
   }),
   delta: action({
-    summary: 'Changes since a cursor, oldest first.',
+    summary: 'Changes since a cursor, oldest first; after some 16 MiB of rows a page ends before its limit.',
     method: 'GET',
     auth: { device: true },
     limit: 'sync_delta',
@@ -116,7 +117,9 @@ export const syncData = endpoint('/api/sync/data.php', {
       device_id: Type.Optional(Type.String({ maxLength: 200 })),
     }),
     maxBody: PUSH_BODY,
+    maxValues: PUSH_VALUES,
     answers: 'large',
+    takesHeaders: ['idempotencyKey'],
     result: Pushed,
     errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
     example: {

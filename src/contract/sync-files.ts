@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
+import { ofFile } from './headers.ts'
 import { BATCH_BODY } from './limits.ts'
 import { Count, Cursor, Epoch, FileState, Mtime, Ok, Path, ServerId, Sha256 } from './shapes.ts'
 
@@ -18,11 +19,8 @@ const Outcome = Type.Object({
     }),
   ),
 })
-const outcomes = Type.Object({
-  ok: Ok,
-  results: Type.Array(Outcome, { description: 'What each entry came to, in the order of the request.' }),
-  cursor: Cursor,
-})
+const results = Type.Array(Outcome, { description: 'What each entry came to, in the order of the request.' })
+const outcomes = Type.Object({ ok: Ok, results, cursor: Cursor })
 
 /** Compare-and-swap: what the file must be for the change to happen. `If-Match` and `If-None-Match: *` say the same. */
 const ifSha256 = { if_sha256: Type.Optional(Sha256) }
@@ -34,8 +32,11 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     method: 'GET',
     auth: { device: true },
     limit: 'sync_manifest',
+    cost: 10,
     params: none,
     answers: 'bytes',
+    takesHeaders: ['ifNoneMatch'],
+    answersHeaders: ['ETag'],
     result: Type.Object({
       ok: Ok,
       files: Type.Array(Entry),
@@ -54,6 +55,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     limit: 'sync_download',
     params: Type.Object({ path: Path }),
     answers: 'bytes',
+    ...ofFile,
     result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
     errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
     example: { path: '/hello.txt' },
@@ -62,16 +64,20 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     summary:
       'Store a file: multipart/form-data with a part `file`, or the raw body. Creates missing parents; replaces.',
     method: 'POST',
+    stores: true,
     auth: { device: true },
     limit: 'sync_upload',
     params: Type.Object({ path: Path, mtime: Type.Optional(Mtime), ...ifSha256, ...ifAbsent }),
     sends: 'bytes',
+    accepts: ['application/octet-stream', 'multipart/form-data'],
+    takesHeaders: ['ifMatch', 'ifAbsent', 'contentSha256'],
     result: Type.Object({ ok: Ok, path: Path, ...FileState.properties, cursor: Cursor }),
     errors: [
       'bad_path',
       'exists',
       'precondition_failed',
       'quota_exceeded',
+      'too_many_files',
       'too_large',
       'checksum_mismatch',
       'disk_full',
@@ -94,7 +100,8 @@ export const syncFiles = endpoint('/api/sync/files.php', {
       deleted: Type.Optional(Ok),
       already_deleted: Type.Optional(Ok),
     }),
-    errors: ['bad_path', 'precondition_failed', 'not_empty'],
+    takesHeaders: ['ifMatch'],
+    errors: ['bad_path', 'precondition_failed', 'conflict', 'not_empty'],
     example: { path: '/old.txt' },
   }),
   mkdir: action({
@@ -104,7 +111,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     limit: 'sync_mkdir',
     params: Type.Object({ path: Path }),
     result: Type.Object({ ok: Ok, path: Path, created: Type.Boolean() }),
-    errors: ['bad_path', 'exists'],
+    errors: ['bad_path', 'exists', 'too_many_files'],
     example: { path: '/notes' },
   }),
   move: action({
@@ -113,19 +120,23 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     auth: { device: true },
     limit: 'sync_move',
     params: Type.Object({ from: Path, to: Path, ...ifSha256 }),
+    takesHeaders: ['ifMatch'],
     result: Type.Object({ ok: Ok, from: Path, to: Path }),
-    errors: ['bad_path', 'not_found', 'exists', 'precondition_failed'],
+    errors: ['bad_path', 'not_found', 'exists', 'precondition_failed', 'too_many_files'],
     example: { from: '/hello.txt', to: '/greetings/hello.txt' },
   }),
   upload_batch: action({
     summary:
       'Store the files and folders of a tar archive (pax, application/x-tar), each done or refused on its own. Keys of an entry: `SVC.sha256`, `SVC.if_sha256` (a hash, or `absent`). What came before a broken end is stored.',
     method: 'POST',
+    stores: true,
     auth: { device: true },
     limit: 'sync_upload_batch',
     params: none,
     sends: 'bytes',
+    accepts: ['application/x-tar'],
     result: outcomes,
+    failureFields: { results: Type.Optional(results) },
     errors: ['too_many_operations', 'too_large', 'unsupported_media_type', 'disk_full'],
     example: {},
   }),

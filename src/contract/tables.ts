@@ -1,12 +1,12 @@
 import { Type, type TObject, type TSchema } from 'typebox'
 
-/** The type of a column: how it is checked, stored and shown. Dates are `YYYY-MM-DD`, timestamps ISO 8601 UTC, json any JSON value. */
-export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'date' | 'timestamp' | 'json'
+/** The type of a column: how it is checked, stored and shown. Dates are `YYYY-MM-DD`, timestamps ISO 8601 UTC. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'date' | 'timestamp' | 'texts'
 
 export interface Column {
   type: ColumnType
   required?: true
-  /** Text: most Unicode characters. Json: most UTF-16 code units of its text. Numbers: the largest value. */
+  /** Text: most Unicode characters. Texts: most UTF-16 code units of their JSON. Numbers: the largest value. */
   max?: number
   min?: number
   /** The only values allowed. */
@@ -44,7 +44,7 @@ export const tables = {
   },
   svc_docs: {
     summary: 'Documents in Markdown',
-    columns: { title, content: text(TEXT), folder: text(LINE), tags: { type: 'json', max: 10_000 }, archived: flag },
+    columns: { title, content: text(TEXT), folder: text(LINE), tags: { type: 'texts', max: 10_000 }, archived: flag },
   },
   svc_finance: {
     summary: 'Income, expenses and transfers',
@@ -149,8 +149,8 @@ function valueSchema(column: Column): TSchema {
       return Type.Number({ minimum: column.min ?? -Number.MAX_VALUE, maximum: column.max ?? Number.MAX_VALUE })
     case 'boolean':
       return Type.Boolean()
-    case 'json':
-      return Type.Unknown()
+    case 'texts':
+      return Type.Array(Type.String({ maxLength: LINE }))
     default:
       return Type.String({ pattern: formats[column.type], maxLength: 40 })
   }

@@ -24,6 +24,9 @@ const Message = Type.Object({
   timestamp: Timestamp,
   edited_at: Type.Union([Timestamp, Type.Null()]),
   is_assistant: Type.Boolean(),
+  is_former: Type.Optional(
+    Type.Boolean({ description: 'Whether the account of its author was removed; otherwise left out.' }),
+  ),
   reply_to: Type.Union([Id, Type.Null()]),
   reactions: Type.Array(Reaction),
 })
@@ -47,7 +50,8 @@ const Content = Type.String({ minLength: 1, maxLength: 16_384, description: '1 b
 const RoomName = Type.String({ minLength: 1, maxLength: 100 })
 const UserIds = Type.Array(Id, { maxItems: 200 })
 const Moment = Type.String({ maxLength: 40, description: 'ISO 8601; messages strictly before or after it.' })
-const ofRoom = Type.Object({ room_id: Id })
+const RoomId = Type.Integer({ ...Id, description: 'A room of the caller.' })
+const ofRoom = Type.Object({ room_id: RoomId })
 const done = Type.Object({ ok: Ok })
 
 export const teamChat = endpoint('/api/team-chat.php', {
@@ -66,7 +70,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: Type.Object({ room_id: Id, before: Type.Optional(Moment), limit: Type.Optional(Limit(50, 200)) }),
+    params: Type.Object({ room_id: RoomId, before: Type.Optional(Moment), limit: Type.Optional(Limit(50, 200)) }),
     result: Type.Object({ ok: Ok, messages: Type.Array(Message), has_more: Type.Boolean() }),
     errors: ['forbidden'],
     example: { room_id: 1 },
@@ -74,6 +78,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
   send: action({
     summary: 'Post a message. The same `client_id` again answers the first message.',
     method: 'POST',
+    stores: true,
     auth: both,
     limit: 'chat_send',
     params: Type.Object({
@@ -83,7 +88,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
       client_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
     result: Type.Object({ ok: Ok, message: Message }),
-    errors: ['forbidden', 'not_found'],
+    errors: ['forbidden', 'not_found', 'quota_exceeded'],
     example: { room_id: 1, content: 'Good morning' },
   }),
   edit: action({
@@ -93,7 +98,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     limit: 'chat_send',
     params: Type.Object({ message_id: Id, content: Content }),
     result: Type.Object({ ok: Ok, message_id: Id }),
-    errors: ['forbidden', 'not_found'],
+    errors: ['forbidden', 'not_found', 'quota_exceeded'],
     example: { message_id: 1, content: 'Good evening' },
   }),
   delete: action({
@@ -111,11 +116,11 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'GET',
     auth: both,
     limit: 'none',
-    params: Type.Object({ room_id: Id, after: Moment, wait: Type.Optional(Wait) }),
+    params: Type.Object({ room_id: RoomId, after: Moment, wait: Type.Optional(Wait) }),
     result: Type.Object({
       ok: Ok,
       messages: Type.Array(Message),
-      changed: Type.Array(Message, { description: 'Edited or reacted to since.' }),
+      changed: Type.Array(Message, { description: 'Edited, reacted to or left behind by a removed account since.' }),
       deleted: Type.Array(Id),
       typing: Type.Array(
         Type.Object({
@@ -138,7 +143,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     limit: 'chat_create_room',
     params: Type.Object({ name: RoomName, type: RoomType, participants: UserIds }),
     result: Type.Object({ ok: Ok, room: Room }),
-    errors: ['not_found'],
+    errors: ['not_found', 'quota_exceeded'],
     example: { name: 'Engines', type: 'channel', participants: [] },
   }),
   delete_room: action({
@@ -158,7 +163,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     limit: 'chat_send',
     params: Type.Object({ message_id: Id, emoji: Type.String({ minLength: 1, maxLength: 32 }) }),
     result: Type.Object({ ok: Ok, message_id: Id, reactions: Type.Array(Reaction), added: Type.Boolean() }),
-    errors: ['not_found', 'too_many_operations'],
+    errors: ['not_found', 'too_many_operations', 'quota_exceeded'],
     example: { message_id: 1, emoji: '👍' },
   }),
   typing: action({
@@ -206,7 +211,15 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'GET',
     auth: both,
     limit: 'chat_search',
-    params: Type.Object({ query: Type.String({ minLength: 1, maxLength: 200 }), room_id: Type.Optional(Id) }),
+    cost: 5,
+    params: Type.Object({
+      query: Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'The text; no character of it has a meaning of its own.',
+      }),
+      room_id: Type.Optional(Type.Integer({ ...Id, description: 'Only messages of this room.' })),
+    }),
     result: Type.Object({ ok: Ok, messages: Type.Array(Message) }),
     errors: ['forbidden'],
     example: { query: 'morning' },
@@ -249,7 +262,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'POST',
     auth: both,
     limit: 'chat_create_room',
-    params: Type.Object({ room_id: Id, user_ids: UserIds }),
+    params: Type.Object({ room_id: RoomId, user_ids: UserIds }),
     result: Type.Object({ ok: Ok, room: Room }),
     errors: ['forbidden', 'not_found'],
     example: { room_id: 1, user_ids: [2] },
@@ -259,7 +272,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'POST',
     auth: both,
     limit: 'none',
-    params: Type.Object({ room_id: Id, name: RoomName }),
+    params: Type.Object({ room_id: RoomId, name: RoomName }),
     result: Type.Object({ ok: Ok, room: Room }),
     errors: ['forbidden'],
     example: { room_id: 1, name: 'Difference engines' },
@@ -279,7 +292,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     method: 'POST',
     auth: both,
     limit: 'none',
-    params: Type.Object({ room_id: Id, user_id: Id }),
+    params: Type.Object({ room_id: RoomId, user_id: Id }),
     result: done,
     errors: ['forbidden', 'not_found'],
     example: { room_id: 1, user_id: 2 },

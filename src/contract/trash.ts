@@ -37,7 +37,7 @@ export const trash = endpoint('/api/trash.php', {
     limit: 'fs_write',
     params: Type.Object({ id: Id, to: Type.Optional(Path) }),
     result: Type.Object({ ok: Ok, path: Path }),
-    errors: ['not_found', 'exists', 'bad_path', 'forbidden', 'cross_domain', 'quota_exceeded'],
+    errors: ['not_found', 'exists', 'bad_path', 'forbidden', 'cross_domain', 'quota_exceeded', 'too_many_files'],
     example: { id: 1 },
   }),
   delete: action({

@@ -1,9 +1,13 @@
 import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
+import { ofFile } from './headers.ts'
 import { Count, Id, Mtime, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
-const oneVersion = Type.Object({ path: Path, version_id: Id })
+const oneVersion = Type.Object({
+  path: Path,
+  version_id: Type.Integer({ ...Id, description: '`version_id` that `list` tells of the file.' }),
+})
 
 /** Earlier contents of files; they count towards no quota. */
 export const versions = endpoint('/api/versions.php', {
@@ -37,6 +41,7 @@ export const versions = endpoint('/api/versions.php', {
     limit: 'none',
     params: oneVersion,
     answers: 'bytes',
+    ...ofFile,
     result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
     errors: ['bad_path', 'forbidden', 'not_found', 'range_not_satisfiable'],
     example: { path: '/hello.txt', version_id: 1 },

@@ -39,14 +39,14 @@ export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): N
     for (const sleeper of sleepers.get(id) ?? []) if (head > sleeper.cursor) sleeper.wake()
   }
 
-  // A failed look is no news; there is another, and in the end a request has its own time.
+  /** Wakes those of `ids` that moved on. Never rejects: a failed look is ignored, there will be another. */
   async function look(ids: number[]): Promise<void> {
-    if (ids.length === 0) return
-    const found = await heads(ids).catch(() => [])
+    const found = ids.length === 0 ? [] : await heads(ids).catch(() => [])
     for (const { id, head } of found) wake(id, head)
   }
 
   const lookAtAll = () => look([...sleepers.keys()])
+  const ignore = () => undefined
 
   // The next look is due only after the last one.
   function schedule(): void {
@@ -54,10 +54,12 @@ export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): N
     timer = setTimeout(() => {
       timer = undefined
       looking = true
-      void lookAtAll().then(() => {
-        looking = false
-        schedule()
-      })
+      lookAtAll()
+        .finally(() => {
+          looking = false
+          schedule()
+        })
+        .catch(ignore)
     }, lookEveryMs)
   }
 
@@ -68,7 +70,7 @@ export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): N
     setImmediate(() => {
       const ids = [...fresh].filter((each) => sleepers.has(each))
       fresh.clear()
-      void look(ids)
+      look(ids).catch(ignore)
     })
   }
 
@@ -76,7 +78,7 @@ export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): N
     wait: (id, cursor, ms, signal) =>
       new Promise((resolve) => {
         if (closed || signal.aborted) return resolve()
-        if (!hears) hear({ moved: wake, missed: () => void lookAtAll() })
+        if (!hears) hear({ moved: wake, missed: () => void lookAtAll().catch(ignore) })
         hears = true
         const own = sleepers.get(id) ?? new Set()
         sleepers.set(id, own)

@@ -12,6 +12,11 @@ const ignoreImpossible = (error: unknown): void => {
   if (!NOT_POSSIBLE.has(codeOf(error))) throw error
 }
 
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+
+/** Whether an error says that a file system makes no hard links (FAT, some network drives), or not of this file. */
+export const cannotLink = (error: unknown): boolean => NO_LINKS.has(codeOf(error))
+
 /** Makes the names in a folder durable: files created, renamed or removed there stay so after a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(ignoreImpossible)
@@ -84,7 +89,7 @@ async function place(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path)
   } catch (error) {
-    if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'].includes(codeOf(error))) throw error
+    if (!cannotLink(error)) throw error
     // A file system without hard links: an empty file holds the name until it is replaced.
     await (await open(path, 'wx')).close()
     return rename(temporary, path)

@@ -77,12 +77,21 @@ interface Thread {
   close(): Promise<void>
 }
 
-/** Starts the thread. It keeps the process alive only while it is waited for; `onEnd` is called when it is no more. */
+/**
+ * Starts the thread. It keeps the process alive only while it is waited for, be it for an answer or for its end: an answer that comes in
+ * while it is being closed changes nothing of that. `onEnd` is called when it is no more.
+ */
 function openThread(onEnd: () => void): Thread {
   const worker = new Worker(`(${hashThread.toString()})()`, { eval: true })
   const waiting: { resolve: (sha256?: string) => void; reject: (error: Error) => void }[] = []
   let ended: Error | undefined
-  worker.unref()
+  let closing = false
+
+  function hold(): void {
+    if (closing || waiting.length > 0) worker.ref()
+    else worker.unref()
+  }
+  hold()
 
   function end(error: Error): void {
     ended ??= error
@@ -92,7 +101,7 @@ function openThread(onEnd: () => void): Thread {
 
   worker.on('message', ({ sha256, error }: FromHasher) => {
     const next = waiting.shift()
-    if (waiting.length === 0) worker.unref()
+    hold()
     if (error) next?.reject(error)
     else next?.resolve(sha256)
   })
@@ -103,11 +112,13 @@ function openThread(onEnd: () => void): Thread {
     ask: (message) =>
       new Promise((resolve, reject) => {
         if (ended) return reject(ended)
-        if (waiting.length === 0) worker.ref()
         waiting.push({ resolve, reject })
+        hold()
         worker.postMessage(message)
       }),
     async close() {
+      closing = true
+      hold()
       await worker.terminate()
     },
   }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
+import { ByteGatherer } from '../base/byte-gatherer.ts'
 import type { HashJob } from './hash-job.ts'
 
 const PIECE = 1 << 20
@@ -16,8 +17,10 @@ async function writeAll(file: FileHandle, chunks: Uint8Array[], position: number
     const { bytesWritten } = await file.writev(rest, at)
     at += bytesWritten
     let written = bytesWritten
-    while (rest.length > 0 && written >= rest[0]!.length) written -= rest.shift()!.length
-    if (written > 0) rest = [rest[0]!.subarray(written), ...rest.slice(1)]
+    let whole = 0
+    while (whole < rest.length && written >= rest[whole]!.length) written -= rest[whole++]!.length
+    rest = rest.slice(whole)
+    if (written > 0) rest[0] = rest[0]!.subarray(written)
   }
 }
 
@@ -89,22 +92,18 @@ export async function receive(
 ): Promise<number> {
   const outlet = makeOutlet(file, job, from)
   let size = 0
-  let chunks: Uint8Array[] = []
-  let collected = 0
+  const gathered = new ByteGatherer()
+  const hand = (length: number) => outlet.take(gathered.take(), length)
   try {
     for await (const chunk of source) {
       size += chunk.length
       if (size > max) break
-      chunks.push(chunk)
-      collected += chunk.length
-      if (collected < PIECE) continue
-      await outlet.take(chunks, collected)
-      chunks = []
-      collected = 0
+      gathered.add(chunk)
+      if (gathered.size >= PIECE) await hand(gathered.size)
     }
   } finally {
     // Also when the source failed: nobody may still use the file when it is closed. What went wrong is thrown at the end.
-    if (collected > 0) await outlet.take(chunks, collected).catch(() => undefined)
+    if (gathered.size > 0) await hand(gathered.size).catch(() => undefined)
     await outlet.settled()
   }
   return size

@@ -25,8 +25,8 @@ function load(): typeof BetterSqlite3 {
  * Opens (and creates) a database file so that a commit is on the disk before it returns.
  * `patience` is how long a statement waits for the lock of another connection, in milliseconds.
  */
-export function openEngine(file: string, patience: number): SqliteHandle {
-  const handle = new (load())(file, { timeout: patience })
+export function openEngine(file: string, patience: number, { fileMustExist = false } = {}): SqliteHandle {
+  const handle = new (load())(file, { timeout: patience, fileMustExist })
   try {
     beginLog(handle)
     // better-sqlite3 is built with NORMAL as the default for WAL, under which the last commits can vanish with the power.

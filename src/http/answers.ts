@@ -1,10 +1,13 @@
+import { Readable } from 'node:stream'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { fault, type Fault } from '../contract/errors.ts'
 import type { AnyAction } from '../contract/contract.ts'
+import type { Access } from './access.ts'
 import { failureBody } from './failure-body.ts'
 import { faultOf } from './fault-of.ts'
 import type { Outgoing } from './handle.ts'
+import { bodyOf, holdsText, type JsonBody } from './json-pieces.ts'
 
 /** Answers of JSON are never to be taken for anything else, nor kept by anybody in between. */
 export const jsonHeaders = {
@@ -13,13 +16,14 @@ export const jsonHeaders = {
 } as const
 
 /** Writes the JSON answers of an action: only the fields its contract names leave. */
-export function writerFor(action: AnyAction): (result: object) => string {
+export function writerFor(action: AnyAction): (result: object) => JsonBody {
   const { properties = {}, required = [], ...rest } = action.result as { properties?: object; required?: string[] }
   const isEnvelope = (name: string) => name === 'ok' || name === 'success'
   // The same for every answer, so it is written once: copying each result into an envelope would cost more than all else.
-  const envelope = JSON.stringify(
-    Object.fromEntries(Object.keys(properties).flatMap((name) => (isEnvelope(name) ? [[name, true]] : []))),
-  ).slice(0, -1)
+  const enveloping = Object.fromEntries(
+    Object.keys(properties).flatMap((name) => (isEnvelope(name) ? [[name, true] as const] : [])),
+  )
+  const envelope = JSON.stringify(enveloping).slice(0, -1)
   const fields = Object.fromEntries(Object.entries(properties).filter(([name]) => !isEnvelope(name)))
   const stringify =
     // Large answers are put together column by column by their handlers; checking each field again would double their cost.
@@ -31,14 +35,20 @@ export function writerFor(action: AnyAction): (result: object) => string {
           required: required.filter((name) => !isEnvelope(name)),
         } as never)
   return (result) => {
+    if (action.answers === 'large' && holdsText(result)) return bodyOf({ ...enveloping, ...result })
     const text = stringify(result)
     const separator = envelope.length > 1 && text.length > 2 ? ',' : ''
-    return envelope + separator + text.slice(1)
+    return { body: envelope + separator + text.slice(1) }
   }
 }
 
-/** Sends an answer of bytes. */
-export function sendBytes(reply: FastifyReply, { status, headers, body }: Outgoing): FastifyReply {
+/** Sends an answer of bytes, which breaks off when the caller's access ends. */
+export function sendBytes(reply: FastifyReply, { status, headers, body }: Outgoing, access?: Access): FastifyReply {
+  if (access && body instanceof Readable)
+    body.once(
+      'close',
+      access.watch(() => body.destroy(fault('unauthorized'))),
+    )
   return reply.code(status).headers(headers).send(body)
 }
 

@@ -9,11 +9,21 @@ import { answerError } from './answers.ts'
 import { appsHandlers } from './apps/apps.ts'
 import { assistantHandlers } from './assistant/assistant.ts'
 import { desktopComponentsHandlers } from './desktop-components/desktop-components.ts'
+import { limitConnections } from './connections.ts'
+import { endSlowBodies } from './slow-bodies.ts'
 import { failureBody } from './failure-body.ts'
 import { filesystemHandlers } from './filesystem/filesystem.ts'
+import { answerOwnNames } from './host-name.ts'
+import { acceptJson } from './json-body.ts'
+import { holdBodies } from './expect-continue.ts'
+import { dropRest } from './unread-body.ts'
+import { CoalescedMessage } from './incoming-message.ts'
+import { makeDiskReserve } from './disk-reserve.ts'
 import { makeLimiter } from './limiter.ts'
 import type { Machine } from './machine.ts'
 import { mount } from './mount.ts'
+import { serializePipelines } from './pipelining.ts'
+import { warnOfUnnamedProxies } from './proxies.ts'
 import { securityHeaders } from './security-headers.ts'
 import { appFiles } from './service/app-files.ts'
 import { docs } from './service/docs.ts'
@@ -21,6 +31,7 @@ import { health } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
 import { rowsHandlers } from './rows/rows.ts'
 import { desktopFiles } from './service/desktop-files.ts'
+import { appFrame } from './service/app-frame.ts'
 import { sandboxFrame } from './service/sandbox-frame.ts'
 import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
 import { sessionLoginHandlers } from './session-login/session-login.ts'
@@ -72,6 +83,15 @@ const handlers = [
   ...appsHandlers,
 ]
 
+/** What is answered where Node gives up on a request, by the code of its error. */
+const clientErrors: Record<string, readonly [status: string, text: string]> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request is not valid HTTP.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request came too slowly.'],
+}
+
+const TOO_MANY =
+  'connections of this address are refused: it has as many as connections_per_address allows (a proxy belongs in trusted_proxies)'
+
 /** The whole server: every route, in one place. */
 export async function makeApp({
   domain,
@@ -82,7 +102,9 @@ export async function makeApp({
   desktopFolder,
   machine,
 }: AppOptions): Promise<FastifyInstance> {
-  const headers = securityHeaders((await domain.instance.settings.values()).public_url)
+  const settings = await domain.instance.settings.values()
+  const headers = securityHeaders(settings.public_url)
+  const patience = settings.request_timeout * 1_000
   const app = Fastify({
     logger: logger ?? false,
     // One line a request, written when it is answered, comes from `logRequests`.
@@ -90,6 +112,7 @@ export async function makeApp({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     routerOptions: { constraints: { action: actionConstraint as never }, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
+    http: { IncomingMessage: CoalescedMessage, connectionsCheckingInterval: Math.min(5_000, patience) },
     // Idle connections end; requests may last as long as they move (large uploads on slow lines).
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
@@ -101,26 +124,28 @@ export async function makeApp({
       answerError(fault('bad_request', { text: 'The address is not valid.' }), request, reply.headers(headers))
     },
     clientErrorHandler(error, socket) {
-      if (!socket.writable) return
-      const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
-      const body = JSON.stringify(failureBody(fault('bad_request', { text: 'The request is not valid HTTP.' })))
+      // What comes after the head of an answer would be taken for its body.
+      const isAnswered = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true
+      if (!socket.writable || isAnswered) return socket.destroy()
+      const [status, text] = clientErrors[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
+      const body = JSON.stringify(failureBody(fault('bad_request', { text })))
       const head = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
       socket.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`)
+      socket.destroySoon()
     },
   })
-  // A server may ignore expectations it does not know (RFC 9110, 10.1.1); Node would answer them with an empty 417.
-  app.server.on('checkExpectation', app.routing)
-  app.server.headersTimeout = 15_000
-  app.server.maxConnections = 4_096
-
-  // JSON only: a form or plain text could be sent by any web page without asking.
-  app.removeContentTypeParser(['text/plain', 'application/json'])
-  const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    // Actions without parameters may come with the header and without a body.
-    if (body === '') done(null, {})
-    else void parseJson(request, body, done)
+  holdBodies(app.server, app.routing)
+  serializePipelines(app.server)
+  app.server.headersTimeout = Math.min(15_000, patience)
+  app.server.maxConnections = 8_192
+  app.addHook('onClose', endSlowBodies(app.server, patience))
+  limitConnections(app.server, {
+    most: settings.connections_per_address,
+    exempt: trustedProxies,
+    onRefused: (ip) => app.log.warn({ ip }, TOO_MANY),
   })
+
+  acceptJson(app)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
   logRequests(app)
@@ -128,13 +153,21 @@ export async function makeApp({
     reply.headers(headers)
     done()
   })
+  answerOwnNames(app, settings)
+  await domain.instance.unnamedProxy.forget()
+  warnOfUnnamedProxies(app, domain.instance.unnamedProxy.note)
 
-  await mount(app, [...handlers, ...adminHandlers(machine)], { domain, limiter: makeLimiter(clock) })
+  await mount(app, [...handlers, ...adminHandlers(machine)], {
+    domain,
+    limiter: makeLimiter(clock),
+    reserve: makeDiskReserve(() => machine.disk()),
+  })
   health(app, clock, machine)
   metrics(app, readers)
-  docs(app, domain.instance.version)
-  await desktopFiles(app, domain, desktopFolder)
+  docs(app, { domain, publicUrl: settings.public_url, isPublic: settings['api.public_docs'] })
+  await desktopFiles(app, desktopFolder)
   sandboxFrame(app)
+  appFrame(app, domain)
   appFiles(app, domain)
   setupPage(app, domain)
   return app
@@ -143,7 +176,9 @@ export async function makeApp({
 /** One entry a request: what and how it ended, never query values, bodies or credentials. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { action } = request.query as { action?: unknown }
+    dropRest(request.raw)
+    const { action: inQuery } = request.query as { action?: unknown }
+    const action = request.routeOptions.config.action ?? inQuery
     request.log.info(
       {
         method: request.method,

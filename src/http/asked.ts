@@ -1,10 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '../domain/accounts/accounts.ts'
+import type { Access } from './access.ts'
 import type { Domain } from '../domain/domain.ts'
 import type { Incoming, Origin } from './handle.ts'
+import { isUnnamedProxy } from './proxies.ts'
 import { sessionCookieOf, setSessionCookie } from './session-cookie.ts'
 
 interface Parts {
+  access: Access | undefined
   params: Record<string, unknown>
   caller: Caller | undefined
   domain: Domain
@@ -19,20 +22,25 @@ export class Asked {
   readonly caller: Caller | undefined
   readonly domain: Domain
   readonly incoming: Incoming | undefined
+  /** Whether somebody waits, or did, for more than the answer takes to put together. */
+  hasWaited = false
+  readonly #access: Access | undefined
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 
-  constructor({ params, caller, domain, incoming, request, reply }: Parts) {
+  constructor({ params, caller, domain, incoming, access, request, reply }: Parts) {
     this.params = params
     this.caller = caller
     this.domain = domain
     this.incoming = incoming
+    this.#access = access
     this.#request = request
     this.#reply = reply
   }
 
   get origin(): Origin {
-    return { ip: this.#request.ip, userAgent: String(this.#request.headers['user-agent'] ?? '') }
+    const { ip, headers } = this.#request
+    return { ip, userAgent: String(headers['user-agent'] ?? ''), isShared: isUnnamedProxy(this.#request) }
   }
 
   get headers(): Record<string, string | undefined> {
@@ -62,8 +70,12 @@ export class Asked {
   get signal() {
     return (): AbortSignal => {
       const controller = new AbortController()
-      this.#reply.raw.once('close', () => controller.abort())
-      if (this.#reply.raw.destroyed) controller.abort()
+      const abort = () => controller.abort()
+      this.hasWaited = true
+      this.#reply.raw.once('close', abort)
+      if (this.#reply.raw.destroyed) abort()
+      const unwatch = this.#access?.watch((refusal) => controller.abort(refusal))
+      if (unwatch) this.#reply.raw.once('close', unwatch)
       return controller.signal
     }
   }

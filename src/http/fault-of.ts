@@ -1,9 +1,12 @@
-import { Busy, DiskFull } from '../base/trouble.ts'
+import { Busy, DatabaseMoved, DiskFull } from '../base/trouble.ts'
 import { fault, Fault } from '../contract/errors.ts'
+
+const DATA_GONE = 'The server cannot reach its data; its log tells its administrator why.'
 
 /** What the caller is told of an error that is no bug; undefined for others. */
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (error instanceof DiskFull) return fault('disk_full')
+  if (error instanceof DatabaseMoved) return fault('busy', { text: DATA_GONE, retryAfter: 10 })
   return error instanceof Busy ? fault('busy', { retryAfter: 2 }) : undefined
 }

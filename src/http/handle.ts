@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { JsonList } from '../domain/json-list.ts'
 import type { AnyAction } from '../contract/contract.ts'
 import type { Auth, Params, Result } from '../contract/define.ts'
 import type { Caller, InSession, SignedIn } from '../domain/accounts/accounts.ts'
@@ -10,6 +11,8 @@ export interface Origin {
   /** Address of the client, behind trusted proxies the one they name. */
   ip: string
   userAgent: string
+  /** Whether that is the address of a proxy which nobody named, and so of everybody who comes through it. */
+  isShared: boolean
 }
 
 /** The body of an action that takes bytes. */
@@ -49,7 +52,7 @@ export interface Call<A> {
   origin: Origin
   /** Request headers, lower-case. */
   headers: Record<string, string | undefined>
-  /** A signal that aborts when the client hangs up; made for whoever asks. */
+  /** A signal that aborts when the client hangs up or its access ends; made for whoever waits. */
   signal(): AbortSignal
   /** Logs an error that comes when the answer is under way already. */
   report(error: unknown): void
@@ -62,11 +65,20 @@ export interface Call<A> {
   incoming: A extends { sends: 'bytes' } ? Incoming : undefined
 }
 
+/** A result in which lists may be text already. */
+type WithText<T> = T extends readonly unknown[]
+  ? T | JsonList
+  : T extends object
+    ? { [Name in keyof T]: WithText<T[Name]> }
+    : T
+
 type Returned<A> = A extends { answers: 'bytes' }
   ? Outgoing
-  : A extends { streams: true }
-    ? Result<A> | EventStream
-    : Result<A>
+  : A extends { answers: 'large' }
+    ? WithText<Result<A>>
+    : A extends { streams: true }
+      ? Result<A> | EventStream
+      : Result<A>
 
 export interface Handler {
   action: AnyAction & { auth: Auth }

@@ -1,7 +1,11 @@
+import { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { MultipartFile, MultipartValue } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ByteGatherer } from '../base/byte-gatherer.ts'
 import { badRequest, fault } from '../contract/errors.ts'
+import type { Access } from './access.ts'
+import { sendContinue } from './expect-continue.ts'
 import type { Incoming } from './handle.ts'
 
 const FIELDS = { files: 1, fields: 10, fieldNameSize: 1_024, fieldSize: 8_192, parts: 12, headerPairs: 50 } as const
@@ -43,6 +47,7 @@ export async function incomingOf(request: FastifyRequest): Promise<Incoming> {
  * after it has said everything, and until then its connection could not be closed or used again.
  */
 async function* inPieces(stream: Readable): AsyncGenerator<Buffer> {
+  if (stream instanceof IncomingMessage) sendContinue(stream)
   try {
     yield* stream.iterator({ destroyOnReturn: false })
   } finally {
@@ -51,15 +56,16 @@ async function* inPieces(stream: Readable): AsyncGenerator<Buffer> {
 }
 
 /** A body that fits in memory, as one piece: collecting it costs much less than iterating over the stream. */
-async function* inOnePiece(stream: Readable): AsyncGenerator<Buffer> {
-  const pieces: Buffer[] = []
+async function* inOnePiece(stream: IncomingMessage): AsyncGenerator<Buffer> {
+  sendContinue(stream)
+  const gathered = new ByteGatherer()
   await new Promise<void>((resolve, reject) => {
-    stream.on('data', (piece: Buffer) => pieces.push(piece))
+    stream.on('data', (piece: Buffer) => gathered.add(piece))
     stream.on('end', resolve)
     stream.on('error', reject)
     stream.on('close', () => reject(new Error('The client hung up before the end of the body.')))
   })
-  yield pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+  yield Buffer.concat(gathered.take())
 }
 
 /** What a multipart parser yields; a body that makes no sense is the caller's mistake, unless the caller just hung up. */
@@ -73,6 +79,7 @@ async function* understood<T>(request: FastifyRequest, parse: () => AsyncIterabl
 }
 
 async function multipartFile(request: FastifyRequest): Promise<Incoming> {
+  sendContinue(request.raw)
   const parts = understood(request, () => request.parts())
   const fields: Record<string, string> = {}
   /** Reads fields up to the next file, or to the end. */
@@ -99,5 +106,29 @@ async function multipartFile(request: FastifyRequest): Promise<Incoming> {
       return fields
     },
     drop: () => void part.file.resume(),
+  }
+}
+
+/** How often the sender of a long body is looked at while it arrives, ms. */
+const LOOK_EVERY_MS = 1_000
+
+/** The same bytes, which end with a refusal when the sender's access ends before them. */
+export function heldTo(access: Access | undefined, incoming: Incoming): Incoming {
+  if (!access) return incoming
+  async function* looking(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of body) {
+      await access!.recheck(LOOK_EVERY_MS)
+      yield piece
+    }
+    await access!.recheck()
+  }
+  return {
+    ...incoming,
+    body: looking(incoming.body),
+    async fields() {
+      const fields = await incoming.fields()
+      await access.recheck()
+      return fields
+    },
   }
 }

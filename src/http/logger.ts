@@ -6,10 +6,13 @@ const redact = ['authorization', 'cookie', 'set-cookie', 'x-csrf-token'].flatMap
   `headers["${name}"]`,
 ])
 
+/** Whether the log is lines for people, which `auto` means where stderr is a terminal. */
+export const isForPeople = (format: string): boolean =>
+  format === 'pretty' || (format === 'auto' && process.stderr.isTTY)
+
 /** Where the log goes: JSON lines on stderr, or lines for people when that is a terminal and the format is `auto`. */
 export async function makeLogger(level: string, format: string): Promise<FastifyServerOptions['logger']> {
-  const pretty = format === 'pretty' || (format === 'auto' && process.stderr.isTTY)
-  return { level, redact, base: null, stream: pretty ? await prettyStream() : process.stderr }
+  return { level, redact, base: null, stream: isForPeople(format) ? await prettyStream() : process.stderr }
 }
 
 async function prettyStream(): Promise<NodeJS.WritableStream> {

@@ -2,7 +2,6 @@ import { Compile, type Validator } from 'typebox/compile'
 import type { TObject } from 'typebox'
 import { isSound } from '../base/text.ts'
 import { badRequest, fault } from '../contract/errors.ts'
-import { JSON_DEPTH } from '../contract/limits.ts'
 
 type Values = Record<string, unknown>
 
@@ -28,13 +27,6 @@ function fromText(name: string, type: unknown, text: unknown): unknown {
     throw badRequest(name, 'must be true or false')
   }
   return text
-}
-
-function deeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (depth === 0) return true
-  for (const part of Object.values(value)) if (deeperThan(part, depth - 1)) return true
-  return false
 }
 
 function refused(validator: Validator, values: Values, textsOfMissing: Map<string, string>): Error {
@@ -90,7 +82,6 @@ export function checkerFor(schema: TObject): Checker {
       if (body === undefined) return check({})
       if (typeof body !== 'object' || body === null || Array.isArray(body))
         throw badRequest('', 'the body must be a JSON object')
-      if (deeperThan(body, JSON_DEPTH)) throw badRequest('', `the body is nested deeper than ${JSON_DEPTH} levels`)
       const values: Values = {}
       for (const name of types.keys()) if (Object.hasOwn(body, name)) values[name] = (body as Values)[name]
       return check(values)

@@ -32,9 +32,11 @@ export const appFileHeaders = {
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
+    "webrtc 'block'",
     "frame-ancestors 'self'",
   ].join('; '),
   'x-frame-options': 'SAMEORIGIN',
+  'x-dns-prefetch-control': 'off',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
@@ -45,8 +47,11 @@ export const appFileHeaders = {
 /** What a page of the desktop's own may not use of the machine. */
 const powers = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
-/** The page of the desktop: everything from here, no script or style but those of the package, apps from here and from these origins. */
-export const desktopHeaders = (appOrigins: readonly string[]): Record<string, string> => ({
+/**
+ * The page of the desktop: everything from here, no script or style but those of the package. It is this policy that keeps its frames
+ * from navigating elsewhere.
+ */
+export const desktopHeaders: Record<string, string> = {
   'content-security-policy': [
     "default-src 'none'",
     "script-src 'self'",
@@ -55,7 +60,7 @@ export const desktopHeaders = (appOrigins: readonly string[]): Record<string, st
     "font-src 'self'",
     "connect-src 'self'",
     "media-src 'self' blob:",
-    ['frame-src', "'self'", ...appOrigins].join(' '),
+    "frame-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -65,7 +70,7 @@ export const desktopHeaders = (appOrigins: readonly string[]): Record<string, st
   'permissions-policy': powers,
   'referrer-policy': 'same-origin',
   'cache-control': 'no-cache',
-})
+}
 
 /**
  * An app of the package: it runs without an origin like any other, and has less than a custom one: no address at all can be
@@ -86,6 +91,7 @@ export const systemAppHeaders: Record<string, string> = {
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
+    "webrtc 'block'",
     "frame-ancestors 'self'",
   ].join('; '),
   'permissions-policy': powers,
@@ -93,29 +99,49 @@ export const systemAppHeaders: Record<string, string> = {
 }
 
 /**
- * The frame in which a component of the desktop runs: without an origin, and without anything to ask or tell. The second policy
- * keeps scripts of other addresses out, which a component could otherwise load with the nonce that stands in its own page.
+ * The frame in which a component of the desktop runs: without an origin, and without anything to ask or tell. The first policy
+ * runs the script of this hash, and what that adds to the page; nothing that a component writes into markup, so that a frame made of
+ * markup gives no realm back that is still whole. A nonce would not do: `originalPolicy` of a violation tells it. The second keeps
+ * scripts of addresses out.
  */
-export const sandboxHeaders = (nonce: string): Record<string, string> => ({
+export const sandboxHeaders = (scriptHash: string): Record<string, string> => ({
   ...appFileHeaders,
   'content-security-policy': [
     [
       'sandbox allow-scripts',
       "default-src 'none'",
-      `script-src 'nonce-${nonce}'`,
+      `script-src 'sha256-${scriptHash}' 'strict-dynamic'`,
       "style-src 'unsafe-inline'",
       'img-src data:',
       "connect-src 'none'",
       'worker-src blob:',
       "base-uri 'none'",
       "form-action 'none'",
+      "webrtc 'block'",
       "frame-ancestors 'self'",
     ].join('; '),
-    "script-src 'unsafe-inline'; worker-src blob:",
+    "script-src 'unsafe-inline' blob:; worker-src blob:",
   ].join(', '),
   'permissions-policy': powers,
-  'x-dns-prefetch-control': 'off',
   'cache-control': 'no-store',
+})
+
+/** The page around an app of another origin, with the hash of its script: that origin alone is framed, or none. */
+export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<string, string> => ({
+  ...appFileHeaders,
+  'content-security-policy': [
+    'sandbox allow-scripts allow-forms allow-popups allow-downloads',
+    "default-src 'none'",
+    `script-src 'sha256-${scriptHash}'`,
+    "style-src 'unsafe-inline'",
+    `frame-src ${origin}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "webrtc 'block'",
+    "frame-ancestors 'self'",
+  ].join('; '),
+  'permissions-policy': powers,
+  'cache-control': 'no-cache',
 })
 
 /** What pages of the desktop are made of: named by content, and read by frames without an origin too. */

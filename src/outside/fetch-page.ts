@@ -1,4 +1,5 @@
 import { fetch, type Agent, type Response } from 'undici'
+import { ByteGatherer } from '../base/byte-gatherer.ts'
 import { fault, isFault, type Fault } from '../contract/errors.ts'
 import { privateAddress, publicAgent, type Dial, type Resolve } from './public-connection.ts'
 import { readable } from './readable-page.ts'
@@ -64,14 +65,12 @@ function asFault(error: unknown, host: string): unknown {
 }
 
 async function bodyOf(response: Response, max: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let size = 0
+  const gathered = new ByteGatherer()
   for await (const piece of response.body ?? []) {
-    pieces.push(piece as Uint8Array)
-    size += (piece as Uint8Array).length
-    if (size >= max) break
+    gathered.add(piece as Uint8Array)
+    if (gathered.size >= max) break
   }
-  return Buffer.concat(pieces).subarray(0, max)
+  return Buffer.concat(gathered.take()).subarray(0, max)
 }
 
 /** Fetches pages of the public web: no private address, no cookies, at most a few redirects, seconds and MiB. */

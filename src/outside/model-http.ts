@@ -3,17 +3,23 @@ import { ModelTrouble, type ModelServer } from '../base/language-model.ts'
 
 /** Most bytes of one answer: a server that never stops is left. */
 const MOST_BYTES = 16 * 1_048_576
+/** Least bytes of a chunk on the average of a long answer: single bytes cost a step each, here and in whoever reads on. */
+const LEAST_CHUNK = 8
+const MOST_TINY = 100_000
 
 /** `fetch` that follows no redirect, which would take the key along, and reads only so much. */
 export const guardedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, { ...init, redirect: 'error' })
   if (!response.body) return response
   let bytes = 0
+  let chunks = 0
   const counted = response.body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength
-        if (bytes > MOST_BYTES) throw new ModelTrouble('broken', 'the answer of the model is too long')
+        chunks += 1
+        if (bytes > MOST_BYTES || (chunks > MOST_TINY && bytes < chunks * LEAST_CHUNK))
+          throw new ModelTrouble('broken', 'the answer of the model is too long')
         controller.enqueue(chunk)
       },
     }),
@@ -43,13 +49,14 @@ function retryAfterOf(text = ''): number | undefined {
 /** What an HTTP status of a server of models means. */
 export function troubleOfStatus(status: number, server: ModelServer, retryAfter?: number): ModelTrouble {
   const { host } = new URL(server.url)
-  if (status === 401 || status === 403) return new ModelTrouble('refused', `${host} does not accept the key`)
-  if (status === 404) return new ModelTrouble('missing', `${host} has no such model, or speaks another protocol`)
-  if (status === 429) return new ModelTrouble('limited', `${host} takes no more requests for the moment`, retryAfter)
+  const said = { status, retryAfter }
+  if (status === 401 || status === 403) return new ModelTrouble('refused', `${host} does not accept the key`, said)
+  if (status === 404) return new ModelTrouble('missing', `${host} has no such model, or speaks another protocol`, said)
+  if (status === 429) return new ModelTrouble('limited', `${host} takes no more requests for the moment`, said)
   // 529 is what Anthropic answers where others say 503.
-  if (status === 503 || status === 529) return new ModelTrouble('busy', `${host} has too much to do`, retryAfter)
-  if (status >= 500) return new ModelTrouble('unreachable', `${host} answers ${status}`, retryAfter)
-  return new ModelTrouble('broken', `${host} answers ${status}`)
+  if (status === 503 || status === 529) return new ModelTrouble('busy', `${host} has too much to do`, said)
+  if (status >= 500) return new ModelTrouble('unreachable', `${host} answers ${status}`, said)
+  return new ModelTrouble('broken', `${host} answers ${status}`, said)
 }
 
 /** What went wrong between a server of models and us. What it said is not repeated: it may hold what was asked. */
@@ -61,10 +68,9 @@ export function troubleOf(error: unknown, server: ModelServer): ModelTrouble {
     const { statusCode } = error
     if (statusCode !== undefined && statusCode >= 300)
       return troubleOfStatus(statusCode, server, retryAfterOf(error.responseHeaders?.['retry-after']))
-    if (statusCode === undefined)
-      return new ModelTrouble('unreachable', `${host} does not answer`, undefined, { cause: error })
+    if (statusCode === undefined) return new ModelTrouble('unreachable', `${host} does not answer`, { cause: error })
   }
   if (error instanceof TypeError && error.message === 'fetch failed')
-    return new ModelTrouble('unreachable', `${host} does not answer`, undefined, { cause: error })
-  return new ModelTrouble('broken', `what ${host} answers cannot be understood`, undefined, { cause: error })
+    return new ModelTrouble('unreachable', `${host} does not answer`, { cause: error })
+  return new ModelTrouble('broken', `what ${host} answers cannot be understood`, { cause: error })
 }

@@ -47,7 +47,7 @@ async function json(server: ModelServer, url: string, { method = 'GET', body, pa
     return (await response.json()) as Record<string, unknown>
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
-      throw new ModelTrouble('unreachable', `${new URL(url).host} does not answer`, undefined, { cause: error })
+      throw new ModelTrouble('unreachable', `${new URL(url).host} does not answer`, { cause: error })
     throw troubleOf(error, server)
   }
 }
@@ -102,11 +102,12 @@ async function ollamaTraits(server: ModelServer, model: string): Promise<ModelTr
     if (error instanceof ModelTrouble && (error.kind === 'missing' || error.kind === 'broken')) return undefined
     throw error
   }
-  const abilities = stringsOf(shown['capabilities'])
+  // Those before 0.6.4 say nothing of it.
+  const abilities = Array.isArray(shown['capabilities']) ? stringsOf(shown['capabilities']) : undefined
   const info = (shown['model_info'] ?? {}) as Record<string, unknown>
   const own = Object.entries(info).find(([name]) => name.endsWith('.context_length'))?.[1]
   const set = Number(/^num_ctx\s+(\d+)$/m.exec(String(shown['parameters'] ?? ''))?.[1])
-  return { tools: abilities.includes('tools'), vision: abilities.includes('vision'), context: countOf(set, own) }
+  return { tools: abilities?.includes('tools'), vision: abilities?.includes('vision'), context: countOf(set, own) }
 }
 
 /** What vLLM, llama.cpp, OpenRouter and others say of a model in their list, each in its own words. */

@@ -1,5 +1,11 @@
-import type { LanguageModelV3, LanguageModelV3Message, LanguageModelV3StreamPart } from '@ai-sdk/provider'
 import {
+  InvalidResponseDataError,
+  type LanguageModelV3,
+  type LanguageModelV3Message,
+  type LanguageModelV3StreamPart,
+} from '@ai-sdk/provider'
+import {
+  argumentsOf,
   type LanguageModels,
   type ModelCall,
   type ModelMessage,
@@ -68,29 +74,61 @@ async function ask(request: ModelRequest): Promise<ModelReply> {
   }
 }
 
-async function read(stream: ReadableStream<LanguageModelV3StreamPart>, { onText }: ModelRequest): Promise<ModelReply> {
-  const calls: ModelCall[] = []
-  let text = ''
+/** A call that cannot be told from another: without a name. */
+const NAMELESS: ModelCall = { id: '', name: '', arguments: '' }
+
+/** Whether an error is about a call the model wrote, and not about the whole answer. */
+const isOfCall = (error: unknown): boolean => InvalidResponseDataError.isInstance(error) && error.data !== undefined
+
+/** Reads a reply. What is wrong with its calls is for whoever carries them out to say. */
+async function read(stream: ReadableStream<LanguageModelV3StreamPart>, request: ModelRequest): Promise<ModelReply> {
+  const begun = new Map<string, ModelCall>()
+  const said = { text: '' }
+  try {
+    return await readParts(stream, request, begun, said)
+  } catch (error) {
+    if (!isOfCall(error)) throw error
+    return { ...said, calls: [...begun.values(), NAMELESS], tokens: 0, cut: false }
+  }
+}
+
+/** Reads the parts of a reply; what has come so far stands in `begun` and `said`. */
+async function readParts(
+  stream: ReadableStream<LanguageModelV3StreamPart>,
+  { onText }: ModelRequest,
+  begun: Map<string, ModelCall>,
+  said: { text: string },
+): Promise<ModelReply> {
   let argued = 0
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'text-delta' && part.delta !== '') {
-      const piece = part.delta.slice(0, MOST - text.length)
-      text += piece
+      const piece = part.delta.slice(0, MOST - said.text.length)
+      said.text += piece
       await onText(piece)
-      if (text.length >= MOST) return { text, calls: [], tokens: 0, cut: true }
+      if (said.text.length >= MOST) return { ...said, calls: [], tokens: 0, cut: true }
     }
-    if (part.type === 'tool-input-delta') argued += part.delta.length
+    if (part.type === 'tool-input-start') begun.set(part.id, { id: part.id, name: part.toolName, arguments: '' })
+    if (part.type === 'tool-input-delta') {
+      const call = begun.get(part.id)
+      if (call) call.arguments += part.delta.slice(0, MOST - argued)
+      argued += part.delta.length
+    }
     if (part.type === 'tool-call') {
-      calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input })
-      argued = Math.max(argued, part.input.length)
+      const { toolCallId: id, toolName: name, input } = part
+      const left = begun.has(id) ? input.length : MOST - argued
+      begun.set(id, { id, name, arguments: input.slice(0, left) })
+      argued += Math.max(0, input.length - left)
     }
-    if (argued > MOST) throw new ModelTrouble('broken', 'the model calls a function with too much')
+    // The call that is too long breaks off here, and so is no JSON.
+    if (argued > MOST) return { ...said, calls: [...begun.values()], tokens: 0, cut: true }
     if (part.type === 'finish') {
       const { finishReason, usage } = part
       if (finishReason.raw === undefined) throw new ModelTrouble('broken', 'the answer of the model breaks off')
       const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0)
-      return { text, calls, tokens, cut: finishReason.unified === 'length' }
+      const isNameless = finishReason.unified === 'tool-calls' && begun.size === 0
+      const calls = isNameless ? [NAMELESS] : [...begun.values()]
+      return { ...said, calls, tokens, cut: finishReason.unified === 'length' }
     }
   }
   throw new ModelTrouble('broken', 'the answer of the model breaks off')
@@ -113,8 +151,9 @@ function toMessage(message: ModelMessage): LanguageModelV3Message {
           ...message.calls.map((call) => ({
             type: 'tool-call' as const,
             toolCallId: call.id,
-            toolName: call.name,
-            input: argumentsOf(call),
+            toolName: nameFor(call.name),
+            // Arguments that are no JSON go back as none: servers refuse them.
+            input: argumentsOf(call) ?? {},
           })),
         ],
       }
@@ -122,18 +161,13 @@ function toMessage(message: ModelMessage): LanguageModelV3Message {
       const { id, name, text } = message
       return {
         role: 'tool',
-        content: [{ type: 'tool-result', toolCallId: id, toolName: name, output: { type: 'text', value: text } }],
+        content: [
+          { type: 'tool-result', toolCallId: id, toolName: nameFor(name), output: { type: 'text', value: text } },
+        ],
       }
     }
   }
 }
 
-/** Arguments that are no JSON go back as none: servers refuse them. */
-function argumentsOf({ arguments: text }: ModelCall): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? value : {}
-  } catch {
-    return {}
-  }
-}
+/** A name that servers take, for what a model made up. */
+const nameFor = (name: string): string => (/^[\w-]{1,64}$/.test(name) ? name : 'unreadable')

@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
-import { chown, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chown, lstat, mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { recognise } from '../base/trouble.ts'
+import { scopeLauncher, type Launcher } from './control-group.ts'
+import { runSandboxed, type Ended } from './sandbox-process.ts'
+import { syscallFilter } from './syscall-filter.ts'
 
 /** A command with what it needs; paths are relative to the home of the sandbox. */
 export interface SandboxJob {
@@ -17,10 +19,14 @@ export interface SandboxOptions {
   /** Wall clock of one command. */
   timeoutMs?: number
   bwrap?: string
+  /** As `process.arch` has it. */
+  arch?: string
+  /** The environment in which a service manager is looked for; none without it. */
+  env?: NodeJS.ProcessEnv
 }
 
-/** Bytes of output that are kept, of both streams together. */
-const OUTPUT_MAX = 65_536
+/** What all processes of a command have together. */
+const LIMITS = { memory: 512 * 1_048_576, tasks: 32 }
 
 /** `nobody`, whom the sandbox runs as inside, and as whom it is started where the server is root. */
 const NOBODY = 65_534
@@ -30,24 +36,35 @@ const PREFIX = 'svc-sandbox-'
 /** A snapshot that a killed server left is removed after this long. */
 const STALE_MS = 3_600_000
 
+const UNKNOWN_PROCESSOR = 'The numbers of system calls of this processor are not known, so none could be refused.'
+
 const isRoot = process.getuid?.() === 0
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
-/** A machine with its programs and nothing else: no network, no rights, no users, no environment. */
+/** Where bubblewrap reads the filter of system calls from. */
+const FILTER_FD = 3
+
+/**
+ * A machine with its programs and nothing else: no network, no rights, no users, no environment. Every file system in memory
+ * has a size or is read-only; bubblewrap gives `/` and `/dev` none.
+ */
 const WALLS = words(`
   --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --clearenv --cap-drop ALL
   --uid ${NOBODY} --gid ${NOBODY} --hostname sandbox
   --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64
-  --proc /proc --dev /dev --size 67108864 --tmpfs /tmp --dir /etc
+  --proc /proc --dev /dev --size 4194304 --tmpfs /dev/shm --remount-ro /dev --size 67108864 --tmpfs /tmp --dir /etc
+  --seccomp ${FILTER_FD}
   --chdir /home --setenv PATH /usr/bin:/bin --setenv HOME /home --setenv LANG C.UTF-8`)
 
-const LIMITS = words('prlimit --cpu=10 --as=536870912 --fsize=33554432 --nofile=64 --core=0 --nproc=64')
+/** What each process has, behind those of the server when both want to run. */
+const EACH = words(`nice -n 10 prlimit --cpu=10 --as=${LIMITS.memory} --fsize=33554432 --nofile=64 --core=0
+  --nproc=${LIMITS.tasks} --memlock=65536 --sigpending=256 --msgqueue=0 --stack=8388608`)
 
 /** The command is a file of the sandbox: as an argument everybody on the machine would see it. */
 function argumentsFor(folder: string): string[] {
   const mounts = ['--ro-bind', join(folder, 'home'), '/home', '--ro-bind', join(folder, 'command'), '/command']
-  return [...WALLS, ...mounts, '--', ...LIMITS, '/bin/sh', '/command']
+  return [...WALLS, ...mounts, '--remount-ro', '/', '--', ...EACH, '/bin/sh', '/command']
 }
 
 /** Hands something to the user the sandbox is started as. */
@@ -85,68 +102,40 @@ async function sweep(parent: string): Promise<void> {
   }
 }
 
-interface Ended {
-  code: number | null
-  output: string
-  timedOut: boolean
-  truncated: boolean
-}
-
-/** Starts bubblewrap and waits for it to end; the whole group is killed when time is up or nobody waits any more. */
-function start(bwrap: string, folder: string, timeoutMs: number, signal: AbortSignal): Promise<Ended> {
-  return new Promise((done, failed) => {
-    const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
-    // Process 1 of the sandbox is bubblewrap with the environment it was started with, so that has to be empty.
-    const child = spawn(bwrap, argumentsFor(folder), {
-      ...user,
-      env: {},
-      cwd: '/',
-      shell: false,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const pieces: Buffer[] = []
-    let size = 0
-    let timedOut = false
-    const take = (piece: Buffer): void => {
-      if (size < OUTPUT_MAX) pieces.push(piece.subarray(0, OUTPUT_MAX - size))
-      size += piece.length
-    }
-    child.stdout.on('data', take)
-    child.stderr.on('data', take)
-    const kill = (): void => {
-      if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-        process.kill(-child.pid, 'SIGKILL')
-    }
-    const timer = setTimeout(() => {
-      timedOut = true
-      kill()
-    }, timeoutMs)
-    signal.addEventListener('abort', kill, { once: true })
-    const settle = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', kill)
-    }
-    child.once('error', (error) => {
-      settle()
-      failed(error)
-    })
-    child.once('close', (code) => {
-      settle()
-      const output = Buffer.concat(pieces)
-        .toString()
-        .replace(/\ufffd+$/, '')
-      if (signal.aborted) failed(signal.reason as Error)
-      else done({ code, output, timedOut, truncated: size > OUTPUT_MAX })
-    })
-  })
-}
-
 /**
  * Runs commands with bubblewrap: no network, none of the machine's files but its programs, a read-only copy of what they
- * are given, bounded time, memory, processes and output. There is no other way to run one.
+ * are given, few system calls, bounded time, memory, processes and output. Where systemd offers a control group it keeps the
+ * bounds of all processes together, else the server looks after them. There is no other way to run a command.
  */
-export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap' }: SandboxOptions = {}) {
+export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch, env = {} }: SandboxOptions = {}) {
+  const bytes = syscallFilter(arch)
+  /** How commands are put into a control group, where the probe has shown that it works. */
+  let launcher: Launcher | undefined
+
+  async function startFiltered(folder: string, signal: AbortSignal): Promise<Ended> {
+    if (!bytes) throw new Error(UNKNOWN_PROCESSOR)
+    const path = join(folder, 'filter')
+    await writeFile(path, bytes, { mode: 0o400 })
+    const filter = await open(path)
+    try {
+      const user = isRoot && !launcher?.changesUser ? NOBODY : undefined
+      const command = [...(launcher?.before ?? []), bwrap, ...argumentsFor(folder)]
+      // Process 1 of the sandbox is bubblewrap with the environment it was started with, so that has to be empty.
+      const memory = launcher ? undefined : LIMITS.memory
+      return await runSandboxed({
+        command,
+        env: launcher?.env ?? {},
+        user,
+        memory,
+        filter: filter.fd,
+        timeoutMs,
+        signal,
+      })
+    } finally {
+      await filter.close()
+    }
+  }
+
   async function run({ command, files, signal }: SandboxJob): Promise<Ended> {
     signal.throwIfAborted()
     // A neutral place: its path can be seen inside.
@@ -157,11 +146,24 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap' }: Sa
       await lay(home, files, signal)
       await writeFile(join(folder, 'command'), command, { mode: 0o400 })
       for (const path of [join(folder, 'command'), home, folder]) await give(path)
-      return await start(bwrap, folder, timeoutMs, signal)
+      return await startFiltered(folder, signal)
     } catch (error) {
       throw recognise(error)
     } finally {
       await rm(folder, { recursive: true, force: true })
+    }
+  }
+
+  /** Tries whether a command runs, with one more process: on Linux before 5.14 those of the whole machine count. */
+  async function attempt(): Promise<string | undefined> {
+    const none = (async function* () {})()
+    try {
+      const signal = AbortSignal.timeout(timeoutMs)
+      const { code, output } = await run({ command: '/usr/bin/true | /usr/bin/true', files: none, signal })
+      return code === 0 ? undefined : `The sandbox does not start: ${output.trim().split('\n')[0] || `exit ${code}`}.`
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      return code === 'ENOENT' ? `${bwrap} is missing: install bubblewrap.` : `The sandbox does not start: ${message}.`
     }
   }
 
@@ -171,17 +173,12 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap' }: Sa
     /** Why commands cannot be run here, in a sentence; undefined when they can. Asked once, at start. */
     async probe(): Promise<string | undefined> {
       if (process.platform !== 'linux') return 'Only Linux has what the sandbox is made of.'
+      if (!bytes) return UNKNOWN_PROCESSOR
       await sweep(tmpdir())
-      const none = (async function* () {})()
-      try {
-        const { code, output } = await run({ command: 'true', files: none, signal: AbortSignal.timeout(timeoutMs) })
-        return code === 0 ? undefined : `The sandbox does not start: ${output.trim().split('\n')[0] || `exit ${code}`}.`
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException
-        return code === 'ENOENT'
-          ? `${bwrap} is missing: install bubblewrap.`
-          : `The sandbox does not start: ${message}.`
-      }
+      launcher = scopeLauncher(LIMITS, isRoot ? NOBODY : undefined, env)
+      if (launcher && (await attempt()) === undefined) return undefined
+      launcher = undefined
+      return attempt()
     },
   }
 }

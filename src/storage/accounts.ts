@@ -1,5 +1,6 @@
 import { first, prepared, type Reader, type Writer } from './database.ts'
 import { lives, type Lifetime } from './device-tokens.ts'
+import { FORMER_USER } from './former-user.ts'
 import { isCurrent, type SessionBounds } from './sessions.ts'
 import type { UserRow } from './tables.ts'
 
@@ -17,6 +18,8 @@ export interface Account {
   created_at: number
   /** Since when the second factor is on; null when it is off. */
   two_factor_since: number | null
+  /** Since when the account is being removed; null while it is not. */
+  removing_since: number | null
 }
 
 /** An account with what is worth knowing about its use. */
@@ -49,22 +52,27 @@ const listed = [
   'users.last_login_at',
   'users.created_at',
   'second_factors.enabled_at as two_factor_since',
+  'removals.begun_at as removing_since',
 ] as const
 
 const byNameQuery = prepared<{ username: string }, Account>(({ q, p }) =>
   q
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
+    .leftJoin('removals', 'removals.user_id', 'users.id')
     .select([...listed, 'users.password_hash'])
-    .where('users.username', '=', p.username),
+    .where('users.username', '=', p.username)
+    .where('users.username', '<>', FORMER_USER),
 )
 
 const byIdQuery = prepared<{ id: number }, Account>(({ q, p }) =>
   q
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
+    .leftJoin('removals', 'removals.user_id', 'users.id')
     .select([...listed, 'users.password_hash'])
-    .where('users.id', '=', p.id),
+    .where('users.id', '=', p.id)
+    .where('users.username', '<>', FORMER_USER),
 )
 
 export const accountByName = (on: Reader, username: string): Promise<Account | undefined> =>
@@ -80,6 +88,7 @@ export async function listAccounts(
   const rows = await on.q
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
+    .leftJoin('removals', 'removals.user_id', 'users.id')
     .innerJoin('counters', 'counters.user_id', 'users.id')
     .select((eb) => {
       const devicesOf = eb.selectFrom('device_tokens').whereRef('device_tokens.user_id', '=', 'users.id')
@@ -101,6 +110,7 @@ export async function listAccounts(
         sessionsOf.select(({ fn }) => fn.max('sessions.last_used_at').as('last')).as('session_used_at'),
       ]
     })
+    .where('users.username', '<>', FORMER_USER)
     .$if(username !== undefined, (query) => query.where('users.username', '=', username!))
     .orderBy('users.username')
     .execute()
@@ -116,6 +126,7 @@ export async function listAccounts(
     last_login_at: row.last_login_at,
     created_at: row.created_at,
     two_factor_since: row.two_factor_since,
+    removing_since: row.removing_since,
     used_bytes: row.used_bytes,
     devices: Number(row.devices),
     sessions: Number(row.sessions),
@@ -191,7 +202,15 @@ const stampQuery = prepared<{ id: number; now: number }, unknown>(({ q, p }) =>
 export const stampLogin = (tx: Writer, id: number, now: number) => stampQuery(tx, { id, now })
 
 /** Removes an account with everything that is its own. */
-export const deleteAccount = (tx: Writer, id: number) => tx.q.deleteFrom('users').where('id', '=', id).execute()
+export async function deleteAccount(tx: Writer, id: number): Promise<void> {
+  // Counts go first. Postgres checks the reference of a row that this transaction wrote whenever it changes again, and the
+  // cascade below changes counts when the account they refer to is gone.
+  await tx.q.deleteFrom('data_usage').where('user_id', '=', id).execute()
+  await tx.q.deleteFrom('users').where('id', '=', id).execute()
+  // What it let go of is the collector's now. Afterwards, because the deletion of rows notes more.
+  await tx.q.deleteFrom('released_contents').where('user_id', '=', id).execute()
+  tx.tell('access', id, 0)
+}
 
 /** Ids of the administrators who can sign in. */
 export async function adminIds(on: Reader): Promise<number[]> {

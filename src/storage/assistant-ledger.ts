@@ -1,5 +1,6 @@
 import type { ChangeSetItemRow } from './change-set-rows.ts'
 import type { Reader, Writer } from './database.ts'
+import { deleteOldest } from './slices.ts'
 
 // What the assistant changed: a set for each answer that changed anything, and for each undo, with its changes in order.
 
@@ -76,8 +77,5 @@ export async function markUndone(tx: Writer, item: number, by: number): Promise<
   await tx.q.updateTable('change_set_items').set({ undone_by: by }).where('id', '=', item).execute()
 }
 
-/** Forgets sets older than `before`, when what they would bring back is gone as well. Returns how many. */
-export async function forgetSets(tx: Writer, before: number): Promise<number> {
-  const gone = await tx.q.deleteFrom('change_sets').where('created_at', '<', before).returning('id').execute()
-  return gone.length
-}
+/** Forgets sets when what they would bring back is gone as well. */
+export const forgetSets = deleteOldest({ table: 'change_sets', age: 'created_at', key: ['id'] })

@@ -1,4 +1,6 @@
+import { sql } from 'kysely'
 import { prepared, type Reader, type Writer } from './database.ts'
+import { deleteOldest } from './slices.ts'
 import type { AuditRow } from './tables.ts'
 
 export type AuditEntry = Omit<AuditRow, 'id'>
@@ -9,6 +11,8 @@ export interface AuditFilter {
   kinds?: readonly string[]
   /** Name of a user who acted, or to whom it happened. */
   user?: string
+  /** Name of the user it happened to. */
+  target?: string
   /** Not before this moment, epoch ms. */
   since?: number
   /** Before this moment, epoch ms. */
@@ -47,7 +51,7 @@ export async function auditEntries(on: Reader, filter: AuditFilter): Promise<Sto
 
 const newest = (
   on: Reader,
-  { user, since, until, after, limit }: AuditFilter,
+  { user, target, since, until, after, limit }: AuditFilter,
   kind: string | undefined,
   side: 'actor' | 'target' | undefined,
 ): Promise<StoredAuditEntry[]> =>
@@ -56,6 +60,7 @@ const newest = (
     .selectAll()
     .$if(kind !== undefined, (query) => query.where('kind', '=', kind!))
     .$if(side !== undefined, (query) => query.where(side!, '=', user!))
+    .$if(target !== undefined, (query) => query.where('target', '=', target!))
     .$if(since !== undefined, (query) => query.where('at', '>=', since!))
     .$if(until !== undefined, (query) => query.where('at', '<', until!))
     .$if(after !== undefined, (query) =>
@@ -76,8 +81,25 @@ export async function newestAuditId(on: Reader): Promise<number> {
   return row?.id ?? 0
 }
 
-/** Removes entries from before a moment. Returns how many there were. */
-export async function forgetAudit(tx: Writer, before: number): Promise<number> {
-  const rows = await tx.q.deleteFrom('audit').where('at', '<', before).returning('id').execute()
+export const forgetAudit = deleteOldest({ table: 'audit', age: 'at', key: ['id'] })
+
+/** For each user, and for strangers together, with more than `max` entries the newest of those to be forgotten. */
+export async function excessAudit(on: Reader, max: number): Promise<{ actor: string; upTo: number }[]> {
+  const { rows } = await sql<{ actor: string; upTo: number }>`select a.actor, (
+      select id from audit b where b.actor = a.actor order by id desc limit 1 offset ${max}
+    ) as "upTo" from audit a where a.actor_id is not null or a.actor = 'anonymous'
+    group by a.actor having count(*) > ${max}`.execute(on.q)
+  return rows
+}
+
+/** Forgets entries of one actor up to an id, at most `limit`. Returns how many. */
+export async function forgetAuditUpTo(
+  tx: Writer,
+  { actor, upTo }: { actor: string; upTo: number },
+  limit: number,
+): Promise<number> {
+  const { rows } = await sql`delete from audit where id in (
+    select id from audit where actor = ${actor} and id <= ${upTo} limit ${limit}
+  ) returning 1 as gone`.execute(tx.q)
   return rows.length
 }

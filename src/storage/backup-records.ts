@@ -1,4 +1,5 @@
 import type { Reader, Writer } from './database.ts'
+import { findFact, putFact } from './settings.ts'
 
 // What is remembered of the last backups, one value a kind, as JSON.
 
@@ -8,16 +9,11 @@ export type RecordKind = 'done' | 'failed' | 'proven' | 'attempt'
 const keyOf = (kind: RecordKind): string => `backup:${kind}`
 
 export async function putRecord(tx: Writer, kind: RecordKind, value: object): Promise<void> {
-  const row = { key: keyOf(kind), value: JSON.stringify(value) }
-  await tx.q
-    .insertInto('instance')
-    .values(row)
-    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value: row.value }))
-    .execute()
+  await putFact(tx, keyOf(kind), JSON.stringify(value))
 }
 
 /** The value stored last, or undefined. */
 export async function recordOf<T>(on: Reader, kind: RecordKind): Promise<T | undefined> {
-  const row = await on.q.selectFrom('instance').select('value').where('key', '=', keyOf(kind)).executeTakeFirst()
-  return row && (JSON.parse(row.value) as T)
+  const value = await findFact(on, keyOf(kind))
+  return value === undefined ? undefined : (JSON.parse(value) as T)
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { first, prepared, preparedRows, type Reader, type Writer } from './database.ts'
+import { SLICE } from './slices.ts'
 
 // The change feed: one row per (account, table, row) with its newest change, moved to the end by each change. Positions
 // come from the account's counter row, which stays locked until the transaction ends: commit order is feed order.
@@ -105,14 +106,21 @@ const newestQuery = prepared<{ user: number; table: string }, { seq: number | nu
     .where('tbl', '=', p.table),
 )
 
-/** Forgets tombstones older than `before` and raises the oldest cursor that can still be served. Returns how many. */
-export async function compact(tx: Writer, before: number): Promise<number> {
-  const gone = await tx.q
-    .deleteFrom('changes')
-    .where('deleted', '=', 1)
-    .where('changed_at', '<', before)
-    .returning(['user_id', 'seq'])
-    .execute()
+/**
+ * Forgets the oldest `limit` tombstones from before `before` and raises the oldest cursor that can still be served. Returns
+ * how many.
+ */
+export async function compact(tx: Writer, before: number, limit = SLICE): Promise<number> {
+  const { rows: gone } = await sql<{ user_id: number; seq: number }>`
+    delete from changes where (user_id, tbl, row_id) in (
+      select user_id, tbl, row_id from changes where deleted = 1 and changed_at < ${before} order by changed_at limit ${limit}
+    ) returning user_id, seq`.execute(tx.q)
+  await raiseOldest(tx, gone)
+  return gone.length
+}
+
+/** Raises the oldest cursors that can still be served beyond tombstones that were forgotten. */
+async function raiseOldest(tx: Writer, gone: readonly { user_id: number; seq: number }[]): Promise<void> {
   const newest = new Map<number, number>()
   for (const { user_id, seq } of gone) newest.set(user_id, Math.max(newest.get(user_id) ?? 0, seq))
   for (const [user, seq] of newest) {
@@ -123,5 +131,27 @@ export async function compact(tx: Writer, before: number): Promise<number> {
       .where('oldest', '<', seq)
       .execute()
   }
+}
+
+/** For each account with more than `max` tombstones the position up to which they are to be forgotten. */
+export async function excessTombstones(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
+  const { rows } = await sql<{ user: number; upTo: number }>`select c.user_id as "user", (
+      select seq from changes d where d.user_id = c.user_id and d.deleted = 1 order by seq desc limit 1 offset ${max}
+    ) as "upTo" from changes c where c.deleted = 1 group by c.user_id having count(*) > ${max}`.execute(on.q)
+  return rows
+}
+
+/** Forgets `limit` tombstones of an account up to a position, the oldest first. Returns how many. */
+export async function compactUpTo(
+  tx: Writer,
+  { user, upTo }: { user: number; upTo: number },
+  limit = SLICE,
+): Promise<number> {
+  const { rows: gone } = await sql<{ user_id: number; seq: number }>`
+    delete from changes where (user_id, tbl, row_id) in (
+      select user_id, tbl, row_id from changes where user_id = ${user} and deleted = 1 and seq <= ${upTo}
+      order by seq limit ${limit}
+    ) returning user_id, seq`.execute(tx.q)
+  await raiseOldest(tx, gone)
   return gone.length
 }

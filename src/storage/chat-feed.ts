@@ -60,8 +60,7 @@ type Part = RawBuilder<unknown>
 const membersOf = (room: number, user?: number): Part =>
   sql`select user_id from room_members where room_id = ${room}${user === undefined ? sql`` : sql` and user_id = ${user}`}`
 
-const messagesIn = (room: number, author?: number): Part =>
-  sql`messages where room_id = ${room}${author === undefined ? sql`` : sql` and user_id = ${author}`}`
+const messagesIn = (room: number): Part => sql`messages where room_id = ${room}`
 
 async function count(tx: Writer, messages: Part): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from ${messages}`.execute(tx.q)
@@ -105,12 +104,14 @@ export async function recordRoom(
     from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
 }
 
-/** Lets every message of one author end in the feeds of a room's members. Returns how many messages they are. */
-export async function recordEndOf(tx: Writer, room: number, author: number, now: number): Promise<number> {
-  const [members, messages] = [membersOf(room), messagesIn(room, author)]
-  const several = await count(tx, messages)
-  if (several === 0) return 0
-  await advanceFeeds(tx, members, several)
-  await recordMessages(tx, { members, messages, back: several, deleted: true }, now)
-  return several
+/** Lets some messages of a room end in the feeds of its members, or appear there as they are now. */
+export async function recordSome(
+  tx: Writer,
+  { room, messages, deleted }: { room: number; messages: readonly number[]; deleted: boolean },
+  now: number,
+): Promise<void> {
+  const members = membersOf(room)
+  await advanceFeeds(tx, members, messages.length)
+  const some = sql`messages where id in (${sql.join(messages)})`
+  await recordMessages(tx, { members, messages: some, back: messages.length, deleted }, now)
 }

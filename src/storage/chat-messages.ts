@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { first, prepared, type Reader, type Writer } from './database.ts'
+import { deleteOldest } from './slices.ts'
 import type { Tables } from './tables.ts'
 
 // Messages with what is shown of their authors, and the reactions to them.
@@ -113,18 +114,45 @@ const lastQuery = prepared<{ user: number }, Message>(({ q, p }) =>
 /** The newest message of each room a user is in. */
 export const lastMessagesOf = (on: Reader, user: number): Promise<Message[]> => lastQuery(on, { user })
 
-/** The newest messages whose folded content is like a pattern, of all rooms of a user or of one. */
-export const searchMessages = (
-  on: Reader,
-  { user, room, pattern, limit }: { user: number; room?: number | undefined; pattern: string; limit: number },
-): Promise<Message[]> =>
-  messagesFor(on.q, user)
-    .$if(room !== undefined, (query) => query.where('messages.room_id', '=', room!))
-    .where(sql<boolean>`messages.folded like ${pattern} escape '\\'`)
+type Like = { room: number; user: number; from: number; before: number; pattern: string; limit: number }
+
+const stretchQuery = prepared<{ room: number; before: number; skip: number }, { timestamp: number }>(({ q, p }) =>
+  q
+    .selectFrom('messages')
+    .select('timestamp')
+    .where('room_id', '=', p.room)
+    .where('timestamp', '<', p.before)
+    .orderBy('timestamp', 'desc')
+    .limit(1)
+    .offset(p.skip),
+)
+
+const likeQuery = prepared<Like, Message>(({ q, p }) =>
+  messagesFor(q, p.user)
+    .where('messages.room_id', '=', p.room)
+    .where('messages.timestamp', '<', p.before)
+    .where('messages.timestamp', '>=', p.from)
+    .where(sql<boolean>`messages.folded like ${p.pattern} escape '\\'`)
     .orderBy('messages.timestamp', 'desc')
-    .orderBy('messages.id', 'desc')
-    .limit(limit)
-    .execute()
+    .limit(p.limit),
+)
+
+/** Messages that are compared with a pattern at one go. */
+const COMPARED = 500
+
+/**
+ * The newest messages of a room from before a moment whose folded content is like a pattern, newest first, of a part of the
+ * room; `before` is where the next part begins, undefined behind the last. None for who is not in it.
+ */
+export async function searchPart(
+  on: Reader,
+  part: { room: number; user: number; before: number; pattern: string; limit: number },
+): Promise<{ found: Message[]; before: number | undefined }> {
+  const { room, before } = part
+  const oldest = await first(stretchQuery(on, { room, before, skip: COMPARED - 1 }))
+  const found = await likeQuery(on, { ...part, from: oldest?.timestamp ?? Number.MIN_SAFE_INTEGER })
+  return { found, before: oldest?.timestamp }
+}
 
 const sameQuery = prepared<{ room: number; user: number; client: string }, Message>(({ q, p }) =>
   messages(q)
@@ -215,10 +243,12 @@ export const editMessage = (tx: Writer, id: number, text: { content: string; fol
 
 /** Removes a message with its text and reactions; only its id is remembered. */
 export async function deleteMessage(tx: Writer, id: number, room: number, stamp: number): Promise<void> {
-  await tx.q.deleteFrom('messages').where('id', '=', id).execute()
-  await tx.q.insertInto('deleted_messages').values({ message_id: id, room_id: room, deleted_at: stamp }).execute()
+  const gone = await tx.q.deleteFrom('messages').where('id', '=', id).returning('user_id').executeTakeFirst()
+  await tx.q
+    .insertInto('deleted_messages')
+    .values({ message_id: id, room_id: room, deleted_at: stamp, user_id: gone?.user_id ?? null })
+    .execute()
 }
 
 /** Forgets which messages were deleted before a moment. */
-export const forgetDeletions = (tx: Writer, before: number) =>
-  tx.q.deleteFrom('deleted_messages').where('deleted_at', '<', before).execute()
+export const forgetDeletions = deleteOldest({ table: 'deleted_messages', age: 'deleted_at', key: ['message_id'] })

@@ -167,6 +167,16 @@ export async function insertRoom(
   return row?.id
 }
 
+/** How many rooms a user opened that are still there. */
+export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
+  const { count } = await on.q
+    .selectFrom('rooms')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('created_by', '=', user)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 /** The room of two people. */
 export const roomOfPair = async (on: Reader, pair: string): Promise<number | undefined> =>
   (await on.q.selectFrom('rooms').select('id').where('pair', '=', pair).executeTakeFirst())?.id

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { BlobStore } from './blobs/blobs.ts'
-import { first, prepared, type Database } from './database.ts'
+import type { KnownContents } from './blobs/owned.ts'
+import { first, prepared, type Database, type Reader } from './database.ts'
 
 /** What can be wrong with the bytes of a content. */
 export type ContentFlaw =
@@ -35,6 +36,15 @@ const pageQuery = prepared<{ after: string; limit: number }, { sha256: string; s
 )
 
 const sha256Of = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
+
+/** What the rows know of the contents in the blob store. */
+export const knownContents = ({ q }: Reader): KnownContents => {
+  const stored = q.selectFrom('contents').select('sha256').where('data', 'is', null).limit(1)
+  return {
+    any: async (sha256s) => (await stored.where('sha256', 'in', sha256s).executeTakeFirst()) !== undefined,
+    some: async () => (await stored.executeTakeFirst()) !== undefined,
+  }
+}
 
 export function makeContentCheck({ read }: Pick<Database, 'read'>, blobs: BlobStore): ContentCheck {
   const present = async (sha256: string): Promise<boolean> =>

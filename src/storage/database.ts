@@ -1,4 +1,6 @@
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from 'kysely'
+import type { DatabaseMoved } from '../base/trouble.ts'
+import type { DataBound, DataKind } from './data-kinds.ts'
 import type { Tables } from './tables.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -12,8 +14,11 @@ export interface Reader {
   run<R>(query: CompiledQuery<R>): Promise<R[]>
 }
 
-/** What moves on while others wait for it: the feed of an account, a chat room. */
-export type Topic = 'feed' | 'room'
+/**
+ * What moves on while others wait for it: the feed of an account, a chat room; and `access`, the devices and sessions of an
+ * account, of which some have ended (its head means nothing).
+ */
+export type Topic = 'feed' | 'room' | 'access'
 
 /** A transaction that writes. Only `Database.write` makes one, so nothing can be written outside a transaction. */
 export interface Writer extends Reader {
@@ -24,6 +29,8 @@ export interface Writer extends Reader {
    * it is not. To be called where it moves, with the head it has then.
    */
   tell(topic: Topic, id: number, head: number): void
+  /** What accounts may keep by kind, where that is bounded. */
+  readonly bounds?: () => Promise<Partial<Record<DataKind, DataBound>>>
 }
 
 /** Somebody who hears what is told. */
@@ -47,6 +54,8 @@ export interface Words {
   strict: RawBuilder<unknown>
   /** The same for a table whose rows are kept in the order of its primary key, where the engine can. */
   clustered: RawBuilder<unknown>
+  /** Statements that make a trigger for each row; `body` is one statement, with the row as `new` or `old`. */
+  trigger(at: { name: string; when: string }, body: RawBuilder<unknown>): RawBuilder<unknown>[]
 }
 
 export interface CopyOptions {
@@ -109,6 +118,11 @@ export interface Database {
   damage(quick: boolean): Promise<Damage[]>
   /** Gives room that was freed back to the disk; nobody else can write meanwhile. Returns the bytes before and after. */
   shrink(): Promise<{ before: number; after: number }>
+  /**
+   * Calls `listener` when the files of the database are found gone or replaced, from when on everything here throws
+   * `DatabaseMoved`, and with undefined when they are back. Engines without files of this machine never call it.
+   */
+  onMoved(listener: (moved: DatabaseMoved | undefined) => void): void
   /** Facts for `doctor`: engine, version, settings that durability depends on. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>

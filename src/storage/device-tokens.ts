@@ -24,6 +24,7 @@ export interface TokenHolder {
   created_at: number
   last_used_at: number | null
   expires_at: number | null
+  allows_code: number
   user_id: number
   username: string
   display_name: string
@@ -42,6 +43,7 @@ const holderQuery = prepared<{ hash: string } & { [bound in keyof Lifetime]: num
       'device_tokens.created_at',
       'device_tokens.last_used_at',
       'device_tokens.expires_at',
+      'device_tokens.allows_code',
       'users.id as user_id',
       'users.username',
       'users.display_name',
@@ -69,7 +71,20 @@ const touchQuery = prepared<{ id: number; now: number; before: number; ip: strin
 export const touchToken = (tx: Writer, id: number, now: number, before: number, ip: string): Promise<never[]> =>
   touchQuery(tx, { id, now, before, ip })
 
-export type StoredDevice = Omit<DeviceTokenRow, 'id' | 'user_id' | 'token_hash'> & { token_id: number }
+/** Which of these tokens count, of accounts that may sign in. */
+export async function livingTokens(on: Reader, ids: readonly number[], lifetime: Lifetime): Promise<number[]> {
+  const rows = await on.q
+    .selectFrom('device_tokens')
+    .innerJoin('users', 'users.id', 'device_tokens.user_id')
+    .select('device_tokens.id')
+    .where('device_tokens.id', 'in', ids)
+    .where('users.disabled_at', 'is', null)
+    .where((eb) => lives(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, lifetime))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export type StoredDevice = Omit<DeviceTokenRow, 'id' | 'user_id' | 'token_hash' | 'allows_code'> & { token_id: number }
 
 type OfUser = { user: number } & { [bound in keyof Lifetime]: number }
 
@@ -87,13 +102,15 @@ const devicesQuery = prepared<OfUser, StoredDevice>(({ q, p }) =>
 export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise<StoredDevice[]> =>
   devicesQuery(on, { user, ...lifetime })
 
-export type NewToken = Omit<DeviceTokenRow, 'id'>
+/** One that plants no code unless it says so. */
+export type NewToken = Omit<DeviceTokenRow, 'id' | 'allows_code'> & { allows_code?: 0 | 1 }
 
-const yieldQuery = prepared<OfUser & { device: string }, unknown>(({ q, p }) =>
+const yieldQuery = prepared<OfUser & { device: string }, { id: number }>(({ q, p }) =>
   q
     .deleteFrom('device_tokens')
     .where('user_id', '=', p.user)
-    .where((eb) => eb.or([eb('device_id', '=', p.device), eb.not(lives(eb, p))])),
+    .where((eb) => eb.or([eb('device_id', '=', p.device), eb.not(lives(eb, p))]))
+    .returning('id'),
 )
 
 /**
@@ -101,14 +118,15 @@ const yieldQuery = prepared<OfUser & { device: string }, unknown>(({ q, p }) =>
  * Tokens with an end of their own neither count nor go: they were not made by signing in.
  */
 export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifetime, max: number): Promise<number> {
-  await yieldQuery(tx, { user: token.user_id, device: token.device_id, ...lifetime })
+  const yielded = await yieldQuery(tx, { user: token.user_id, device: token.device_id, ...lifetime })
   const kept = (await devicesOf(tx, token.user_id, lifetime)).filter(({ expires_at }) => expires_at === null)
   const excess = kept.slice(max - 1).map(({ token_id }) => token_id)
   if (excess.length > 0) await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
+  if (yielded.length + excess.length > 0) tx.tell('access', token.user_id, 0)
   return insertToken(tx, token)
 }
 
-const insertQuery = prepared<NewToken, { id: number }>(({ q, p }) =>
+const insertQuery = prepared<Required<NewToken>, { id: number }>(({ q, p }) =>
   q
     .insertInto('device_tokens')
     .values({
@@ -120,13 +138,14 @@ const insertQuery = prepared<NewToken, { id: number }>(({ q, p }) =>
       last_used_at: p.last_used_at,
       last_ip: p.last_ip,
       expires_at: p.expires_at,
+      allows_code: p.allows_code,
     })
     .returning('id'),
 )
 
 /** Stores a token beside all others. */
 export const insertToken = async (tx: Writer, token: NewToken): Promise<number> =>
-  (await first(insertQuery(tx, token)))!.id
+  (await first(insertQuery(tx, { allows_code: 0, ...token })))!.id
 
 /** How many tokens of an account have an end of their own, which lies ahead. */
 export async function mintedTokens(on: Reader, user: number, now: number): Promise<number> {
@@ -153,6 +172,7 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
     .where('user_id', '=', user)
     .returning('id')
     .executeTakeFirst()
+  if (row) tx.tell('access', user, 0)
   return row !== undefined
 }
 
@@ -160,5 +180,6 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
 export async function deleteTokensOf(tx: Writer, user: number, lifetime: Lifetime): Promise<number> {
   const living = await devicesOf(tx, user, lifetime)
   await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).execute()
+  tx.tell('access', user, 0)
   return living.length
 }

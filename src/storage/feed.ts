@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
-import { prepared, type Reader } from './database.ts'
-import { commonColumns, type TableShape } from './rows.ts'
+import { ROW_BYTES, sizeOf } from './data-usage.ts'
+import { first, prepared, type Reader } from './database.ts'
+import { commonColumns, countedRows, type TableShape } from './rows.ts'
 import type { Tables } from './tables.ts'
 
 /** A change of one table with the row as it is now; the row's columns are null when it is gone. */
@@ -23,9 +24,15 @@ interface Range {
 export interface FeedSource {
   /** Changes in (after, upTo], in order. */
   changed(on: Reader, range: Range): Promise<FeedRow[]>
-  /** Every row the account sees, by id. */
-  all(on: Reader, user: number): Promise<Record<string, unknown>[]>
+  /** How many bytes their rows have, about, in the same order; undefined where no row is large. */
+  sizes: ((on: Reader, range: Range) => Promise<{ seq: number; bytes: number }[]>) | undefined
+  /** The rows the account sees, by id: a part of them after an id, and up to which id; undefined for the last part. */
+  part(on: Reader, user: number, after: number): Promise<{ rows: Record<string, unknown>[]; upTo: number | undefined }>
 }
+
+/** Rows of one part, seen or not, and their bytes: few enough that they are read at one go. */
+const PART = 1_000
+const PART_BYTES = 1_048_576
 
 const pageQuery = prepared<
   { user: number; after: number; limit: number },
@@ -58,14 +65,23 @@ export function tableSource(shape: TableShape): FeedSource {
     sql.table(shape.name),
     columns.map((name) => sql`r.${sql.ref(name)}`),
     sql`r.user_id = c.user_id`,
+    ({ user, after }) => sql`${sql.table(shape.name)} r where user_id = ${user} and id > ${after}`,
+    sizeOf(countedRows(shape).texts, 'r.'),
   )
 }
+
+type Fragment = ReturnType<typeof sql>
+
+/** Rows `r` after an id, among which those of an account are: in an order that an index has. */
+type Rows = (at: { user: number; after: number }) => Fragment
 
 function source(
   table: string,
   from: ReturnType<typeof sql>,
   columns: ReturnType<typeof sql>[],
   owned: ReturnType<typeof sql>,
+  rows: Rows,
+  size?: Fragment,
 ): FeedSource {
   const changed = prepared<Range, FeedRow>(({ q, p }) => ({
     compile: () =>
@@ -75,15 +91,46 @@ function source(
         where c.user_id = ${p.user} and c.tbl = ${sql.lit(table)} and c.seq > ${p.after} and c.seq <= ${p.upTo}
         order by c.seq`.compile(q as Kysely<Tables>),
   }))
-  const all = prepared<{ user: number }, Record<string, unknown>>(({ q, p }) => ({
+  const sizes = prepared<Range, { seq: number; bytes: number }>(({ q, p }) => ({
+    compile: () =>
+      sql<{
+        seq: number
+        bytes: number
+      }>`select c.seq, coalesce(${size ?? sql.lit(ROW_BYTES)}, ${sql.lit(ROW_BYTES)}) as bytes
+        from changes c left join ${from} r on r.id = c.row_id and ${owned} and c.deleted = 0
+        where c.user_id = ${p.user} and c.tbl = ${sql.lit(table)} and c.seq > ${p.after} and c.seq <= ${p.upTo}
+        order by c.seq`.compile(q as Kysely<Tables>),
+  }))
+  const end = prepared<{ user: number; after: number }, { seen: number; upTo: number; last: number }>(({ q, p }) => ({
+    compile: () =>
+      sql<{ seen: number; upTo: number; last: number }>`select count(*) as seen, max(id) as last,
+        max(case when before < ${sql.lit(PART_BYTES)} then id end) as "upTo" from (
+          select id, sum(bytes) over (order by id) - bytes as before from (
+            select id, ${size ?? sql.lit(ROW_BYTES)} as bytes from ${rows(p)} order by id limit ${sql.lit(PART)}
+          ) as weighed
+        ) as part`.compile(q as Kysely<Tables>),
+  }))
+  const within = prepared<{ user: number; after: number; upTo: number }, Record<string, unknown>>(({ q, p }) => ({
     compile: () =>
       sql<Record<string, unknown>>`select ${sql.join(columns)}
-        from (select cast(${p.user} as integer) as user_id) c join ${from} r on ${owned} order by r.id`.compile(
-        q as Kysely<Tables>,
-      ),
+        from (select cast(${p.user} as integer) as user_id) c join ${from} r on ${owned}
+        where r.id > ${p.after} and r.id <= ${p.upTo} order by r.id`.compile(q as Kysely<Tables>),
   }))
-  return { changed: (on, range) => changed(on, range), all: (on, user) => all(on, { user }) }
+  return {
+    changed: (on, range) => changed(on, range),
+    sizes: size && ((on, range) => sizes(on, range)),
+    async part(on, user, after) {
+      const { seen, upTo, last } = (await first(end(on, { user, after })))!
+      if (seen === 0) return { rows: [], upTo: undefined }
+      const isLast = seen < PART && upTo === last
+      return { rows: await within(on, { user, after, upTo }), upTo: isLast ? undefined : upTo }
+    },
+  }
 }
+
+const nodesAfter = (type: string, user: number, after: number) =>
+  sql`select id from nodes where user_id = ${user} and type = ${sql.lit(type)} and id > ${after}
+    order by id limit ${sql.lit(PART)}`
 
 /** The caller's file tree without its root, whose children show no parent. */
 export const filesSource: FeedSource = source(
@@ -96,7 +143,12 @@ export const filesSource: FeedSource = source(
       (name) => sql`r.${sql.ref(name)}`,
     ),
   ],
-  sql`r.user_id = c.user_id and r.parent_id is not null and r.room_id is null and r.trash_id is null`,
+  // The index has the type before the id: named here, every part is a range of it.
+  sql`r.user_id = c.user_id and r.type in ('file', 'directory')
+    and r.parent_id is not null and r.room_id is null and r.trash_id is null`,
+  ({ user, after }) =>
+    sql`(select id from (${nodesAfter('file', user, after)}) f
+      union all select id from (${nodesAfter('directory', user, after)}) d) r where true`,
 )
 
 const joined = (room: ReturnType<typeof sql>) =>
@@ -108,6 +160,7 @@ export const roomsSource: FeedSource = source(
   sql`rooms`,
   ['id', 'name', 'type', 'created_by', 'version', 'created_at', 'updated_at'].map((name) => sql`r.${sql.ref(name)}`),
   joined(sql`r.id`),
+  ({ after }) => sql`rooms r where id > ${after}`,
 )
 
 /** Messages of the caller's rooms. */
@@ -118,4 +171,6 @@ export const messagesSource: FeedSource = source(
     (name) => sql`r.${sql.ref(name)}`,
   ),
   joined(sql`r.room_id`),
+  ({ after }) => sql`messages r where id > ${after}`,
+  sizeOf(['content'], 'r.'),
 )

@@ -19,7 +19,7 @@ export interface Node {
   updated_at: number
 }
 
-const shown = [
+export const nodeColumns = [
   'id',
   'user_id',
   'room_id',
@@ -46,7 +46,7 @@ const rootQuery = prepared<{ user: number }, { id: number }>(({ q, p }) =>
 const childQuery = prepared<{ parent: number; key: string }, Node>(({ q, p }) =>
   q
     .selectFrom('nodes')
-    .select(shown)
+    .select(nodeColumns)
     .where('parent_id', '=', p.parent)
     .where('name_key', '=', p.key)
     .where('trash_id', 'is', null),
@@ -59,7 +59,10 @@ const anyChildQuery = prepared<{ parent: number }, { id: number }>(({ q, p }) =>
 export type NewNode = Pick<
   Node,
   'user_id' | 'room_id' | 'parent_id' | 'name' | 'name_key' | 'type' | 'sha256' | 'size' | 'mtime'
->
+> & {
+  /** The trash entry that hides it; null for a live node. */
+  trash_id: number | null
+}
 
 const insertQuery = prepared<{ [column in keyof NewNode]: NewNode[column] } & { now: number }, { id: number }>(
   ({ q, p }) =>
@@ -78,7 +81,7 @@ const insertQuery = prepared<{ [column in keyof NewNode]: NewNode[column] } & { 
         created_at: p.now,
         updated_at: p.now,
         room_id: p.room_id,
-        trash_id: null,
+        trash_id: p.trash_id,
       })
       .returning('id'),
 )
@@ -143,27 +146,46 @@ export const childOf = (on: Reader, parent: number, key: string): Promise<Node |
 /** What a listing shows of an entry. */
 export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'size' | 'mtime'>
 
-const entriesQuery = prepared<{ parent: number }, Entry>(({ q, p }) =>
+type PartOf = { parent: number; after: string; limit: number }
+
+const entriesQuery = prepared<PartOf, Entry & { name_key: string }>(({ q, p }) =>
   q
     .selectFrom('nodes')
-    .select(['id', 'name', 'type', 'size', 'mtime'])
+    .select(['id', 'name', 'name_key', 'type', 'size', 'mtime'])
     .where('parent_id', '=', p.parent)
-    .where('trash_id', 'is', null),
+    // In the words of the index, which passes over the trash without reading its rows.
+    .where(sql`coalesce(trash_id, 0)`, '=', 0)
+    .where('name_key', '>', p.after)
+    .orderBy('name_key')
+    .limit(p.limit),
 )
 
-/** The live entries of a folder as a listing shows them, in no order. */
-export const entriesOf = (on: Reader, parent: number): Promise<Entry[]> => entriesQuery(on, { parent })
+/** The next live entries of a folder by `name_key`, as a listing shows them; the key of the last is where the next begin. */
+export const entriesAfter = (on: Reader, part: PartOf): Promise<(Entry & { name_key: string })[]> =>
+  entriesQuery(on, part)
 
 /** What an archive has to know of a node. */
-export type Twig = Pick<Node, 'id' | 'parent_id' | 'name' | 'sha256' | 'size' | 'mtime'>
+export type Twig = Pick<Node, 'id' | 'parent_id' | 'name' | 'name_key' | 'sha256' | 'size' | 'mtime'>
 
-/** The live entries of some folders, in the order of their names, at most `limit` of them. */
-export const entriesOfAll = (on: Reader, parents: readonly number[], limit: number): Promise<Twig[]> =>
+/** The next live entries of some folders: by folder, then by name; after one of them where it is given. */
+export const entriesOfAll = (
+  on: Reader,
+  parents: readonly number[],
+  limit: number,
+  after?: Pick<Twig, 'parent_id' | 'name_key'>,
+): Promise<Twig[]> =>
   on.q
     .selectFrom('nodes')
-    .select(['id', 'parent_id', 'name', 'sha256', 'size', 'mtime'])
+    .select(['id', 'parent_id', 'name', 'name_key', 'sha256', 'size', 'mtime'])
     .where('parent_id', 'in', parents)
+    // The range bounds a scan in the order of the index, which Postgres prefers where it expects many entries.
+    .where('parent_id', '>=', Math.min(...parents))
+    .where('parent_id', '<=', Math.max(...parents))
     .where('trash_id', 'is', null)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(parent_id, name_key) > (${after!.parent_id}, ${after!.name_key})`),
+    )
+    .orderBy('parent_id')
     .orderBy('name_key')
     .limit(limit)
     .execute()
@@ -171,8 +193,12 @@ export const entriesOfAll = (on: Reader, parents: readonly number[], limit: numb
 export const hasChildren = async (on: Reader, parent: number): Promise<boolean> =>
   (await anyChildQuery(on, { parent })).length > 0
 
-export async function insertNode(tx: Writer, node: NewNode, now: number): Promise<number> {
-  return (await first(insertQuery(tx, { ...node, now })))!.id
+export async function insertNode(
+  tx: Writer,
+  node: Omit<NewNode, 'trash_id'> & Partial<Pick<NewNode, 'trash_id'>>,
+  now: number,
+): Promise<number> {
+  return (await first(insertQuery(tx, { trash_id: null, ...node, now })))!.id
 }
 
 /** What a file becomes: a content, its time, and the account that pays for it. */
@@ -203,6 +229,19 @@ export const moveNode = (
     .where('id', '=', id)
     .execute()
 
+/**
+ * Whether there are more than `most` nodes in a tree, its top counted: live ones, or those of a trash entry. Looks at no more
+ * than it has to.
+ */
+export async function isLarger(on: Reader, node: number, most: number, entry = 0): Promise<boolean> {
+  const { rows } = await sql<{ count: number }>`with recursive below (id) as (
+      select id from nodes where id = ${node} union all
+      select n.id from nodes n join below b on n.parent_id = b.id
+      where coalesce(n.trash_id, 0) = ${entry}
+    ) select count(*) as count from (select id from below limit ${most + 1}) as counted`.execute(on.q)
+  return Number(rows[0]!.count) > most
+}
+
 /** How far a tree reaches below its top: levels, and bytes of the longest path including its slashes. */
 export interface Extent {
   depth: number
@@ -224,7 +263,7 @@ export async function subtreeOf(on: Reader, node: number, limit: number): Promis
   const { rows } = await sql<Node>`with recursive below (id, depth) as (
       select id, 0 from nodes where id = ${node} union all
       select n.id, b.depth + 1 from nodes n join below b on n.parent_id = b.id where n.trash_id is null
-    ) select ${sql.join(shown.map((column) => sql.ref(`n.${column}`)))}
+    ) select ${sql.join(nodeColumns.map((column) => sql.ref(`n.${column}`)))}
       from below b join nodes n on n.id = b.id order by b.depth, n.id limit ${limit}`.execute(on.q)
   return rows
 }
@@ -243,32 +282,6 @@ export const recordSubtree = (tx: Writer, user: number, node: number, head: numb
     on conflict (user_id, tbl, row_id) do update
     set seq = excluded.seq, deleted = 0, changed_at = excluded.changed_at,
       born = case when changes.deleted = 1 then excluded.born else changes.born end`.execute(tx.q)
-
-/**
- * Puts everything below the root of one account below a folder of another, which owns it from then on with all versions.
- * What is in the trash must be gone before. Returns how many nodes, and their bytes.
- */
-export async function giveTree(tx: Writer, from: number, to: number, folder: number) {
-  const root = await rootOf(tx, from)
-  const { nodes, bytes } = await tx.q
-    .selectFrom('nodes')
-    .select(({ fn }) => [fn.countAll().as('nodes'), fn.sum('size').as('bytes')])
-    .where('user_id', '=', from)
-    .where('room_id', 'is', null)
-    .where('id', '!=', root)
-    .executeTakeFirstOrThrow()
-  const own = tx.q.selectFrom('nodes').select('id').where('user_id', '=', from).where('room_id', 'is', null)
-  await tx.q.updateTable('versions').set({ user_id: to }).where('node_id', 'in', own).execute()
-  await tx.q.updateTable('nodes').set({ parent_id: folder }).where('parent_id', '=', root).execute()
-  await tx.q
-    .updateTable('nodes')
-    .set({ user_id: to })
-    .where('user_id', '=', from)
-    .where('room_id', 'is', null)
-    .where('id', '!=', root)
-    .execute()
-  return { nodes: Number(nodes), bytes: Number(bytes) }
-}
 
 /** Every live folder of an account, for building paths. */
 export const foldersOf = (on: Reader, user: number) =>

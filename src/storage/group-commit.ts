@@ -10,8 +10,12 @@ export interface Transaction {
   begin(): Promise<void>
   /** Whether what was begun can still be committed: an engine may have undone it by itself. */
   isOpen(): boolean
-  /** Ends it; durable when it resolves. Other processes are told of `tellings`, where the engine can. */
+  /**
+   * Ends it; durable when it resolves. Throws when the engine rolled back instead. Other processes are told of `tellings`,
+   * where the engine can.
+   */
   commit(tellings: readonly Telling[]): Promise<void>
+  /** May throw; a transaction that is still open afterwards is rolled back before the next one begins. */
   rollback(): Promise<void>
   /** An error of the engine in the words of the floors above. */
   trouble(error: unknown): unknown
@@ -66,22 +70,33 @@ export function makeGroups(transaction: Transaction, { pass }: Pick<Hearing, 'pa
     } while (queue.length > before && queue.length < GROUP)
   }
 
+  /** Rolls back what is left open. A failure leaves it open; the next group tries again before it begins. */
+  async function clear(): Promise<void> {
+    if (transaction.isOpen()) await transaction.rollback()
+  }
+
+  /** Runs a group to its commit. Returns what to tell this process. Throws when nothing of it was kept. */
+  async function commitGroup(group: Unit[]): Promise<readonly Telling[]> {
+    const { writer, told } = noting(transaction.writer)
+    await clear()
+    await transaction.begin()
+    const { settle, kept } = await runGroup(transaction, writer, group)
+    const tellings = kept ? told() : []
+    await (kept ? transaction.commit(tellings) : transaction.rollback())
+    for (const tell of settle) tell()
+    return tellings
+  }
+
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await gathered()
       const group = queue.splice(0, GROUP)
-      const { writer, told } = noting(transaction.writer)
       try {
-        await transaction.begin()
-        const { settle, kept } = await runGroup(transaction, writer, group)
-        const tellings = kept ? told() : []
-        await (kept ? transaction.commit(tellings) : transaction.rollback())
-        for (const tell of settle) tell()
-        pass(tellings)
+        pass(await commitGroup(group))
       } catch (error) {
-        if (transaction.isOpen()) await transaction.rollback()
-        const trouble = transaction.trouble(error)
-        for (const unit of group) unit.reject(trouble)
+        const reason = transaction.trouble(error)
+        for (const unit of group) unit.reject(reason)
+        await clear().catch(() => undefined)
       }
       units.ended += group.length
     }

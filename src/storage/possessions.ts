@@ -27,16 +27,9 @@ export interface Possessions {
 
 /** Counts what belongs to an account; `tables` are the synchronised ones. */
 export async function possessionsOf(on: Reader, user: number, tables: readonly string[]): Promise<Possessions> {
-  const nodes = await on.q
-    .selectFrom('nodes')
-    .select(({ fn }) => ['type', 'room_id', fn.countAll().as('count'), fn.sum('size').as('bytes')])
-    .where('user_id', '=', user)
-    .where('trash_id', 'is', null)
-    .where((eb) => eb.or([eb('parent_id', 'is not', null), eb('room_id', 'is not', null)]))
-    .groupBy(['type', 'room_id'])
-    .execute()
+  const nodes = await nodesOf(on, user)
   const alone = await roomsAlone(on, user)
-  const sum = (rows: typeof nodes, of: 'count' | 'bytes') => rows.reduce((total, row) => total + Number(row[of]), 0)
+  const sum = (rows: typeof nodes, of: 'count' | 'bytes') => rows.reduce((total, row) => total + row[of], 0)
   const own = nodes.filter(({ room_id }) => room_id === null)
   const ofType = (type: 'file' | 'directory') => own.filter((row) => row.type === type)
   const shared = nodes.filter(({ type, room_id }) => type === 'file' && room_id !== null && !alone.has(room_id))
@@ -55,6 +48,46 @@ export async function possessionsOf(on: Reader, user: number, tables: readonly s
     devices: await countOf(on, 'device_tokens', user),
     sessions: await countOf(on, 'sessions', user),
   }
+}
+
+interface Counted {
+  type: 'file' | 'directory'
+  room_id: number | null
+  count: number
+  bytes: number
+}
+
+/** Nodes that one statement counts. */
+const PAGE = 5_000
+
+/** Live nodes of an account by type and room, its root not among them; counted while others have their turn. */
+async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
+  const counted: Counted[] = []
+  for (const type of ['file', 'directory'] as const) {
+    for (let after = 0, seen = PAGE; seen === PAGE;) {
+      const { rows } = await sql<{ room_id: number | null; live: number; count: number; bytes: number; last: number }>`
+        select room_id, live, count(*) as count, sum(size) as bytes, max(id) as last from (
+          select id, room_id, size, case when trash_id is null and coalesce(parent_id, room_id) is not null
+            then 1 else 0 end as live
+          from nodes where user_id = ${user} and type = ${type} and id > ${after} order by id limit ${PAGE}
+        ) page group by room_id, live`.execute(on.q)
+      seen = 0
+      for (const { room_id, live, count, bytes, last } of rows) {
+        seen += Number(count)
+        after = Math.max(after, Number(last))
+        if (live === 1) counted.push({ type, room_id, count: Number(count), bytes: Number(bytes) })
+      }
+      if (seen === PAGE) await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  return counted
+}
+
+/** How many messages an account has in rooms that others are in too. */
+export async function sharedMessagesOf(on: Reader, user: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from messages where user_id = ${user}
+    and room_id in (select room_id from room_members where user_id <> ${user})`.execute(on.q)
+  return Number(rows[0]!.count)
 }
 
 async function countOf(

@@ -11,6 +11,9 @@ import { Connection, sqliteWords } from './sqlite.ts'
 /** Rows taken at once; those of `contents` hold up to 64 KiB each. */
 const PAGE = 200
 
+/** What the triggers of other tables write. */
+export const COUNTS = 'data_usage'
+
 export interface Column {
   name: string
   /** As the catalogue names it: bigint, text, double precision, bytea. */
@@ -28,7 +31,7 @@ export interface Table {
   bytes: number
 }
 
-/** The tables of this schema, by name. */
+/** The tables of this schema by name, the counts of triggers last: they count what is copied too. */
 export async function tablesOf(at: Reader): Promise<Table[]> {
   const { rows } = await sql<{ tbl: string; bytes: number } & Column>`
     select c.relname as tbl, pg_total_relation_size(c.oid) as bytes, a.attname as name,
@@ -50,7 +53,7 @@ export async function tablesOf(at: Reader): Promise<Table[]> {
     table.columns.push({ name, type, required: Boolean(required), standard })
   }
   for (const { tbl, name } of keys) tables.get(tbl)?.key.push(name)
-  return [...tables.values()]
+  return [...tables.values()].sort((a, b) => Number(a.name === COUNTS) - Number(b.name === COUNTS))
 }
 
 /** What a synchronised table has by itself; the rest is as it was declared. */
@@ -133,6 +136,7 @@ export async function copyToFile(at: Reader, file: string, { without, progress }
     const due = taken.reduce((sum, { bytes }) => sum + bytes, 0)
     let done = 0
     for (const table of taken) {
+      if (table.name === COUNTS) await made.run(CompiledQuery.raw(`delete from ${COUNTS}`))
       await copyRows(at, made, table)
       done += table.bytes
       progress?.(done, due)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database, Reader, Writer } from './database.ts'
-import { tablesOf, type Table } from './postgres-copy.ts'
+import { COUNTS, tablesOf, type Table } from './postgres-copy.ts'
 
 // The way of a database into Postgres: from a file of SQLite with the same tables, all in one transaction.
 
@@ -86,6 +86,7 @@ export async function fillPostgres(database: Database, from: Reader, progress?: 
     await withoutReferences(tx, async () => {
       for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(tx.q)
       for (const [index, table] of tables.entries()) {
+        if (table.name === COUNTS) await sql`delete from ${sql.table(COUNTS)}`.execute(tx.q)
         await fillTable(tx, from, table)
         progress?.(index + 1, tables.length)
       }

@@ -12,7 +12,7 @@ const PAUSE_MS = { first: 250, most: 15_000 }
 /** When the other end has said nothing for so long it is asked whether it is still there, ms. */
 const SILENCE_MS = 30_000
 
-const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room'
+const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
 /** Tellings in one message: some 50 bytes each at most, of 8,000 that a message may have. */
 const AT_ONCE = 150
@@ -45,30 +45,31 @@ export function makeListening(config: pg.ClientConfig, { pass, missed }: Pick<He
   let hasBegun = false
   let isClosed = false
 
-  async function listen(): Promise<void> {
+  function start(): void {
     const made = new pg.Client({ ...config, keepAliveInitialDelayMillis: SILENCE_MS })
     client = made
     // A lost connection says so more than once.
     const again = () => {
       if (client !== made) return
       client = undefined
-      void made.end().catch(() => undefined)
+      made.end().catch(() => undefined)
       if (isClosed) return
-      timer = setTimeout(() => void listen(), pause).unref()
+      timer = setTimeout(start, pause).unref()
       pause = Math.min(2 * pause, PAUSE_MS.most)
     }
     made.on('error', again)
     made.on('end', again)
     made.on('notification', ({ payload }) => pass(readNotification(payload ?? '')))
-    try {
-      await made.connect()
-      await made.query(`listen ${CHANNEL}`)
-    } catch {
-      return again()
+    const listening = () => {
+      pause = PAUSE_MS.first
+      // From here on everything is heard; what was told before was not.
+      missed()
     }
-    pause = PAUSE_MS.first
-    // From here on everything is heard; what was told before was not.
-    missed()
+    made
+      .connect()
+      .then(() => made.query(`listen ${CHANNEL}`))
+      .then(listening)
+      .catch(again)
   }
 
   return {
@@ -76,12 +77,13 @@ export function makeListening(config: pg.ClientConfig, { pass, missed }: Pick<He
     begin(): void {
       if (hasBegun || isClosed) return
       hasBegun = true
-      void listen()
+      start()
     },
     async close(): Promise<void> {
       isClosed = true
       clearTimeout(timer)
-      await client?.end()
+      // A connection that is just being made may fail to.
+      await client?.end().catch(() => undefined)
     },
   }
 }

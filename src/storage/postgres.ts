@@ -51,6 +51,11 @@ const postgresWords: Words = {
   bytes: sql`bytea`,
   strict: sql``,
   clustered: sql``,
+  trigger: ({ name, when }, body) => [
+    sql`create function ${sql.raw(name)}() returns trigger language plpgsql as $$ begin ${body};
+      return ${sql.raw(when.startsWith('before delete') ? 'old' : 'null')}; end $$`,
+    sql`create trigger ${sql.raw(name)} ${sql.raw(when)} for each row execute function ${sql.raw(name)}()`,
+  ],
 }
 
 const BOOL = 16
@@ -111,9 +116,11 @@ class Asking implements DatabaseConnection, Reader {
     throw new Error('Rows are read in pages.')
   }
 
-  /** Statements without parameters or rows, such as `commit`; several are separated by semicolons. */
-  async exec(text: string): Promise<void> {
-    await this.#ask({ text })
+  /** Runs statements without parameters or rows, separated by semicolons. Returns the command tag of the last one. */
+  async exec(text: string): Promise<string> {
+    // `pg` types one result; several statements have one each.
+    const answer = (await this.#ask({ text })) as pg.QueryResult | pg.QueryResult[]
+    return (Array.isArray(answer) ? answer.at(-1)! : answer).command
   }
 }
 
@@ -141,9 +148,10 @@ function dialectFor(connection: Asking): Dialect {
 const askingOf = (client: pg.Pool | pg.PoolClient | pg.Client): Asking =>
   new Asking((query) => client.query(query).catch((error: unknown) => Promise.reject(postgresTrouble(error) as Error)))
 
-/** The connection on which this process writes; a lost one is replaced when the next transaction begins. */
-function makeWriting(config: pg.ClientConfig, patience: number) {
+/** The connection on which this process writes; `connect` replaces one that was lost. */
+function makeWriterConnection(config: pg.ClientConfig, patience: number) {
   let client: pg.Client | undefined
+  /** Whether a transaction is open that can still be committed: none is without the connection it was begun on. */
   let isOpen = false
 
   const asking = new Asking(async (query) => {
@@ -155,23 +163,52 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
     }
   })
 
-  async function connect(): Promise<void> {
-    const made = new pg.Client(config)
-    // Without a connection nothing of the transaction is left.
-    const lost = () => {
-      if (client === made) client = undefined
+  return {
+    asking,
+    isConnected: () => client !== undefined,
+    isOpen: () => isOpen,
+    opened: () => void (isOpen = true),
+    ended: () => void (isOpen = false),
+
+    async connect(): Promise<void> {
+      const made = new pg.Client(config)
+      const lost = () => {
+        if (client !== made) return
+        client = undefined
+        isOpen = false
+      }
+      made.on('error', lost)
+      made.on('end', lost)
+      try {
+        await made.connect()
+        // Whatever the server's own standard is: what is acknowledged is on its disk.
+        await made.query(
+          `set synchronous_commit = on; set lock_timeout = ${patience};
+           set idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
+        )
+        client = made
+      } catch (error) {
+        made.end().catch(() => undefined)
+        throw postgresTrouble(error)
+      }
+    },
+
+    /** Closes a connection in an unknown state; the server rolls back what was open on it. */
+    discard(): void {
+      const broken = client
+      client = undefined
       isOpen = false
-    }
-    made.on('error', lost)
-    made.on('end', lost)
-    await made.connect()
-    client = made
-    // Whatever the server's own standard is: what is acknowledged is on its disk.
-    await asking.exec(
-      `set synchronous_commit = on; set lock_timeout = ${patience};
-       set idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
-    )
+      broken?.end().catch(() => undefined)
+    },
+
+    close: async () => client?.end(),
   }
+}
+
+/** The transactions of this process that write, one after another on one connection. */
+function makeWriting(config: pg.ClientConfig, patience: number) {
+  const connection = makeWriterConnection(config, patience)
+  const { asking, discard, isOpen } = connection
 
   const writer: BareWriter = {
     engine: asking.engine,
@@ -184,23 +221,17 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
         await asking.exec('release part')
         return value
       } catch (error) {
-        if (isOpen) await asking.exec('rollback to part; release part')
+        if (isOpen()) await asking.exec('rollback to part; release part')
         throw error
       }
     },
   }
 
   const begin = async () => {
-    if (!client) await connect()
+    if (!connection.isConnected()) await connection.connect()
     await asking.exec(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`)
   }
-  const ended = async (statement: string) => {
-    try {
-      await asking.exec(statement)
-    } finally {
-      isOpen = false
-    }
-  }
+  const rollback = () => asking.exec('rollback').then(connection.ended, discard)
 
   const transaction: Transaction = {
     writer,
@@ -209,21 +240,29 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
         await begin()
       } catch (error) {
         // The wait for the lock ended without it, or the connection was lost since the last time.
-        if (client) {
-          await asking.exec('rollback')
+        if (connection.isConnected()) {
+          await rollback()
           throw error
         }
         await begin()
       }
-      isOpen = true
+      connection.opened()
     },
-    isOpen: () => isOpen,
-    // All in one message: it costs no way there and back.
-    commit: (tellings) => ended([...notifications(tellings), 'commit'].join(';')),
-    rollback: () => ended('rollback').catch(() => undefined),
+    isOpen,
+    async commit(tellings) {
+      // One message, one round trip. After an error the connection may be in any state.
+      const tag = await asking.exec([...notifications(tellings), 'commit'].join(';')).catch((error: unknown) => {
+        discard()
+        throw error
+      })
+      connection.ended()
+      // COMMIT of a transaction in which a statement failed rolls back, and is no error (documentation of COMMIT).
+      if (tag !== 'COMMIT') throw new Error(`Postgres answered COMMIT with ${tag}: nothing was kept.`)
+    },
+    rollback,
     trouble: postgresTrouble,
   }
-  return { transaction, close: async () => client?.end() }
+  return { transaction, close: connection.close }
 }
 
 /** What cannot be kept by a server as it is set up. */
@@ -252,6 +291,17 @@ async function damageOf(on: Reader): Promise<Damage[]> {
   return rows.map(({ name, tbl }) => ({ text: `${name} of ${tbl} is not valid: rows may break it.` }))
 }
 
+async function shrink({ q }: Reader): Promise<{ before: number; after: number }> {
+  const size = async () => {
+    const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(q)
+    return rows[0]!.bytes
+  }
+  const before = await size()
+  for (const { name } of await q.introspection.getTables())
+    await sql`vacuum (full, analyze) ${sql.table(name)}`.execute(q)
+  return { before, after: await size() }
+}
+
 /** Opens a database of a Postgres server, given as `postgres://USER@HOST/NAME`. Throws a sentence when that cannot be. */
 export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Promise<Database> {
   const config: pg.ClientConfig = {
@@ -262,8 +312,10 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
   }
   const poolOf = (max: number) => {
     const pool = new pg.Pool({ ...config, max })
-    // A connection that was lost while nobody used it: the pool makes another.
+    // The pool replaces a connection that is lost while idle.
     pool.on('error', () => undefined)
+    // One that is lost while checked out fails the next query on it; without a listener its event would end the process.
+    pool.on('connect', (client) => client.on('error', () => undefined))
     return pool
   }
   const readers = poolOf(READERS)
@@ -310,20 +362,10 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
     copyTo: (file, options) => snapshot((at) => copyToFile(at, file, options)),
     // Nothing that Postgres tells without looking at every table names a state for good.
     state: () => Promise.resolve(undefined),
+    onMoved: () => undefined,
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
     damage: () => damageOf(read),
-    async shrink() {
-      const size = async () => {
-        const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(
-          read.q,
-        )
-        return rows[0]!.bytes
-      }
-      const before = await size()
-      for (const { name } of await read.q.introspection.getTables())
-        await sql`vacuum (full, analyze) ${sql.table(name)}`.execute(read.q)
-      return { before, after: await size() }
-    },
+    shrink: () => shrink(read),
     async describe() {
       const { rows } = await sql<Record<string, string>>`select 'PostgreSQL' as engine,
         current_setting('server_version') as version, current_setting('fsync') as fsync, 'on' as synchronous_commit,

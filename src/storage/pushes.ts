@@ -1,4 +1,7 @@
+import { sql } from 'kysely'
+import { sizeOf } from './data-usage.ts'
 import { first, prepared, preparedRows, type Reader, type Writer } from './database.ts'
+import { deleteOldest } from './slices.ts'
 import type { IdempotencyKeyRow, PushedOperationRow } from './tables.ts'
 
 // What was answered to a pushed operation or a keyed request, kept so that a repetition gets the same answer.
@@ -36,8 +39,48 @@ export const keyedAnswer = (on: Reader, user: number, key: string) => first(keyQ
 export const rememberAnswer = (tx: Writer, row: IdempotencyKeyRow) =>
   tx.q.insertInto('idempotency_keys').values(row).execute()
 
-/** Forgets answers older than `before`. */
-export async function forgetPushes(tx: Writer, before: number): Promise<void> {
-  await tx.q.deleteFrom('pushed_operations').where('created_at', '<', before).execute()
-  await tx.q.deleteFrom('idempotency_keys').where('created_at', '<', before).execute()
+/** Forgets answers to operations. */
+export const forgetOperations = deleteOldest({
+  table: 'pushed_operations',
+  age: 'created_at',
+  key: ['user_id', 'op_id'],
+})
+
+/** Forgets answers to keyed requests. */
+export const forgetKeys = deleteOldest({ table: 'idempotency_keys', age: 'created_at', key: ['user_id', 'key'] })
+
+const remembered = ['pushed_operations', 'idempotency_keys'] as const
+const texts = {
+  pushed_operations: ['op_id', 'payload_hash', 'result'],
+  idempotency_keys: ['key', 'payload_hash', 'answer'],
+} as const
+
+/** For each account of which more than `max` bytes are remembered the moment up to which they are to be forgotten. */
+export async function excessPushes(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
+  const sizes = remembered.map(
+    (table) => sql`select user_id, created_at, ${sizeOf(texts[table])} as size from ${sql.table(table)}
+      where user_id in (select user_id from data_usage where kind = 'pushes' and bytes > ${max})`,
+  )
+  const { rows } = await sql<{ user: number; upTo: number }>`select user_id as "user", max(created_at) as "upTo" from (
+      select user_id, created_at, sum(size) over (partition by user_id order by created_at desc) as total
+      from (${sql.join(sizes, sql` union all `)}) each_one
+    ) summed where total > ${max} group by user_id`.execute(on.q)
+  return rows
+}
+
+/** Forgets what is remembered of an account up to a moment, at most `limit` of each kind. Returns how many of the larger kind. */
+export async function forgetPushesUpTo(
+  tx: Writer,
+  { user, upTo }: { user: number; upTo: number },
+  limit: number,
+): Promise<number> {
+  const counts: number[] = []
+  for (const table of remembered) {
+    const key = sql.ref(texts[table][0])
+    const { rows } = await sql`delete from ${sql.table(table)} where user_id = ${user} and ${key} in (
+      select ${key} from ${sql.table(table)} where user_id = ${user} and created_at <= ${upTo} limit ${limit}
+    ) returning 1 as gone`.execute(tx.q)
+    counts.push(rows.length)
+  }
+  return Math.max(...counts)
 }

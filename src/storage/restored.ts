@@ -9,6 +9,7 @@ export const passingTables = [
   'setup_links',
   'bypass_codes',
   'collector_holds',
+  'content_removals',
 ] as const
 
 /**

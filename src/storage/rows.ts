@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { countRows, countUncounted, ROW_BYTES, sizeOf, textsOf, type CountedRows } from './data-usage.ts'
 import { first, prepared, preparedRows, type Database, type Reader, type Words, type Writer } from './database.ts'
 import type { SyncedRow, Tables } from './tables.ts'
 
@@ -8,7 +9,7 @@ export interface TableShape {
   columns: readonly { name: string; type: string; required: boolean; default: string | number | null }[]
 }
 
-/** A value as it is stored: booleans are 0 or 1, json is its text. */
+/** A value as it is stored: booleans are 0 or 1, lists of texts are JSON. */
 export type Stored = string | number | null
 
 type AnyTables = Tables & Record<string, SyncedRow>
@@ -50,7 +51,11 @@ export async function ensureTablesIn(on: Reader, words: Words, shapes: readonly 
       )
     }
   }
+  await countUncounted(on, shapes.map(countedRows))
 }
+
+/** A synchronised table, as its rows are counted. */
+export const countedRows = ({ name, columns }: TableShape): CountedRows => ({ name, texts: textsOf(columns) })
 
 /** A row as it is read: `user_id` stays in storage. */
 export type SyncedRowOf = Omit<SyncedRow, 'user_id' | 'id'> & { id: number }
@@ -72,9 +77,21 @@ export interface RowTable {
     user: number,
     rows: readonly { values: Record<string, Stored>; stamps: RowStamps }[],
   ): Promise<number[]>
-  /** Changes the given columns and raises the version. */
-  update(tx: Writer, id: number, values: Record<string, Stored>, now: string): Promise<void>
-  remove(tx: Writer, id: number): Promise<void>
+  /**
+   * Changes the given columns and raises the version. Returns by how many bytes the row grew; undefined, and nothing changed,
+   * when that is more than `room`, unless that is below 0.
+   */
+  update(
+    tx: Writer,
+    id: number,
+    values: Record<string, Stored>,
+    now: string,
+    room?: number,
+  ): Promise<number | undefined>
+  /** Returns how many bytes the row had. */
+  remove(tx: Writer, id: number): Promise<number>
+  /** Bytes that a new row counts. */
+  size(values: Record<string, Stored>): number
   /** One row of the account, without `user_id`. */
   get(on: Reader, user: number, id: number): Promise<SyncedRowOf | undefined>
   /** The next rows of the account by id, without `user_id`. */
@@ -85,6 +102,18 @@ export interface RowTable {
 
 /** The columns every synchronised row shows beside the declared ones. */
 export const commonColumns = ['id', 'version', 'created_at', 'updated_at'] as const
+
+/** Bytes of texts as they are stored. */
+const bytesIn = (values: readonly unknown[]): number =>
+  values.reduce((sum: number, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0)
+
+/** Bytes that a new row counts; the columns not given have their default. */
+const rowSize = ({ columns }: TableShape, values: Record<string, Stored>): number =>
+  ROW_BYTES +
+  bytesIn(textsOf(columns).map((text) => values[text] ?? (text in values ? null : standardOf(columns, text))))
+
+const standardOf = (columns: TableShape['columns'], name: string): Stored =>
+  columns.find((column) => column.name === name)!.default
 
 /** Storing new rows of one table. */
 function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
@@ -114,6 +143,8 @@ function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
       }
       return row
     })
+    const bytes = rows.reduce((sum, { values }) => sum + rowSize(shape, values), 0)
+    await countRows(tx, user, rows.length, bytes)
     // Ids count up in the order of the rows; in which order they are returned is up to the engine.
     return (await insertQuery(tx, parameters)).map(({ id }) => id).sort((a, b) => a - b)
   }
@@ -130,12 +161,11 @@ function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
   }
 }
 
-/** The queries of one synchronised table. */
-export function rowTable(shape: TableShape): RowTable {
+/** Changing and removing rows of one table. */
+function alteration(shape: TableShape): Pick<RowTable, 'update' | 'remove' | 'size'> {
   const name = shape.name
-  const shown = [...commonColumns, ...shape.columns.map((column) => column.name)]
   const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
-  const updates = new Map<string, ReturnType<typeof updateOf>>()
+  const updates = new Map<string, { update: ReturnType<typeof updateOf>; size: ReturnType<typeof sizeOfTexts> }>()
 
   const updateOf = (columns: string[]) =>
     prepared<Record<string, unknown>, never>(({ q, p }) =>
@@ -148,11 +178,49 @@ export function rowTable(shape: TableShape): RowTable {
         } as never)
         .where('id', '=', p['id'] as never),
     )
-  const removeQuery = prepared<{ id: number }, never>(({ q, p }) =>
-    any(q)
-      .deleteFrom(name)
-      .where('id', '=', p.id as never),
-  )
+  const { texts } = countedRows(shape)
+  const removeQuery = prepared<{ id: number }, { user_id: number; bytes: number }>(({ q, p }) => ({
+    compile: () =>
+      sql<{ user_id: number; bytes: number }>`delete from ${sql.table(name)} where id = ${p.id}
+        returning user_id, ${sizeOf(texts)} as bytes`.compile(q),
+  }))
+  const sizeOfTexts = (columns: string[]) =>
+    prepared<{ id: number }, { user_id: number; bytes: number }>(({ q, p }) => ({
+      compile: () =>
+        sql<{ user_id: number; bytes: number }>`select user_id, ${sizeOf(columns)} as bytes
+          from ${sql.table(name)} where id = ${p.id}`.compile(q),
+    }))
+  return {
+    async update(tx, id, values, now, room = -1) {
+      // The columns present decide the statement; sorting them keeps the number of statements small.
+      const columns = Object.keys(values).sort()
+      const key = columns.join()
+      const parameters: Record<string, unknown> = { id, now }
+      for (const column of columns) parameters[`c_${column}`] = values[column]
+      const changed = texts.filter((column) => column in values)
+      let known = updates.get(key)
+      if (!known) updates.set(key, (known = { update: updateOf(columns), size: sizeOfTexts(changed) }))
+      const found = changed.length > 0 ? await first(known.size(tx, { id })) : undefined
+      const growth = found ? ROW_BYTES + bytesIn(changed.map((column) => values[column])) - found.bytes : 0
+      if (room >= 0 && growth > room) return undefined
+      await known.update(tx, parameters)
+      if (growth !== 0) await countRows(tx, found!.user_id, 0, growth)
+      return growth
+    },
+    async remove(tx, id) {
+      const gone = await first(removeQuery(tx, { id }))
+      if (gone) await countRows(tx, gone.user_id, -1, -gone.bytes)
+      return gone?.bytes ?? 0
+    },
+    size: (values) => rowSize(shape, values),
+  }
+}
+
+/** The queries of one synchronised table. */
+export function rowTable(shape: TableShape): RowTable {
+  const name = shape.name
+  const shown = [...commonColumns, ...shape.columns.map((column) => column.name)]
+  const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
   const getQuery = prepared<{ user: number; id: number }, SyncedRowOf>(({ q, p }) =>
     any(q)
       .selectFrom(name)
@@ -178,19 +246,7 @@ export function rowTable(shape: TableShape): RowTable {
   )
   return {
     ...insertion(shape),
-    async update(tx, id, values, now) {
-      // The columns present decide the statement; sorting them keeps the number of statements small.
-      const columns = Object.keys(values).sort()
-      const key = columns.join()
-      let query = updates.get(key)
-      if (!query) updates.set(key, (query = updateOf(columns)))
-      const parameters: Record<string, unknown> = { id, now }
-      for (const column of columns) parameters[`c_${column}`] = values[column]
-      await query(tx, parameters)
-    },
-    async remove(tx, id) {
-      await removeQuery(tx, { id })
-    },
+    ...alteration(shape),
     get: (on, user, id) => first(getQuery(on, { user, id })),
     after: (on, user, id, limit) => afterQuery(on, { user, id, limit }),
     async version(on, user, id) {

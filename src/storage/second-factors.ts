@@ -1,4 +1,5 @@
 import { first, prepared, type Reader, type Writer } from './database.ts'
+import { FORMER_USER } from './former-user.ts'
 import type { BypassCodeRow, SecondFactorRow, UserRow } from './tables.ts'
 
 const factorQuery = prepared<{ user: number }, SecondFactorRow>(({ q, p }) =>
@@ -169,6 +170,7 @@ export async function factorStates(on: Reader, user?: number): Promise<FactorSta
         .whereRef('c.user_id', '=', 'u.id')
         .as('backup_codes'),
     ])
+    .where('u.username', '<>', FORMER_USER)
     .$if(user !== undefined, (query) => query.where('u.id', '=', user!))
     .orderBy('u.username')
     .execute()

@@ -14,6 +14,7 @@ export const isCurrent = (eb: ExpressionBuilder<Tables, 'sessions'>, { idleSince
 
 export interface SessionHolder {
   session_id: number
+  created_at: number
   last_used_at: number
   user_id: number
   username: string
@@ -28,6 +29,7 @@ const holderQuery = prepared<{ hash: string; idleSince: number; madeSince: numbe
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .select([
       'sessions.id as session_id',
+      'sessions.created_at',
       'sessions.last_used_at',
       'users.id as user_id',
       'users.username',
@@ -45,6 +47,19 @@ const holderQuery = prepared<{ hash: string; idleSince: number; madeSince: numbe
 export const sessionHolder = (on: Reader, hash: string, bounds: SessionBounds): Promise<SessionHolder | undefined> =>
   first(holderQuery(on, { hash, ...bounds }))
 
+/** Which of these sessions are not over, of accounts that may sign in. */
+export async function livingSessions(on: Reader, ids: readonly number[], bounds: SessionBounds): Promise<number[]> {
+  const rows = await on.q
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select('sessions.id')
+    .where('sessions.id', 'in', ids)
+    .where('users.disabled_at', 'is', null)
+    .where((eb) => isCurrent(eb as unknown as ExpressionBuilder<Tables, 'sessions'>, bounds))
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** Begins a session and ends those of the account beyond `max` that were used longest ago. Returns its id. */
 export async function insertSession(tx: Writer, session: Omit<SessionRow, 'id'>, max: number): Promise<number> {
   const others = await tx.q
@@ -55,7 +70,10 @@ export async function insertSession(tx: Writer, session: Omit<SessionRow, 'id'>,
     .orderBy('id', 'desc')
     .execute()
   const excess = others.slice(max - 1).map(({ id }) => id)
-  if (excess.length > 0) await tx.q.deleteFrom('sessions').where('id', 'in', excess).execute()
+  if (excess.length > 0) {
+    await tx.q.deleteFrom('sessions').where('id', 'in', excess).execute()
+    tx.tell('access', session.user_id, 0)
+  }
   const { id } = await tx.q.insertInto('sessions').values(session).returning('id').executeTakeFirstOrThrow()
   return id
 }
@@ -93,12 +111,20 @@ export async function deleteSession(tx: Writer, user: number, id: number): Promi
     .where('user_id', '=', user)
     .returning('id')
     .execute()
+  if (gone.length > 0) tx.tell('access', user, 0)
   return gone.length > 0
 }
 
+/** Tells of every account of which sessions ended. Returns how many sessions there were. */
+function ended(tx: Writer, gone: readonly { user_id: number }[]): number {
+  for (const user of new Set(gone.map(({ user_id }) => user_id))) tx.tell('access', user, 0)
+  return gone.length
+}
+
 /** Ends the session with this hash, whoever's it is. */
-export const deleteSessionByHash = (tx: Writer, hash: string) =>
-  tx.q.deleteFrom('sessions').where('token_hash', '=', hash).execute()
+export async function deleteSessionByHash(tx: Writer, hash: string): Promise<void> {
+  ended(tx, await tx.q.deleteFrom('sessions').where('token_hash', '=', hash).returning('user_id').execute())
+}
 
 /** Ends all sessions of an account but one. Returns how many there were. */
 export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promise<number> {
@@ -106,16 +132,14 @@ export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promi
     .deleteFrom('sessions')
     .where('user_id', '=', user)
     .where('id', '!=', but)
-    .returning('id')
+    .returning('user_id')
     .execute()
-  return gone.length
+  return ended(tx, gone)
 }
 
 /** Ends every session of everybody. Returns how many there were. */
-export async function deleteAllSessions(tx: Writer): Promise<number> {
-  const gone = await tx.q.deleteFrom('sessions').returning('id').execute()
-  return gone.length
-}
+export const deleteAllSessions = async (tx: Writer): Promise<number> =>
+  ended(tx, await tx.q.deleteFrom('sessions').returning('user_id').execute())
 
 /** Removes sessions that are over. */
 export const sweepSessions = (tx: Writer, { idleSince, madeSince }: SessionBounds) =>

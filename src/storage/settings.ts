@@ -32,14 +32,36 @@ const put = (tx: Writer, key: string, value: string) =>
 
 /** A fact about this installation that is made once: stored when missing, then always the same. */
 export async function instanceFact(tx: Writer, key: string, make: () => string): Promise<string> {
-  const row = await tx.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst()
-  if (row) return row.value
+  const known = await findFact(tx, key)
+  if (known !== undefined) return known
   const value = make()
   await tx.q.insertInto('instance').values({ key, value }).execute()
   return value
 }
 
-/** The fact that an installation which was opened before has under a key. */
+/** Notes something about this installation that may change, or forgets it when `value` is undefined. */
+export async function noteFact(tx: Writer, key: string, value: string | undefined): Promise<void> {
+  await tx.q.deleteFrom('instance').where('key', '=', key).execute()
+  if (value !== undefined) await tx.q.insertInto('instance').values({ key, value }).execute()
+}
+
+/** The fact that an installation has under a key; undefined when it has none. */
+export async function findFact(on: Reader, key: string): Promise<string | undefined> {
+  return (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst())?.value
+}
+
+/** Stores a fact, in the place of what was there. */
+export async function putFact(tx: Writer, key: string, value: string): Promise<void> {
+  await tx.q
+    .insertInto('instance')
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+    .execute()
+}
+
+/** The same of one that was opened before. */
 export async function knownFact(on: Reader, key: string): Promise<string> {
-  return (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirstOrThrow()).value
+  const value = await findFact(on, key)
+  if (value === undefined) throw new Error(`The installation has no ${key}.`)
+  return value
 }

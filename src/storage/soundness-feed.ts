@@ -2,7 +2,8 @@ import { sql, type RawBuilder } from 'kysely'
 import { advance, recordAll } from './changes.ts'
 import type { Reader, Writer } from './database.ts'
 
-// Whether every account's feed tells of exactly what the account sees, and what mends it where it does not.
+// Whether every account's feed tells of exactly what the account sees, and what mends it where it does not. Nobody reads
+// the feed of an account that is being removed.
 
 type Part = RawBuilder<unknown>
 
@@ -28,6 +29,8 @@ const viewOf = (table: string): View => {
   return { table, from: sql`${sql.table(table)} r where true`, user: sql`r.user_id`, row: sql`r.id` }
 }
 
+const stays = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
+
 /** A change of an account's feed. */
 export interface FeedSpot {
   user_id: number
@@ -42,7 +45,7 @@ export async function untoldRows(on: Reader, table: string, limit: number): Prom
     await sql<FeedSpot>`select ${user} as user_id, ${sql.lit(table)} as tbl, ${row} as row_id from ${from}
     and not exists (
       select 1 from changes c where c.user_id = ${user} and c.tbl = ${table} and c.row_id = ${row} and c.deleted = 0
-    ) limit ${limit}`.execute(on.q)
+    ) and ${stays(user)} limit ${limit}`.execute(on.q)
   return rows
 }
 
@@ -51,7 +54,8 @@ export async function strayChanges(on: Reader, table: string, limit: number): Pr
   const { from, user, row } = viewOf(table)
   const { rows } = await sql<FeedSpot>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
-    and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id) limit ${limit}`.execute(on.q)
+    and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
+    and ${stays(sql`c.user_id`)} limit ${limit}`.execute(on.q)
   return rows
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader } from './database.ts'
+import { FORMER_USER } from './former-user.ts'
 
 // Whether rows are as the rest of svc relies on. Each question answers at most `limit` rows that are not; none is asked by
 // requests. What the database enforces by itself is asked too: files can be changed by others, and disks forget.
@@ -27,11 +28,13 @@ export async function misplacedNodes(on: Reader, limit: number): Promise<NodeFla
         when p.type <> 'directory' then 'parent-is-file'
         when p.id is not null and coalesce(p.room_id, 0) <> coalesce(n.room_id, 0) then 'parent-elsewhere'
         when n.room_id is null and p.user_id <> n.user_id then 'parent-elsewhere'
-        when n.trash_id is null and p.trash_id is not null then 'parent-in-trash'
+        when n.trash_id is null and pt.state = 'kept' then 'parent-in-trash'
         when n.trash_id is not null and t.id is null then 'trash-entry-missing'
       end as flaw
       from nodes n left join nodes p on p.id = n.parent_id left join trash t on t.id = n.trash_id
+      left join trash pt on pt.id = p.trash_id
       left join users u on u.id = n.user_id
+      where not exists (select 1 from removals g where g.user_id = n.user_id)
     ) judged where flaw is not null order by id limit ${limit}`.execute(on.q)
   return rows
 }
@@ -60,6 +63,7 @@ export const rootlessAccounts = (on: Reader, limit: number): Promise<{ username:
     )
     .select('u.username')
     .where('r.id', 'is', null)
+    .where('u.username', '<>', FORMER_USER)
     .orderBy('u.username')
     .limit(limit)
     .execute()
@@ -71,6 +75,7 @@ export const uncountedAccounts = (on: Reader, limit: number): Promise<{ username
     .leftJoin('counters as c', 'c.user_id', 'u.id')
     .select('u.username')
     .where('c.user_id', 'is', null)
+    .where('u.username', '<>', FORMER_USER)
     .orderBy('u.username')
     .limit(limit)
     .execute()
@@ -81,6 +86,8 @@ export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; pat
     .selectFrom('trash as t')
     .leftJoin('nodes as n', 'n.id', 't.node_id')
     .select(['t.id', 't.path'])
+    // What is unfinished is on its way.
+    .where('t.state', '=', 'kept')
     .where(({ or, eb, ref }) =>
       or([eb('n.id', 'is', null), eb('n.trash_id', 'is', null), eb('n.trash_id', '!=', ref('t.id'))]),
     )

@@ -21,11 +21,12 @@ import type { CopyOptions, Damage, Database, Reader, Words } from './database.ts
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { makeHearing, type BareWriter } from './hearing.ts'
+import { guardFiles, type FileGuard } from './sqlite-guard.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
 
-// What of this floor knows SQLite stands here, in `sqlite-copy.ts` for copies of a database, and in `sqlite-state.ts` for
-// whether one has changed. Everything above speaks Kysely and the words of `Database`.
+// What of this floor knows SQLite stands here, in `sqlite-copy.ts` for copies of a database, in `sqlite-state.ts` for whether
+// one has changed, and in `sqlite-guard.ts` for whether its files are still in their place. Everything above speaks Kysely and the words of `Database`.
 
 /** How long a writer waits for the lock of another process before it gives up. */
 const LOCK_PATIENCE_MS = 10_000
@@ -45,10 +46,11 @@ export const sqliteWords: Words = {
   bytes: sql`blob`,
   strict: sql`strict`,
   clustered: sql`strict, without rowid`,
+  trigger: ({ name, when }, body) => [sql`create trigger ${sql.raw(name)} ${sql.raw(when)} begin ${body}; end`],
 }
 
-function open(file: string): SqliteHandle {
-  const handle = openEngine(file, LOCK_TURN_MS)
+function open(file: string, options?: { fileMustExist: boolean }): SqliteHandle {
+  const handle = openEngine(file, LOCK_TURN_MS, options)
   handle.pragma('foreign_keys = ON')
   handle.pragma('secure_delete = FAST')
   // Savepoints and sorting would spill into temporary files.
@@ -57,8 +59,7 @@ function open(file: string): SqliteHandle {
 }
 
 /** Copies pages from under a read transaction: what others write meanwhile neither shows nor makes it begin again. */
-async function copy(source: string, file: string, { without, progress }: CopyOptions): Promise<void> {
-  const reading = openEngine(source, LOCK_TURN_MS)
+async function copy(reading: SqliteHandle, file: string, { without, progress }: CopyOptions): Promise<void> {
   try {
     const pageSize = reading.pragma('page_size', { simple: true }) as number
     reading.exec('begin')
@@ -90,13 +91,17 @@ export class Connection implements DatabaseConnection, BareWriter {
   readonly handle: SqliteHandle
   readonly q: Kysely<Tables>
   readonly #statements = new Map<string, SqliteStatement>()
+  readonly #beforeQuery: () => void
 
-  constructor(handle: SqliteHandle) {
+  /** `beforeQuery` may throw, and the query is not run. */
+  constructor(handle: SqliteHandle, beforeQuery: () => void = () => undefined) {
     this.handle = handle
+    this.#beforeQuery = beforeQuery
     this.q = new Kysely<Tables>({ dialect: dialectFor(this) })
   }
 
   #prepare(text: string): SqliteStatement {
+    this.#beforeQuery()
     let statement = this.#statements.get(text)
     if (statement) return statement
     statement = this.handle.prepare(text)
@@ -128,6 +133,7 @@ export class Connection implements DatabaseConnection, BareWriter {
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
+    this.#beforeQuery()
     // A statement of its own: an iteration in progress would block the cached one for everybody else.
     for (const row of this.handle.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] }
   }
@@ -184,11 +190,18 @@ async function execLocked(writer: Connection, statement: string): Promise<void> 
 }
 
 /** How units of one group become one transaction of SQLite. */
-const transactionOf = (writer: Connection): Transaction => ({
+const transactionOf = (writer: Connection, guard: FileGuard): Transaction => ({
   writer,
-  begin: () => execLocked(writer, 'begin immediate'),
+  async begin() {
+    await execLocked(writer, 'begin immediate')
+    guard.assertInPlace()
+  },
   isOpen: () => writer.handle.inTransaction,
-  commit: () => Promise.resolve(writer.exec('commit')),
+  // Throws after the commit where the files went away meanwhile: what it wrote may be gone with them.
+  commit: async () => {
+    writer.exec('commit')
+    guard.assertInPlace()
+  },
   rollback: () => Promise.resolve(writer.exec('rollback')),
   trouble: recognise,
 })
@@ -239,6 +252,19 @@ export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promi
 /** `Database.state` of a file that is not open. */
 export const sqliteState = stateOf
 
+/** Another connection to the files that are guarded; never makes one. */
+function connectAgain(file: string, guard: FileGuard): SqliteHandle {
+  guard.assertInPlace()
+  const handle = open(file, { fileMustExist: true })
+  try {
+    guard.assertInPlace()
+    return handle
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
 /** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
 export function openSqlite(file: string): Database {
   const found = fileId(file)
@@ -246,10 +272,14 @@ export function openSqlite(file: string): Database {
   // The file that was opened, where it is sure that no other was put in its place in between.
   const opened = fileId(file) === found ? found : undefined
   assertDurable(writer.handle)
-  const reader = new Connection(open(file))
+  // The log is made by the first query.
+  writer.handle.prepare('select count(*) from sqlite_master').get()
+  const guard = guardFiles(file)
+  const connect = () => connectAgain(file, guard)
+  const reader = new Connection(connect(), () => guard.assertRecentlyInPlace())
   const spare: Connection[] = []
   const hearing = makeHearing()
-  const { write, idle, units } = makeGroups(transactionOf(writer), hearing)
+  const { write, idle, units } = makeGroups(transactionOf(writer, guard), hearing)
 
   return {
     read: reader,
@@ -258,7 +288,8 @@ export function openSqlite(file: string): Database {
     hear: hearing.hear,
     words: sqliteWords,
     async snapshot(unit) {
-      const connection = spare.pop() ?? new Connection(open(file))
+      guard.assertInPlace()
+      const connection = spare.pop() ?? new Connection(connect())
       try {
         connection.exec('begin')
         return await unit(connection)
@@ -268,12 +299,20 @@ export function openSqlite(file: string): Database {
         else connection.close()
       }
     },
-    copyTo: (target, options) =>
-      copy(file, target, options).catch((error: unknown) => Promise.reject(recognise(error) as Error)),
-    state: () => stateOf(file),
+    async copyTo(target, options) {
+      try {
+        await copy(connect(), target, options)
+      } catch (error) {
+        throw recognise(error)
+      }
+    },
+    async state() {
+      guard.assertInPlace()
+      return stateOf(file)
+    },
     watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_TURN_MS }),
     async damage(quick) {
-      const connection = new Connection(open(file))
+      const connection = new Connection(connect())
       try {
         return damageOf(connection.handle, quick)
       } finally {
@@ -281,7 +320,7 @@ export function openSqlite(file: string): Database {
       }
     },
     async shrink() {
-      const connection = new Connection(open(file))
+      const connection = new Connection(connect())
       try {
         return await shrink(connection)
       } catch (error) {
@@ -298,6 +337,7 @@ export function openSqlite(file: string): Database {
         synchronous: String(writer.handle.pragma('synchronous', { simple: true })),
         foreign_keys: String(writer.handle.pragma('foreign_keys', { simple: true })),
       }),
+    onMoved: (listener) => guard.onChange(listener),
     async close() {
       await idle()
       for (const connection of [...spare, reader, writer]) connection.close()

@@ -7,6 +7,7 @@ import type {
   AssistantUsageRow,
 } from './assistant-rows.ts'
 import type { ChangeSetItemRow, ChangeSetRow } from './change-set-rows.ts'
+import type { DataKind } from './data-kinds.ts'
 import type {
   AppFileRow,
   AppReleaseRow,
@@ -74,6 +75,8 @@ export interface DeviceTokenRow {
   last_ip: string | null
   /** An end of its own, for tokens made to be short-lived; null where only the settings decide. */
   expires_at: number | null
+  /** 1 where it may plant code on the desktop, as a session may. */
+  allows_code: number
 }
 
 export interface PendingLoginRow {
@@ -136,7 +139,18 @@ export interface TrashRow {
   node_id: number
   path: string
   deleted_at: number
+  state: ColumnType<TrashState, TrashState | undefined, TrashState>
+  /** Last time the work of an unfinished entry went on. */
+  proceeded_at: ColumnType<number, number | undefined, number>
 }
+
+/**
+ * What is to be done with the nodes of an entry. `kept` is at rest; the others are unfinished and proceed in slices:
+ * `marking` (deleted: what lies below still has to be marked), `erasing` (the same, and then dropped), `dropping` (to be
+ * removed for good), `staging` (a copy being made, dropped when it is given up) and `reviving` (live again: what lies below
+ * still has to be unmarked).
+ */
+export type TrashState = 'kept' | 'marking' | 'erasing' | 'dropping' | 'staging' | 'reviving'
 
 export interface ContentRow {
   sha256: string
@@ -265,6 +279,8 @@ export interface DeletedMessageRow {
   message_id: number
   room_id: number
   deleted_at: number
+  /** Its author; null when the account is gone, and for messages that ended before this was known. */
+  user_id: number | null
 }
 
 export interface ReactionRow {
@@ -280,11 +296,42 @@ export interface BypassCodeRow {
   expires_at: number
 }
 
+export interface DataUsageRow {
+  user_id: number
+  kind: DataKind
+  items: number
+  bytes: number
+}
+
 export interface UsageHistoryRow {
   user_id: number
   /** Days since 1970-01-01 UTC. */
   day: number
   used_bytes: number
+}
+
+/** An account that is being removed. */
+export interface RemovalRow {
+  user_id: number
+  /** Who gets its files; null when nobody does. */
+  heir_id: number | null
+  begun_at: number
+  /** 1 where its messages stay in rooms of others. */
+  keeps_messages: number
+}
+
+export interface ReleasedContentRow {
+  user_id: number
+  sha256: string
+  size: number
+}
+
+export interface ContentRemovalRow {
+  id: Key
+  sha256: string
+  is_over: number
+  /** Epoch milliseconds of the machine. */
+  at: number
 }
 
 export interface CollectorHoldRow {
@@ -334,15 +381,19 @@ export interface Tables {
   apps: AppRow
   bypass_codes: BypassCodeRow
   usage_history: UsageHistoryRow
+  data_usage: DataUsageRow
   app_releases: AppReleaseRow
   app_files: AppFileRow
   collector_holds: CollectorHoldRow
+  released_contents: ReleasedContentRow
+  content_removals: ContentRemovalRow
   assistant_conversations: AssistantConversationRow
   assistant_messages: AssistantMessageRow
   assistant_confirmations: AssistantConfirmationRow
   assistant_usage: AssistantUsageRow
   assistant_mentions: AssistantMentionRow
   seeded: SeededRow
+  removals: RemovalRow
   change_sets: ChangeSetRow
   change_set_items: ChangeSetItemRow
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader, Writer } from './database.ts'
 import type { Node } from './files.ts'
+import type { TrashState } from './tables.ts'
 
 // The trash: an entry for each thing deleted, and the mark of that entry on every node that went with it. The nodes keep
 // their places below each other, so that an entry can be restored whole.
@@ -57,18 +58,20 @@ export interface Entry {
   /** Where it was in its tree. */
   path: string
   deleted_at: number
+  state: TrashState
   room_id: number | null
   name: string
   type: 'file' | 'directory'
 }
 
-/** Entries of an account's trash; those of rooms it has left are out of its sight. */
+/** Entries of an account's trash; those of rooms it has left are out of its sight, and so is what is being removed or restored. */
 const entriesOf = (on: Reader, user: number) =>
   on.q
     .selectFrom('trash as t')
     .innerJoin('nodes as n', 'n.id', 't.node_id')
-    .select(['t.id', 't.node_id', 't.path', 't.deleted_at', 'n.room_id', 'n.name', 'n.type'])
+    .select(['t.id', 't.node_id', 't.path', 't.deleted_at', 't.state', 'n.room_id', 'n.name', 'n.type'])
     .where('t.user_id', '=', user)
+    .where('t.state', 'in', ['kept', 'marking'])
     .where(({ or, eb, exists, selectFrom }) =>
       or([
         eb('n.room_id', 'is', null),
@@ -119,44 +122,74 @@ export async function reviveEntry(
   return content
 }
 
-/**
- * Removes trash entries for good, with their versions. What was deleted on its own below them is an entry of its own: it
- * moves to the root of its tree, from where it can still be restored.
- */
-async function dropEntries(tx: Writer, doomed: ReturnType<typeof sql>): Promise<void> {
-  await sql`update nodes set parent_id = (
-      select r.id from nodes r where r.parent_id is null and (
-        (nodes.room_id is null and r.room_id is null and r.user_id = nodes.user_id) or r.room_id = nodes.room_id
-      )
-    ) where id in (select node_id from trash where id not in (${doomed}))
-      and parent_id in (select id from nodes where trash_id in (${doomed}))`.execute(tx.q)
-  await sql`delete from nodes where id in (select node_id from trash where id in (${doomed}))`.execute(tx.q)
+/** Entries that are handed over to be removed in one transaction. */
+const DOOMED = 100
+
+/** Hands the next entries of an account's trash over to be removed for good; returns how many. */
+export async function doomTrashOf(tx: Writer, user: number, now: number): Promise<number> {
+  const entries = await entriesOf(tx, user).orderBy('t.id').limit(DOOMED).execute()
+  const ids = entries.map(({ id }) => id)
+  await doom(tx, ids, now)
+  return ids.length
 }
 
-export const dropEntry = (tx: Writer, entry: number): Promise<void> => dropEntries(tx, sql`${entry}`)
-
-/** Removes everything in an account's trash for good; returns how many entries. */
-export async function dropTrashOf(tx: Writer, user: number): Promise<number> {
-  const entries = await entriesOf(tx, user).execute()
-  const visible = sql`select t.id from trash t join nodes n on n.id = t.node_id where t.user_id = ${user} and (
-    n.room_id is null or
-    exists (select 1 from room_members m where m.room_id = n.room_id and m.user_id = ${user}))`
-  if (entries.length > 0) await dropEntries(tx, visible)
+/** The same for everybody's entries that are older than `before`. */
+export async function doomOld(tx: Writer, before: number, now: number): Promise<number> {
+  const entries = await tx.q
+    .selectFrom('trash')
+    .select('id')
+    .where('deleted_at', '<', before)
+    .where('state', '=', 'kept')
+    .limit(DOOMED)
+    .execute()
+  await doom(
+    tx,
+    entries.map(({ id }) => id),
+    now,
+  )
   return entries.length
 }
 
-/** Removes everything an account ever put into the trash, also of rooms it has left. */
-export const dropAllTrashOf = (tx: Writer, user: number): Promise<void> =>
-  dropEntries(tx, sql`select id from trash where user_id = ${user}`)
-
-/** Removes trash entries and versions older than `before` for good. Returns how many of each. */
-export async function purge(tx: Writer, before: number): Promise<{ trash: number; versions: number }> {
-  const { entries } = await tx.q
+/**
+ * Hands over the next of everything an account ever put into the trash, also of rooms it has left, and of its copies in the
+ * making. Returns whether there is anything, or work on it that is not finished.
+ */
+export async function doomAllOf(tx: Writer, user: number, now: number): Promise<boolean> {
+  const entries = await tx.q
     .selectFrom('trash')
-    .select(({ fn }) => fn.countAll().as('entries'))
-    .where('deleted_at', '<', before)
-    .executeTakeFirstOrThrow()
-  await dropEntries(tx, sql`select id from trash where deleted_at < ${before}`)
-  const versions = await tx.q.deleteFrom('versions').where('replaced_at', '<', before).returning('id').execute()
-  return { trash: Number(entries), versions: versions.length }
+    .select(['id', 'state'])
+    .where('user_id', '=', user)
+    .limit(DOOMED)
+    .execute()
+  const ids = entries.filter(({ state }) => state === 'kept' || state === 'staging').map(({ id }) => id)
+  if (ids.length > 0)
+    await tx.q.updateTable('trash').set({ state: 'dropping', proceeded_at: now }).where('id', 'in', ids).execute()
+  return entries.length > 0
+}
+
+async function doom(tx: Writer, ids: readonly number[], now: number): Promise<void> {
+  if (ids.length === 0) return
+  await tx.q
+    .updateTable('trash')
+    .set({ state: 'dropping', proceeded_at: now })
+    .where('id', 'in', ids)
+    .where('state', '=', 'kept')
+    .execute()
+}
+
+/** How many nodes a trash entry holds, and their bytes. */
+export const sizeOf = contentOf
+
+/** Makes the top of a trash entry live, and nothing below it. */
+export const unmarkTop = (tx: Writer, node: number) =>
+  tx.q.updateTable('nodes').set({ trash_id: null }).where('id', '=', node).execute()
+
+/** Versions that are removed in one transaction. */
+const FORGOTTEN = 500
+
+/** Removes some versions older than `before` for good; returns how many. */
+export async function forgetVersions(tx: Writer, before: number): Promise<number> {
+  const some = tx.q.selectFrom('versions').select('id').where('replaced_at', '<', before).limit(FORGOTTEN)
+  const gone = await tx.q.deleteFrom('versions').where('id', 'in', some).returning('id').execute()
+  return gone.length
 }

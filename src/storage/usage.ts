@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { DataKind } from './data-kinds.ts'
+import { allDataUsage } from './data-usage.ts'
 import type { Reader, Writer } from './database.ts'
 
 // What accounts hold, counted from the rows, beside the counters that quotas rely on.
@@ -17,6 +19,11 @@ export interface Holdings {
   files: number
   trash_bytes: number
   versions_bytes: number
+  /** Of what is kept beside files, each kind with a bound of its own. */
+  rows_bytes: number
+  chat_bytes: number
+  components_bytes: number
+  assistant_bytes: number
 }
 
 /** What every account holds, by name. Reads every node: for administrators, not for requests. */
@@ -44,6 +51,8 @@ export async function holdingsOf(on: Reader): Promise<Holdings[]> {
     .select(['n.own_bytes', 'n.room_bytes', 'n.files', 'n.trash_bytes', 'v.versions_bytes'])
     .orderBy('u.username')
     .execute()
+  const kept = new Map((await allDataUsage(on)).map((row) => [`${row.user_id} ${row.kind}`, row.bytes]))
+  const bytesOf = (user: number, kind: DataKind) => kept.get(`${user} ${kind}`) ?? 0
   return rows.map(({ own_bytes, room_bytes, files, trash_bytes, versions_bytes, ...row }) => ({
     ...row,
     own_bytes: Number(own_bytes),
@@ -51,6 +60,10 @@ export async function holdingsOf(on: Reader): Promise<Holdings[]> {
     files: Number(files),
     trash_bytes: Number(trash_bytes),
     versions_bytes: Number(versions_bytes),
+    rows_bytes: bytesOf(row.user_id, 'rows'),
+    chat_bytes: bytesOf(row.user_id, 'chat'),
+    components_bytes: bytesOf(row.user_id, 'components'),
+    assistant_bytes: bytesOf(row.user_id, 'assistant'),
   }))
 }
 

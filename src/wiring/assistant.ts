@@ -38,7 +38,7 @@ const pageFetcher =
 /** The assistant with what it reaches outside the process. */
 export function openAssistant({ env, chat, desktop, files, sync, ...parts }: Parts): Assistant {
   const { database, clock, settings } = parts
-  const { sandbox } = openSandbox(settings)
+  const { sandbox } = openSandbox(settings, env)
   return makeAssistant({
     ...parts,
     chat,

@@ -11,11 +11,11 @@ import {
   openDataDirectory,
   readConfigFile,
   scratchFolder,
-  secretKey,
   type DataDirectory,
 } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
 import { ownBackups } from './own-backups.ts'
+import { secretKey } from './secret-key.ts'
 import { keepsOwnRows, openStorage } from './storage.ts'
 import { version } from './version.ts'
 
@@ -65,5 +65,5 @@ export async function openBacking(dataDir: string | undefined, env = environment
   const given = readConfig(env, await readConfigFile(directory), {})
   if (keepsOwnRows(given) && (await isSettled(directory))) return openSettled(directory, given, env)
   const { openLocal } = await import('./local.ts')
-  return openLocal({ dataDir: directory.path, env })
+  return openLocal({ dataDir: directory.path, env, create: false })
 }

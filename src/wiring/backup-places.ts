@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { access, stat } from 'node:fs/promises'
+import { access, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { LastBackup, Target } from '../domain/backups/backups.ts'
 import { isFile, newArchive, openArchive } from '../storage/backups/archive.ts'
+import type { Manifest } from '../storage/backups/manifest.ts'
 import { openKey, sealKey } from '../storage/backups/passphrase.ts'
 import {
   addToRepository,
@@ -15,7 +16,8 @@ import {
 } from '../storage/backups/repository.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
 import type { Backing } from './backing-up.ts'
-import { assertInstalled, dataDirectoryPath, isInstalled } from './data-directory.ts'
+import { dataDirectoryPath } from './data-directory.ts'
+import { assertInstalled, isInstalled } from './installed.ts'
 import { keepKey, keptKey } from './installation-files.ts'
 import type { Local } from './local.ts'
 
@@ -152,8 +154,8 @@ export async function withInstallation<T>(
   }
 }
 
-/** The folder of backups that a flag names, or the settings. Throws `NoPlace`, `NoDataDirectory`, and `BadRepository` where there are none. */
-export async function backupFolder(seeking: Seeking, passphrases: Passphrases): Promise<BackupFolder> {
+/** The path of the folder of backups that a flag names, or the settings. Throws `NoPlace` and `NoDataDirectory`. */
+async function folderPath(seeking: Seeking): Promise<string> {
   const setting = async () =>
     withInstallation(seeking, async (local) => (await local?.domain.instance.settings.values())?.['backup.to'])
   const place = seeking.from ?? ((await setting()) || undefined)
@@ -161,12 +163,48 @@ export async function backupFolder(seeking: Seeking, passphrases: Passphrases): 
   if (place === undefined && seeking.dataDir !== undefined)
     await assertInstalled(dataDirectoryPath(seeking.dataDir, seeking.env), seeking.env)
   if (place === undefined) throw new NoPlace('Say where the backups are: --from DIR, or svc config set backup.to DIR.')
-  const folder = resolve(place)
+  return resolve(place)
+}
+
+const isEmptyFolder = (path: string): Promise<boolean> =>
+  readdir(path).then(
+    (names) => names.length === 0,
+    () => false,
+  )
+
+/** The folder of backups as `folderPath` finds it. Throws `BadRepository` where there are none, or no folder. */
+export async function backupFolder(seeking: Seeking, passphrases: Passphrases): Promise<BackupFolder> {
+  return openFolder(await folderPath(seeking), seeking, passphrases)
+}
+
+async function openFolder(
+  folder: string,
+  seeking: Pick<Seeking, 'dataDir' | 'env'>,
+  passphrases: Passphrases,
+): Promise<BackupFolder> {
   const header = await repositoryAt(folder)
   if (!header) throw new BadRepository(`There are no backups in ${folder}.`, 5)
   if (!header.encrypted) return { folder, header, key: undefined }
   const kept = await keptKey(dataDirectoryPath(seeking.dataDir, seeking.env), header.repository)
   return { folder, header, key: kept ?? (await openKey(await sealedKeyOf(folder), await passphrases.known())) }
+}
+
+/** What `svc backup list` shows: every backup of a folder, oldest first; none of an empty one. */
+export async function listBackups(
+  seeking: Seeking,
+  passphrases: Passphrases,
+): Promise<{ place: string; manifests: Manifest[] }> {
+  const place = await folderPath(seeking)
+  if (await isEmptyFolder(place)) return { place, manifests: [] }
+  const { header, key } = await openFolder(place, seeking, passphrases)
+  const source = readRepository(place, header, key)
+  try {
+    const manifests: Manifest[] = []
+    for (const id of await source.ids()) manifests.push(await source.manifest(id))
+    return { place, manifests }
+  } finally {
+    await source.close()
+  }
 }
 
 /** Backups to read from: the archive that `backup` names, or else a folder. */

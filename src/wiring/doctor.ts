@@ -1,3 +1,4 @@
+import { damageOf } from './damage.ts'
 import { backupChecks } from './checks/backups.ts'
 import { configurationChecks } from './checks/configuration.ts'
 import { fine, failure, type Check, type Finding } from './checks/finding.ts'
@@ -50,5 +51,5 @@ export const opened = (path: string): Finding => ({ id: 'data-directory', ...fin
 /** The same when it could not be opened. */
 export const notOpened = (error: Error): Finding => ({
   id: 'data-directory',
-  ...failure(error.message, 'mend that first: nothing else can be checked before'),
+  ...failure(error.message, damageOf(error)?.remedy ?? 'mend that first: nothing else can be checked before'),
 })

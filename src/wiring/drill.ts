@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomHex } from '../base/random.ts'
 import type { Doing, Manifest } from '../domain/backups/backups.ts'
+import { makeTemporaryFolder } from '../host/temporary-folder.ts'
 import { censusOf, someContents } from '../storage/backups/census.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
 import { passingTables } from '../storage/restored.ts'
@@ -72,10 +71,10 @@ async function readyProblems({ url }: RunningServer): Promise<string[]> {
  * Restores a backup to a temporary place, serves it there on a port of this machine only, and looks whether everything is
  * as it was. Nothing of it stays. Throws what keeps it from being restored.
  */
-export async function drill(source: BackupSource, id: string, temp = tmpdir(), doing: Doing = {}): Promise<Drill> {
+export async function drill(source: BackupSource, id: string, temp?: string, doing: Doing = {}): Promise<Drill> {
   const start = performance.now()
-  const place = await mkdtemp(join(temp, 'svc-drill-'))
-  const dataDir = join(place, 'data')
+  const place = await makeTemporaryFolder('svc-drill-', temp)
+  const dataDir = join(place.path, 'data')
   try {
     const { manifest } = await restore(source, id, { target: dataDir, keepDevices: false }, doing)
     const flags = { host: '127.0.0.1', port: '0' }
@@ -94,6 +93,6 @@ export async function drill(source: BackupSource, id: string, temp = tmpdir(), d
       await server.close()
     }
   } finally {
-    await rm(place, { recursive: true, force: true })
+    await place.remove()
   }
 }

@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '../host/durable.ts'
 import { isInstallationFile } from '../storage/backups/manifest.ts'
-import { OWN_KEY, sharedKeyFile, type DataDirectory } from './data-directory.ts'
+import type { DataDirectory } from './data-directory.ts'
+import { PENDING_KEY } from './lost-database.ts'
+import { OWN_KEY, sharedKeyFile } from './secret-key.ts'
 
 // The files of a data directory beside database and blobs: `config.json`, and what is in `keys`.
 
@@ -22,7 +24,7 @@ export async function installationFiles(
 ): Promise<{ path: string; data: Uint8Array }[]> {
   const shared = sharedKeyFile(env)
   const keys = await readdir(join(path, 'keys')).catch(orNothing<string[]>([]))
-  const inKeys = new Set([...keys, ...(shared === undefined ? [] : [OWN_KEY])])
+  const inKeys = new Set([...keys.filter((name) => name !== PENDING_KEY), ...(shared === undefined ? [] : [OWN_KEY])])
   const names = ['config.json', ...[...inKeys].sort().map((name) => `keys/${name}`)].filter(isInstallationFile)
   const placeOf = (name: string) => (shared !== undefined && name === `keys/${OWN_KEY}` ? shared : join(path, name))
   const files = await Promise.all(

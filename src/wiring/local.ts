@@ -1,7 +1,8 @@
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
-import { deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
+import { authorized, deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
 import { makeEars } from '../domain/assistant/assistant.ts'
+import { bounded, dataBoundsOf } from '../domain/data-bounds.ts'
 import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
 import type { Domain } from '../domain/domain.ts'
@@ -17,24 +18,20 @@ import {
 import { makePortability } from '../domain/portability/portability.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
+import { assertOwnedBy, ownedBlobs } from '../storage/blobs/owned.ts'
+import { knownContents } from '../storage/content-check.ts'
 import { makeContents } from '../storage/contents.ts'
 import type { Database } from '../storage/database.ts'
 import { migrate } from '../storage/migrations/migrate.ts'
 import { ensureTables } from '../storage/rows.ts'
-import { instanceFact } from '../storage/settings.ts'
+import { findFact, instanceFact } from '../storage/settings.ts'
 import { openAssistant } from './assistant.ts'
 import { readConfig, type Config } from './config.ts'
-import {
-  assertSameKey,
-  dataDirectoryPath,
-  openDataDirectory,
-  readConfigFile,
-  secretKey,
-  type DataDirectory,
-} from './data-directory.ts'
+import { dataDirectoryPath, openDataDirectory, readConfigFile, type DataDirectory } from './data-directory.ts'
 import { commandOperator, environment } from './environment.ts'
 import { ownBackups } from './own-backups.ts'
-import { openStorage, type Storage } from './storage.ts'
+import { assertSameKey, secretKey } from './secret-key.ts'
+import { openAnew, openStorage, type Storage } from './storage.ts'
 import { version } from './version.ts'
 
 export interface LocalOptions {
@@ -44,6 +41,10 @@ export interface LocalOptions {
   clock?: Clock
   /** Who acts where no user does, in the audit log; a command's own user when it is left out. */
   operator?: string
+  /** False where there has to be an installation already. */
+  create?: boolean
+  /** Starts afresh where an installation lost its database: what is left of it is moved aside. */
+  anew?: boolean
   /** How often to look for what other processes changed while somebody waits for it. */
   lookEveryMs?: number | undefined
 }
@@ -53,10 +54,14 @@ export interface Local {
   domain: Domain
   config: Config
   directory: DataDirectory
+  onDatabaseMoved: Database['onMoved']
   close(): Promise<void>
 }
 
-async function prepare(database: Database, clock: Clock, { seal: key }: Keys) {
+async function prepare({ database, isNew }: Storage, clock: Clock, { seal: key }: Keys) {
+  // Before anything is changed: these may be the rows of another installation.
+  const known = isNew ? undefined : await findFact(database.read, 'key_check')
+  if (known !== undefined) assertSameKey(() => unseal(key, 'key check', known))
   await migrate(database)
   await ensureTables(database, shapes)
   return database.write(async (tx) => {
@@ -77,6 +82,7 @@ const policyOf = (settings: Settings) => async () => {
     deviceMaxMs: values['auth.device_max_days'] * DAY,
     limitsOn: values['limits.enabled'],
     defaultQuotaBytes: values['quota.default'],
+    hostName: values.public_url === '' ? '' : new URL(values.public_url).hostname,
   }
 }
 
@@ -86,6 +92,8 @@ const allowanceOf = (settings: Settings) => async () => {
     defaultQuota: values['quota.default'],
     maxFileSize: values['files.max_size'],
     retention: values['retention.versions_days'] * DAY,
+    maxNodes: values['files.max_nodes'],
+    historyShare: values['quota.history'],
   }
 }
 
@@ -102,10 +110,10 @@ const sealingWith = ({ seal: key }: Keys) => ({
 
 /** Opens a data directory, bringing it up to date, and puts the domain together on it. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { dataDir, env = environment, flags = {} } = options
+  const { dataDir, env = environment, flags = {}, create = true, anew = false } = options
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
-  const storage = await openStorage(directory, given, env)
+  const storage = await (anew ? openAnew : openStorage)(directory, given, env, { create })
   try {
     return await openOn(storage, directory, given, { ...options, env })
   } catch (error) {
@@ -115,30 +123,41 @@ export async function openLocal(options: LocalOptions): Promise<Local> {
 }
 
 async function openOn(
-  { database, blobs, isNew, close }: Storage,
+  storage: Storage,
   directory: DataDirectory,
   given: Given,
   { env = environment, clock = systemClock, operator = commandOperator(), lookEveryMs }: LocalOptions,
 ): Promise<Local> {
-  const keys = deriveKeys(await secretKey(directory, isNew, env))
-  const identity = await prepare(database, clock, keys)
+  const { isNew, close } = storage
+  // Before anything is made: a bucket that was used has a database somewhere.
+  if (isNew) await assertOwnedBy(storage.blobs, undefined)
+  const secret = await secretKey(directory, isNew, env)
+  const keys = deriveKeys(secret.key)
+  const identity = await prepare(storage, clock, keys)
+  await secret.keep()
+  const unbounded = authorized(storage.database)
+  const blobs = ownedBlobs(storage.blobs, identity.server_id, knownContents(storage.database.read))
 
-  const settings = makeSettings(database, given, clock, sealingWith(keys))
+  const settings = makeSettings(unbounded, given, clock, sealingWith(keys))
+  const database = bounded(unbounded, dataBoundsOf(settings))
   const audit = makeAudit({ database, clock, operator })
   const contents = makeContents(database, blobs)
-  const instance = makeInstance({ database, contents, clock, settings, audit, identity, version })
+  const allowance = allowanceOf(settings)
+  const files = makeFiles({ database, unattended: storage.database, contents, clock, allowance })
+  const { history } = files
+  const instance = makeInstance({ database, contents, history, clock, settings, audit, identity, version })
   const sync = makeSync({ database, clock, epoch: () => identity.epoch, lookEveryMs })
   const accounts = makeAccounts({
     database,
+    unattended: storage.database,
     clock,
     keys,
     audit,
+    files,
     policy: policyOf(settings),
     maintenance: () => instance.closedFor({ changes: false }),
+    lookEveryMs,
   })
-  const allowance = allowanceOf(settings)
-  const files = makeFiles({ database, contents, clock, allowance })
-
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const ears = makeEars({ clock, settings })
   const chat = makeChat({ database, clock, audit, listener: ears, lookEveryMs })
@@ -166,6 +185,7 @@ async function openOn(
     domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },
     config: { ...given, dataDir: directory.path },
     directory,
+    onDatabaseMoved: (listener) => database.onMoved(listener),
     async close() {
       sync.close()
       chat.close()

@@ -7,12 +7,13 @@ import { makeAudit, variableOf } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder } from '../host/durable.ts'
 import type { BlobStore } from '../storage/blobs/blobs.ts'
+import { assertOwnedBy } from '../storage/blobs/owned.ts'
+import { remember } from '../storage/collector-memory.ts'
 import { migrate } from '../storage/migrations/migrate.ts'
 import { ensureTables } from '../storage/rows.ts'
 import { aloneOnSqlite } from '../storage/sqlite.ts'
 import { readConfig } from './config.ts'
 import {
-  assertInstalled,
   dataDirectoryPath,
   openDataDirectory,
   readConfigFile,
@@ -20,6 +21,7 @@ import {
   type DataDirectory,
 } from './data-directory.ts'
 import { commandOperator } from './environment.ts'
+import { assertInstalled } from './installed.ts'
 import { openLocal } from './local.ts'
 import { isThere, openBlobs, openStorage, PLACES } from './storage.ts'
 
@@ -50,6 +52,8 @@ export interface Moved {
 interface Place {
   directory: DataDirectory
   env: NodeJS.ProcessEnv
+  /** The name of the installation. */
+  owner: string
   /** Addresses as the settings have them, empty for the data directory. */
   database: string
   blobs: string
@@ -152,11 +156,13 @@ async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }
 }
 
 async function moveContents(place: Place, address: string, doing: Doing): Promise<Moved> {
-  const { directory, env, blobs } = place
+  const { directory, env, blobs, owner } = place
   const from = await openBlobs(directory, blobs, env)
   const to = await openBlobs(directory, address, env)
   try {
     await to.check()
+    await assertOwnedBy(to, owner)
+    await to.claim(owner)
     // Most of it while servers may still run; what came meanwhile when none does.
     const most = await copyContents(from, to, doing)
     const more = `: ${most.contents} contents are there already and stay`
@@ -232,9 +238,11 @@ export async function moveStorage(
   await assertInstalled(path, env)
   const directory = await openDataDirectory(path)
   // Opened once as it is, so that everything is up to date and known to be whole.
-  await (await openLocal({ dataDir: directory.path, env })).close()
+  const local = await openLocal({ dataDir: directory.path, env, create: false })
+  await local.close()
   const { values } = readConfig(env, await readConfigFile(directory), {})
-  const place = { directory, env, database: values.database ?? '', blobs: values.blobs ?? '' }
+  const owner = local.domain.instance.identity.server_id
+  const place = { directory, env, owner, database: values.database ?? '', blobs: values.blobs ?? '' }
   const moved = await move(place, to, doing)
   const where = { [moved.what === 'rows' ? 'database' : 'blobs']: /^(sqlite|disk):$/.test(to) ? '' : to }
   const { database, close } = await openStorage(directory, { values: { ...values, ...where }, sources: {} }, env)
@@ -242,7 +250,11 @@ export async function moveStorage(
     const audit = makeAudit({ database, clock: systemClock, operator: commandOperator() })
     const { what, contents, bytes } = moved
     const detail = { what, ...(what === 'contents' && { contents, bytes }) }
-    await database.write((tx) => audit.record(tx, { kind: 'storage.moved', detail }))
+    await database.write(async (tx) => {
+      // What is in the store now came from here.
+      await remember(tx, () => ({ seen: Date.now() }))
+      await audit.record(tx, { kind: 'storage.moved', detail })
+    })
   } finally {
     await close()
   }

@@ -1,3 +1,4 @@
+import { makeFolder } from '../host/make-folder.ts'
 import { access, constants, mkdir, readdir, realpath, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { userInfo } from 'node:os'
@@ -89,7 +90,7 @@ async function openSite(path: string): Promise<Site & { target: string }> {
   const target = found ? await realpath(path) : path
   const parent = dirname(target)
   if (found) await clearTarget(target)
-  else await mkdir(parent, { recursive: true, mode: 0o700 })
+  else await makeFolder(parent, 0o700)
   const mark = `${MARK}${process.pid}-${randomHex(4)}`
 
   if (found && !(await isReplaceable(target, parent))) {

@@ -2,8 +2,8 @@ import type { Settings } from '../domain/instance/instance.ts'
 import { makeSandbox } from '../outside/sandbox.ts'
 
 /** The sandbox for commands, where the administrator wants it and the machine can have it. */
-export function openSandbox(settings: Pick<Settings, 'values'>) {
-  const sandbox = makeSandbox()
+export function openSandbox(settings: Pick<Settings, 'values'>, env: NodeJS.ProcessEnv) {
+  const sandbox = makeSandbox({ env })
   let probed: Promise<string | undefined> | undefined
 
   /** Why the assistant runs no commands, in a sentence; undefined when it does. */

@@ -63,8 +63,8 @@ export function startScheduledBackups(
   async function makeOne(giveBack: () => Promise<void>): Promise<void> {
     const start = performance.now()
     const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
-    child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const before = await backups.lastFailure()
+    child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const { code, signal, stdout, stderr } = await outcomeOf(child)
     child = undefined
     const took_ms = Math.round(performance.now() - start)

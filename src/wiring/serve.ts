@@ -1,26 +1,29 @@
-import { rm, mkdtemp } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable.ts'
 import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
-import { makeLogger } from '../http/logger.ts'
+import { isForPeople, makeLogger } from '../http/logger.ts'
 import { machineOf } from './machine.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './environment.ts'
+import { makeEphemeralDirectory } from './ephemeral.ts'
 import { openLocal, type Local, type LocalOptions } from './local.ts'
 import { version } from './version.ts'
 import { startScheduledBackups, type Program } from './scheduled-backups.ts'
 import { PLACES } from './storage.ts'
 import type { SeedOrigin } from './seed-file.ts'
 
+export { isForPeople }
+
 export interface ServeOptions {
   dataDir?: string | undefined
   flags?: Partial<Record<OptionName, string | undefined>>
   env?: NodeJS.ProcessEnv
+  /** Starts afresh where an installation lost its database. */
+  anew?: boolean
   /** A throw-away data directory, removed when the server closes. */
   ephemeral?: boolean
   /** Gets `{url, pid, version}` as JSON when requests are served, and what a seed made: `tokens`, `passwords`. */
@@ -33,11 +36,15 @@ export interface ServeOptions {
   /** False for no log at all. */
   log?: boolean
   lookEveryMs?: LocalOptions['lookEveryMs']
+  /** When the first upkeep begins, in milliseconds after the start. Tests that count commits put it off. */
+  upkeepAfterMs?: number | undefined
 }
 
 export interface RunningServer {
   url: string
   local: Local
+  /** Whether the log, and everything else on stderr, is lines for people; JSON lines otherwise. */
+  logsForPeople: boolean
   /** What the seed did; undefined without one. */
   seeded: Seeded | undefined
   /** Stops accepting, finishes requests (10 s at most), and lets go of everything. */
@@ -74,9 +81,10 @@ const urlOf = (host: string, port: number): string => `http://${host.includes(':
 const UPKEEP_FIRST = 2 * MINUTE
 
 /** Forgets what is past its retention, soon and then now and then. A failure is logged and tried again the next time. */
-function startUpkeep(local: Local, warn: (error: unknown) => void): () => void {
-  const run = () => void local.domain.instance.upkeep().catch(warn)
-  const timers = [setTimeout(run, UPKEEP_FIRST), setInterval(run, UPKEEP_EVERY)]
+function startUpkeep(local: Local, afterMs: number, warn: (error: unknown) => void): () => void {
+  const { accounts, instance } = local.domain
+  const run = () => void accounts.finishRemovals().then(instance.upkeep).catch(warn)
+  const timers = [setTimeout(run, afterMs), setInterval(run, UPKEEP_EVERY)]
   for (const timer of timers) timer.unref()
   return () => timers.forEach((timer) => clearInterval(timer))
 }
@@ -98,15 +106,15 @@ function watchConnections(server: Server): () => void {
 
 /** Starts the server. Throws when the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { ephemeral = false, clock = systemClock, flags = {}, lookEveryMs } = options
-  const temporary = ephemeral ? await mkdtemp(join(tmpdir(), 'svc-')) : undefined
-  const dataDir = temporary ?? options.dataDir
+  const { ephemeral = false, anew = false, clock = systemClock, flags = {}, lookEveryMs } = options
+  const temporary = ephemeral ? await makeEphemeralDirectory(clock) : undefined
+  const dataDir = temporary?.path ?? options.dataDir
   const { env: given = environment } = options
   // A throw-away server has its rows and contents in its own folder, whatever the machine is set up for.
   const env = ephemeral ? { ...given, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) } : given
-  const removeTemporary = async () => temporary && rm(temporary, { recursive: true, force: true })
+  const removeTemporary = async () => temporary?.remove()
   try {
-    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system', lookEveryMs })
+    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system', lookEveryMs, anew })
     try {
       await local.domain.instance.check()
       const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
@@ -143,7 +151,7 @@ const readyDocument = (url: string, seeded: Seeded | undefined): string => {
 
 async function listen(
   local: Local,
-  { clock = systemClock, log = true, readyFile, program }: ServeOptions,
+  { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST }: ServeOptions,
   seeded: Seeded | undefined,
   removeTemporary: () => Promise<unknown>,
 ): Promise<RunningServer> {
@@ -169,13 +177,23 @@ async function listen(
     await app.close()
     throw error
   }
-  const stopUpkeep = startUpkeep(local, (error) => app.log.error({ err: error as Error }, 'upkeep failed'))
+  local.onDatabaseMoved((moved) =>
+    moved ? app.log.error({ err: moved }, moved.message) : app.log.info('the database is back in its place'),
+  )
+  const resumed = local.domain.files
+    .resume()
+    .then(local.domain.accounts.finishRemovals)
+    .catch((error: unknown) => app.log.error({ err: error as Error }, 'unfinished work failed'))
+  const stopUpkeep = startUpkeep(local, upkeepAfterMs, (error) => {
+    app.log.error({ err: error as Error }, 'upkeep failed')
+  })
   local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))
   const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
 
   return {
     url,
     local,
+    logsForPeople: isForPeople(values.log_format),
     seeded,
     async close() {
       stopUpkeep()
@@ -193,7 +211,10 @@ async function listen(
       clearInterval(sweep)
       await backupEnded
       await mentionsEnded
+      await local.domain.files.close()
+      await resumed
       await local.close()
+      if (readyFile) await rm(readyFile, { force: true })
       await removeTemporary()
     },
   }

@@ -4,14 +4,17 @@ import { makeHasher } from '../host/hasher.ts'
 import type { BlobStore } from '../storage/blobs/blobs.ts'
 import { openDisk } from '../storage/blobs/disk.ts'
 import type { Database } from '../storage/database.ts'
+import { findFact } from '../storage/settings.ts'
 import { openSqlite } from '../storage/sqlite.ts'
 import { arrivals, BadDataDirectory, type DataDirectory } from './data-directory.ts'
+import { notInstalled } from './installed.ts'
+import { assertNothingLost, LostDatabase, lostRows, moveAside, remainsOf } from './lost-database.ts'
 
 /** Where an installation keeps its rows and its contents. */
 export interface Storage {
   database: Database
   blobs: BlobStore
-  /** Whether nothing was in the database before. */
+  /** Whether the database holds no installation yet. */
   isNew: boolean
   close(): Promise<void>
 }
@@ -31,24 +34,56 @@ export const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
+/** Nothing was lost that a new installation could take the place of. */
+class NotLost extends Error {
+  override name = 'NotLost'
+  readonly exitCode = 6
+  readonly reason = 'exists'
+  constructor(path: string) {
+    super(`${path} has its database: --new is for one that lost it. Use it without --new, or name another --data-dir.`)
+  }
+}
+
 const hasAccounts = async ({ read }: Database): Promise<boolean> =>
   (await read.q.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 
-async function openDatabase(directory: DataDirectory, url: string): Promise<{ database: Database; isNew: boolean }> {
+/** Whether somebody was served with these rows before. */
+async function isInstallation({ read }: Database): Promise<boolean> {
+  const tables = await read.q.introspection.getTables()
+  return tables.some(({ name }) => name === 'instance') && (await findFact(read, 'server_id')) !== undefined
+}
+
+/** Refuses a database on a server that is not the one this data directory was used with. */
+async function assertOwnRows(directory: DataDirectory, database: Database, isNew: boolean): Promise<void> {
+  if ((isNew || !(await hasAccounts(database))) && (await isThere(directory.database)))
+    throw new BadDataDirectory(
+      `The database that the setting names has no accounts, and there are rows in ${directory.database}: move them with svc storage migrate --to postgres://…, or move that file away.`,
+    )
+  const remains = isNew ? await remainsOf(directory) : []
+  if (remains.length > 0) throw lostRows(directory.path, remains, 'the database that the settings name is empty')
+}
+
+async function openDatabase(
+  directory: DataDirectory,
+  url: string,
+  create: boolean,
+): Promise<{ database: Database; isNew: boolean }> {
   if (url === '') {
-    const isNew = !(await isThere(directory.database))
+    const isNew = (await assertNothingLost(directory)) !== 'own'
+    if (isNew && !create) throw notInstalled(directory.path, true)
     return { database: openSqlite(directory.database), isNew }
   }
   const { openPostgres } = await import('../storage/postgres.ts')
   const database = await openPostgres(url)
-  const isNew = (await database.read.q.introspection.getTables()).length === 0
-  if ((isNew || !(await hasAccounts(database))) && (await isThere(directory.database))) {
+  try {
+    const isNew = !(await isInstallation(database))
+    await assertOwnRows(directory, database, isNew)
+    if (isNew && !create) throw notInstalled(directory.path, true)
+    return { database, isNew }
+  } catch (error) {
     await database.close()
-    throw new BadDataDirectory(
-      `The database that the setting names has no accounts, and there are rows in ${directory.database}: move them with svc storage migrate --to postgres://…, or move that file away.`,
-    )
+    throw error
   }
-  return { database, isNew }
 }
 
 /** Opens the contents of a data directory, or those that stand at an address. */
@@ -67,13 +102,17 @@ export async function openBlobs(directory: DataDirectory, address: string, env: 
   return openS3(readS3Place(address, credentials), arrivals(directory), hasher)
 }
 
-/** Opens what the settings name, by default what is in the data directory. Throws a sentence about what does not answer. */
+/**
+ * Opens what the settings name, by default what is in the data directory. Throws a sentence about what does not answer,
+ * `LostDatabase` where rows should be and are not, and `NoDataDirectory` where there is nothing and `create` is not given.
+ */
 export async function openStorage(
   directory: DataDirectory,
   { values }: Given,
   env: NodeJS.ProcessEnv,
+  { create = false } = {},
 ): Promise<Storage> {
-  const { database, isNew } = await openDatabase(directory, values.database ?? '')
+  const { database, isNew } = await openDatabase(directory, values.database ?? '', create)
   try {
     const blobs = await openBlobs(directory, values.blobs ?? '', env)
     return {
@@ -89,4 +128,17 @@ export async function openStorage(
     await database.close()
     throw error
   }
+}
+
+/** The same where an installation lost its database: what is left of it is moved aside, and a new one begun. */
+export async function openAnew(...[directory, given, env]: Parameters<typeof openStorage>): Promise<Storage> {
+  const open = () => openStorage(directory, given, env, { create: true })
+  const storage = await open().catch(async (error: unknown) => {
+    if (!(error instanceof LostDatabase)) throw error
+    await moveAside(directory, new Date())
+    return open()
+  })
+  if (storage.isNew) return storage
+  await storage.close()
+  throw new NotLost(directory.path)
 }

@@ -5,6 +5,9 @@ import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { fuzz, type FuzzOptions, type Summary } from '../../bench/attack/fuzz.ts'
 import type { Description } from '../../bench/attack/operations.ts'
 import type { Attacker, Target } from '../../bench/attack/target.ts'
+import { brokenAnywhere, lineOf } from '../../bench/attack/load/promises.ts'
+import { playScenarios } from '../../bench/attack/load/run.ts'
+import { scenarios } from '../../bench/attack/load/scenarios.ts'
 import { openWorld } from '../../bench/attack/world.ts'
 import { openWorkspace } from '../../bench/workspace.ts'
 
@@ -26,6 +29,18 @@ describe('the service', () => {
     expect(world.logged()).toBeUndefined()
     await world.close()
   }, 60_000)
+
+  test('answers others while one client sends what is hostile or heavy, scenario by scenario', async () => {
+    const workspace = openWorkspace({ profiles: undefined, seconds: 0 })
+    onTestFinished(() => workspace.clear())
+    const results = await playScenarios(workspace, scenarios, { seconds: 1, isShort: true, onResult: quiet })
+    const [idle] = results
+    const broken = results.flatMap((result) =>
+      brokenAnywhere(result, idle!).map((promise) => `${promise} (${lineOf(result)})`),
+    )
+    expect(broken).toEqual([])
+    expect(results.length).toBe(scenarios.length + 1)
+  }, 600_000)
 })
 
 const CANARY = 'canary-0123456789abcdef'
@@ -163,7 +178,7 @@ const mistakes: Record<string, Mistake> = {
 
 const description: Description = {
   paths: {
-    '/api/things.php?action=get': {
+    '/api/things.php/get': {
       get: {
         operationId: 'thingsGet',
         security: [{ device: [] }],
@@ -172,7 +187,11 @@ const description: Description = {
       },
     },
   },
-  components: { schemas: { Failure: { properties: { code: { enum: ['bad_request', 'unauthorized', 'internal'] } } } } },
+  components: {
+    schemas: Object.fromEntries(
+      ['bad_request', 'unauthorized', 'internal'].map((code) => [code, { properties: { code: { const: code } } }]),
+    ),
+  },
 }
 
 /** A server with one operation, that makes a mistake or none. */
@@ -230,7 +249,7 @@ describe('a server', () => {
     const { target } = await targetWith(mistake)
     const { findings } = await attack(target)
     expect(findings.map(({ fault }) => fault)).toEqual(mistake.faults)
-    expect(findings[0]!.curl).toMatch(/^curl -sS .*"\$SVC_URL"'\/api\/things\.php\?action=get/)
+    expect(findings[0]!.curl).toMatch(/^curl -sS .*"\$SVC_URL"'\/api\/things\.php\/get/)
   })
 
   test('that is slow', async () => {

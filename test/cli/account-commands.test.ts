@@ -155,7 +155,7 @@ describe('sessions in browsers', () => {
     const browser = openBrowser(server)
     await browser.login(name)
     const { stdout } = await svc(['user', 'passwd', name, '--password-stdin'], { stdin: 'difference engine\n' })
-    expect(stdout).toBe(`Set the password of ${name}; 1 session ended.\n`)
+    expect(stdout).toBe(`Set the password of ${name}; 0 devices and 1 session ended.\n`)
     expect((await browser.get('/api/session.php')).status).toBe(401)
     await browser.login(name, 'difference engine')
     expect(await jsonOf(['user', 'disable', name])).toMatchObject({
@@ -166,6 +166,17 @@ describe('sessions in browsers', () => {
     await svc(['user', 'enable', name])
     expect((await browser.get('/api/session.php')).status).toBe(401)
   })
+})
+
+test('another password ends devices, unless they are kept', async () => {
+  const set = (...flags: string[]) =>
+    jsonOf(['user', 'passwd', name, '--password-stdin', ...flags], { stdin: 'difference engine\n' })
+  const minted = await svc(['token', 'mint', '--user', name, '--ttl', '5m'])
+  const env = { SVC_URL: server.url, SVC_TOKEN: minted.stdout.trim() }
+  expect(await set('--keep-devices')).toMatchObject({ devices_ended: 0 })
+  expect(await jsonOf(['whoami'], { env })).toMatchObject({ user: { id } })
+  expect(await set()).toMatchObject({ devices_ended: 1 })
+  expect((await svc(['whoami'], { env })).code).toBe(4)
 })
 
 describe('a minted token', () => {

@@ -9,7 +9,7 @@ const nextLines = async (lines: AsyncIterator<string>, count: number): Promise<s
   return read
 }
 
-test('goes on as entries are written, of the kinds asked for, and ends quietly when interrupted', async () => {
+test('goes on as entries are written, of the kinds asked for, and ends when interrupted', async () => {
   const server = await serverOfTest()
   const { accounts } = server.local.domain
   for (const username of ['ada', 'bob', 'eve'])
@@ -39,7 +39,7 @@ test('goes on as entries are written, of the kinds asked for, and ends quietly w
   } finally {
     child.kill('SIGINT')
   }
-  expect([await ended, complaint]).toEqual([130, ''])
+  expect([await ended, JSON.parse(complaint)]).toMatchObject([130, { code: 'interrupted', exit_code: 130 }])
 })
 
 test('shows nothing that could move a terminal’s cursor', async () => {

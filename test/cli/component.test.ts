@@ -11,7 +11,10 @@ const { save, list, activate, save_profile, profiles } = desktopComponents.actio
 
 test('components are listed by user, and turned off for a safe start', async () => {
   const server = await serverOfTest()
-  const [ada, bob] = [await server.account({ username: 'ada' }), await server.account({ username: 'bob' })]
+  const [ada, bob] = [
+    await server.account({ username: 'ada', plantsCode: true }),
+    await server.account({ username: 'bob' }),
+  ]
   const made = (component_id: string, component_type: 'css' | 'js') => ({ component_id, component_type, code: 'a{}' })
   await ada.ask(save, made('theme', 'css'))
   await ada.ask(save, made('theme', 'css'))

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Database } from '../../src/storage/database.ts'
 import { bytesOf, temporaryFilesOf } from '../support/contents.ts'
+import { sayMany } from '../support/many-messages.ts'
 import { folderOfTest } from '../support/server.ts'
 import { openForTest } from '../support/storage.ts'
 
@@ -113,6 +114,54 @@ test('svc user import', { timeout: 120_000 }, async () => {
   expect(await count(database, 'svc_notes')).toBe(3_000)
   expect(await count(database, 'nodes')).toBe(42)
   expect((await temporaryFilesOf(to)).length).toBeLessThanOrEqual(1)
+})
+
+test('svc user remove --keep-messages', { timeout: 240_000 }, async () => {
+  const folder = await folderOfTest()
+  const dataDir = join(folder, 'data')
+  const seed = {
+    users: ['root', 'ada', 'bob'].map((username) => ({
+      username,
+      role: username === 'root' ? 'admin' : 'user',
+      generate: true,
+    })),
+    rooms: [{ name: 'Engines', creator: 'bob', members: ['ada'] }],
+  }
+  writeFileSync(join(folder, 'seed.json'), JSON.stringify(seed))
+  svc(dataDir, 'seed', join(folder, 'seed.json'))
+  const database = openForTest(join(dataDir, 'svc.db'))
+  const { q } = database.read
+  const ada = await q.selectFrom('users').select('id').where('username', '=', 'ada').executeTakeFirstOrThrow()
+  await sayMany(database, { room: 1, user: ada.id, count: 20_000, now: Date.now() })
+  const left = async () =>
+    Number(
+      (
+        await q
+          .selectFrom('messages')
+          .select(({ fn }) => fn.countAll().as('rows'))
+          .where('user_id', '=', ada.id)
+          .executeTakeFirstOrThrow()
+      ).rows,
+    )
+
+  const command = ['user', 'remove', 'ada', '--keep-messages', '--yes']
+  await killed(dataDir, async () => (await left()) < 20_000, ...command)
+  const rest = await left()
+  expect(rest).toBeGreaterThan(0)
+  expect(rest).toBeLessThan(20_000)
+  // What is there of the account lets nobody in, and everything is sound in between.
+  expect(JSON.parse(svc(dataDir, 'user', 'show', 'ada', '--json').stdout)).toMatchObject({ state: 'removing' })
+  expect(svc(dataDir, 'storage', 'check').stdout).toContain('Everything is sound.')
+  expect(JSON.parse(svc(dataDir, ...command, '--json').stdout)).toMatchObject({ messages_kept: rest, removed: true })
+  expect(await left()).toBe(0)
+  const { rows } = await q
+    .selectFrom('messages')
+    .innerJoin('users', 'users.id', 'messages.user_id')
+    .select(({ fn }) => fn.countAll().as('rows'))
+    .where('username', '=', 'Former user')
+    .executeTakeFirstOrThrow()
+  expect(Number(rows)).toBe(20_000)
+  expect(svc(dataDir, 'storage', 'check').stdout).toContain('Everything is sound.')
 })
 
 test('svc user import from standard input leaves no copy of the archive behind', { timeout: 60_000 }, async () => {

@@ -13,7 +13,7 @@ const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const folder = fileURLToPath(new URL('scripts', import.meta.url))
 
 /** How long a server may take until it is ready, ms. */
-const PATIENCE = 20_000
+const PATIENCE = 120_000
 
 interface Running {
   child: ChildProcess

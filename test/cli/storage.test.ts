@@ -21,7 +21,7 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
   expect(drift.stdout).toBe(
     [
       'quota-drift  repairable',
-      '  account ada: 7 bytes are counted, its files have 100000',
+      '  account ada: 7 bytes of files are counted, there are 100000',
       '',
       'Looked at 4 file and folder rows, 2 changes and 1 content (97.7 KB, all read).',
       'Found: 1 can be repaired with --repair.',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Progress } from '../../src/client/sync/events.ts'
+import type { Progress } from '../../src/client/sync/report/events.ts'
 import { makeProgressLine } from '../../src/cli/sync/progress-line.ts'
 
 const base: Progress = {

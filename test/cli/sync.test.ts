@@ -1,133 +1,28 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
   copyFileSync,
-  existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import type { Ended } from '../support/command.ts'
+import { contents, paths, useSyncCommand, write } from '../support/sync-command.ts'
 
 // The command as it is built, with real servers, real folders, and kills at any moment. Ordinary use stands in scripts/sync.txt.
 
-const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
-const PASSWORD = 'analytical engine'
-
-interface Ended {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
-let place: string
-let home: string
-let server: ChildProcess
-let url: string
-let users = 0
-
-const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'],
-  HOME: home,
-  SVC_DATA_DIR: join(place, 'data'),
-  SVC_LIMITS: 'off',
-})
-
-function start(
-  args: string[],
-  { stdin = '', cwd = place, env = {} }: { stdin?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
-) {
-  const child = spawn(process.execPath, [program, ...args], { cwd, env: { ...environment(), ...env } })
-  child.stdin.on('error', () => undefined).end(stdin)
-  let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.on('error', reject).on('close', (code) => resolve({ code, stdout, stderr }))
-  })
-  return { child, ended }
-}
-
-const svc = (args: string[], options?: Parameters<typeof start>[1]): Promise<Ended> => start(args, options).ended
-
-async function ok(args: string[], options?: Parameters<typeof start>[1]): Promise<Ended> {
-  const ended = await svc(args, options)
-  if (ended.code !== 0)
-    throw new Error(`svc ${args.join(' ')} ended with ${ended.code}: ${ended.stderr}${ended.stdout}`)
-  return ended
-}
-
-beforeAll(async () => {
-  place = realpathSync(mkdtempSync(join(tmpdir(), 'svc-sync-cli-')))
-  home = join(place, 'home')
-  mkdirSync(home)
-  const ready = join(place, 'ready')
-  const running = start(['serve', '--port', '0', '--ready-file', ready])
-  server = running.child
-  for (let waited = 0; !existsSync(ready); waited += 50) {
-    if (waited > 20_000 || server.exitCode !== null) throw new Error('The server did not start.')
-    await sleep(50)
-  }
-  url = (JSON.parse(readFileSync(ready, 'utf8')) as { url: string }).url
-  await ok(['user', 'add', 'admin', '--role', 'admin', '--password-stdin'], { stdin: PASSWORD })
-})
-
-afterAll(async () => {
-  const gone = new Promise((resolve) => server.on('close', resolve))
-  server.kill('SIGTERM')
-  await gone
-  rmSync(place, { recursive: true, force: true })
-})
-
-/** A signed-in account with `count` empty synchronised folders. */
-async function folders(count: number): Promise<{ profile: string; roots: string[] }> {
-  const profile = `user-${(users += 1)}`
-  await ok(['user', 'add', profile, '--password-stdin'], { stdin: PASSWORD })
-  await ok(['login', url, '--profile', profile, '--username', profile, '--password-stdin'], { stdin: PASSWORD })
-  const roots = Array.from({ length: count }, (_, at) => join(place, `${profile}-${at}`))
-  for (const root of roots) {
-    await ok(['sync', 'init', root, '--profile', profile])
-    onTestFinished(() => rmSync(root, { recursive: true, force: true }))
-  }
-  return { profile, roots }
-}
-
-function write(root: string, path: string, content: string | Buffer): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true })
-  writeFileSync(join(root, path), content)
-}
-
-/** Every path in a folder but the engine's own, sorted. */
-function paths(root: string, at = ''): string[] {
-  return readdirSync(join(root, at), { withFileTypes: true })
-    .flatMap((entry) => {
-      const path = join(at, entry.name)
-      if (path === '.svc') return []
-      return entry.isDirectory() ? [path, ...paths(root, path)] : [path]
-    })
-    .sort()
-}
-
-const contents = (root: string): Record<string, string> =>
-  Object.fromEntries(
-    paths(root).map((path) => [
-      path,
-      lstatSync(join(root, path)).isFile() ? readFileSync(join(root, path), 'utf8') : '/',
-    ]),
-  )
+const command = useSyncCommand()
+const { start, svc, ok, folders } = command
 
 test('two folders follow each other through everything that happens to files', async () => {
   const { profile, roots } = await folders(2)
@@ -199,7 +94,7 @@ test('a run that must not go on says why and ends with the code for it', async (
   const stranger = await folders(0)
   expect((await svc(['sync', root, '--profile', stranger.profile])).code).toBe(8)
   expect((await svc(['sync', 'init', root, '--profile', stranger.profile, '--adopt'])).code).toBe(8)
-  expect((await svc(['sync', join(place, 'nowhere'), '--profile', profile])).code).toBe(5)
+  expect((await svc(['sync', join(command.place, 'nowhere'), '--profile', profile])).code).toBe(5)
   expect((await svc(['sync', 'init', join(root, 'inner'), '--profile', profile])).code).toBe(8)
 
   const marker = join(root, '.svc', 'root.json')
@@ -208,9 +103,9 @@ test('a run that must not go on says why and ends with the code for it', async (
   expect(gone).toMatchObject({ code: 8, stderr: expect.stringContaining('--adopt') })
   renameSync(`${marker}.away`, marker)
 
-  const credentials = join(home, '.config/svc/credentials.json')
+  const credentials = join(command.home, '.config/svc/credentials.json')
   const text = readFileSync(credentials, 'utf8')
-  writeFileSync(credentials, text.replaceAll(url, 'http://127.0.0.1:1'))
+  writeFileSync(credentials, text.replaceAll(command.url, 'http://127.0.0.1:1'))
   expect((await svc(['sync', root, '--profile', profile])).code).toBe(7)
   const status = await svc(['sync', 'status', root])
   expect(status).toMatchObject({

@@ -54,3 +54,12 @@ describe('words behind a noun that is a command itself', () => {
     await expect(chosen(...argv)).rejects.toMatchObject({ code: 2, message: expect.stringContaining(text) as string })
   })
 })
+
+test('Every noun that can be counted answers to its plural', () => {
+  const uncountable = ['serve', 'init', '2fa', 'maintenance', 'storage', 'seed', 'doctor', 'login', 'logout', 'whoami']
+  const others = ['sync', 'ask', 'trash', 'data', 'completion', 'files', 'versions']
+  const missing = Object.entries(nouns).filter(
+    ([name, { aliases = [] }]) => ![...uncountable, ...others].includes(name) && !aliases.includes(`${name}s`),
+  )
+  expect(missing.map(([name]) => name)).toEqual([])
+})

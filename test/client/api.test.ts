@@ -1,12 +1,14 @@
+import type { Socket } from 'node:net'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { makeApi, type Api } from '../../src/client/api.ts'
 import { makeNodeTransport } from '../../src/client/node-http.ts'
-import { Unreachable } from '../../src/client/trouble.ts'
+import { Unreachable } from '../../src/client/errors.ts'
 import { Fault } from '../../src/contract/errors.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
+import { bytesOf, tinyChunks } from '../support/contents.ts'
 import { deadAddress, json, serve, serveRaw } from './loopback-server.ts'
 
 const TOKEN = 'a'.repeat(64)
@@ -89,9 +91,21 @@ describe('requests', () => {
   })
 
   test('an empty body is sent as one', async () => {
-    const server = await serve((_, response) => json(response, 200, { ok: true }))
+    const server = await serve((_, response) => json(response, 200, { ok: true, path: '/empty' }))
     await open(server.url).send(upload, { path: '/empty' }, pieces(), 0)
     expect(server.requests[0]?.headers['content-length']).toBe('0')
+  })
+
+  test('bytes that a server sends one by one come in few pieces', async () => {
+    const content = bytesOf(200_000)
+    const url = await serveRaw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/octet-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+      socket.write(tinyChunks(content))
+    })
+    const pieces: Uint8Array[] = []
+    for await (const piece of (await open(url).receive(download, { path: '/a' })).body) pieces.push(piece)
+    expect(Buffer.concat(pieces).equals(content)).toBe(true)
+    expect(pieces.length).toBeLessThan(20_000)
   })
 
   test('bytes come down as they are, with lower-case headers', async () => {
@@ -115,7 +129,7 @@ describe('requests', () => {
     const server = await serve((request, response) =>
       request.url?.includes('validate')
         ? json(response, 401, { ok: false, code: 'unauthorized', error: 'no' })
-        : json(response, 200, { ok: true }),
+        : json(response, 200, { ok: true, status: 'ok' }),
     )
     const api = open(server.url)
     await api.call(ping, {})
@@ -220,13 +234,29 @@ describe('what is no svc server', () => {
     }
   })
 
+  test('JSON that another program says, whether all is well there or not', async () => {
+    for (const [status, body] of [
+      [200, { hello: 'world' }],
+      [200, { ok: true }],
+      [200, { ok: true, healthy: 'yes' }],
+      [200, { success: false }],
+      [201, {}],
+      [401, { message: 'Unauthorized' }],
+      [404, { error: { code: 404 } }],
+      [404, { detail: 'Not Found' }],
+    ] as const) {
+      const server = await serve((_, response) => json(response, status, body))
+      expect(await refusal(server.url)).toEqual(unreachable(/is not an svc server .*JSON of another program/))
+    }
+  })
+
   test('a proxy whose server is away', async () => {
     const server = await serve((_, response) =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('Bad Gateway'),
     )
     const error = await refusal(server.url)
     expect(error).toEqual(unreachable(/not available at the moment \(502\)/))
-    expect(error).toMatchObject({ undecided: true })
+    expect(error).toMatchObject({ outcomeUnknown: true })
   })
 
   test('a proxy that refuses the size is named as such', async () => {
@@ -287,19 +317,23 @@ describe('what is no svc server', () => {
 describe('broken connections', () => {
   test('nobody listens', async () => {
     const error = (await failure(open(await deadAddress()).call(ping, {}))) as Unreachable
-    expect(error).toMatchObject({ name: 'Unreachable', exitCode: 7, undecided: false })
+    expect(error).toMatchObject({ name: 'Unreachable', exitCode: 7, outcomeUnknown: false })
     expect(error.message).toMatch(/^Nothing answers at http:\/\/127\.0\.0\.1:\d+: check/)
   })
 
-  test('a connection closed without an answer is undecided', async () => {
+  test('a connection closed without an answer leaves the outcome unknown', async () => {
     const error = await failure(open(await serveRaw((socket) => socket.destroy())).call(validate, {}))
-    expect(error).toMatchObject({ name: 'Unreachable', undecided: true, message: expect.stringMatching(/broke off/) })
+    expect(error).toMatchObject({
+      name: 'Unreachable',
+      outcomeUnknown: true,
+      message: expect.stringMatching(/broke off/),
+    })
   })
 
   test('a body that is cut is an error, never a short answer', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n'
     const cut = await failure(open(await serveRaw((socket) => socket.end(`${head}{"ok":true}`))).call(ping, {}))
-    expect(cut).toMatchObject({ name: 'Unreachable', undecided: true })
+    expect(cut).toMatchObject({ name: 'Unreachable', outcomeUnknown: true })
 
     const chunked = 'HTTP/1.1 200 OK\r\nx-file-sha256: abc\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'
     const answer = await open(await serveRaw((socket) => socket.end(chunked))).receive(download, { path: '/x' })
@@ -310,7 +344,7 @@ describe('broken connections', () => {
     const before = await serve(() => undefined)
     expect(await failure(open(before.url).call(ping, {}, { timeout: 50 }))).toMatchObject({
       name: 'Unreachable',
-      undecided: true,
+      outcomeUnknown: true,
       message: expect.stringMatching(/did not answer for/),
     })
     const within = await serve((_, response) => void response.writeHead(200, { 'content-length': '9' }).write('a'))
@@ -333,7 +367,8 @@ describe('broken connections', () => {
   test('a kept connection that the server has closed meanwhile is replaced, for what may be repeated', async () => {
     // The second request on a connection finds it closed without a byte of answer.
     let answered = 0
-    const ok = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 11\r\n\r\n{"ok":true}'
+    const ok =
+      'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 35\r\n\r\n{"ok":true,"status":"ok","user":{}}'
     const url = await serveRaw((socket) => {
       answered += 1
       socket.write(ok)
@@ -343,7 +378,7 @@ describe('broken connections', () => {
     await api.call(ping, {})
     await api.call(ping, {})
     expect(answered).toBe(2)
-    expect(await failure(api.call(validate, {}))).toMatchObject({ name: 'Unreachable', undecided: true })
+    expect(await failure(api.call(validate, {}))).toMatchObject({ name: 'Unreachable', outcomeUnknown: true })
     await api.call(validate, {})
     await api.call(validate, {}, { repeatable: true })
     expect(answered).toBe(4)
@@ -361,6 +396,56 @@ describe('broken connections', () => {
     const reading = failure(textOf(body))
     control.abort(reason)
     expect(await reading).toBe(reason)
+  })
+})
+
+describe('large uploads', () => {
+  const size = 6 * 1_048_576
+  async function* content(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < 6; at += 1) yield await Promise.resolve(Buffer.alloc(1_048_576, String(at)))
+  }
+
+  test('a proxy that refuses the size and closes gets the headers, once, and none of the bytes', async () => {
+    let received = ''
+    let connections = 0
+    const url = await serveRaw((socket) => {
+      connections += 1
+      socket.on('data', (bytes) => (received += bytes.toString('latin1')))
+      const text = 'too large'
+      socket.end(`HTTP/1.1 413 Too Large\r\ncontent-type: text/html\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
+    })
+    const error = await failure(open(url).send(upload, { path: '/x' }, content(), size, { repeatable: true }))
+    expect(error).toMatchObject({
+      code: 'too_large',
+      message: expect.stringMatching(/proxy .* refuses content/) as string,
+    })
+    expect({ connections, received }).toEqual({ connections: 1, received: '' })
+  })
+
+  test('are sent when the server says so, when it says nothing, and when what stands between knows no such question', async () => {
+    const ok = '{"ok":true,"path":"/x"}'
+    const answer = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${ok.length}\r\n\r\n${ok}`
+    const behaviours: ((socket: Socket, connection: number) => void)[] = [
+      (socket) => void socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+      () => undefined,
+      (socket, connection) => {
+        if (connection === 1)
+          socket.end('HTTP/1.1 417 Expectation Failed\r\ncontent-length: 0\r\nconnection: close\r\n\r\n')
+      },
+    ]
+    for (const behave of behaviours) {
+      let received = 0
+      const url = await serveRaw((socket, connection) => {
+        socket.on('data', (bytes) => {
+          received += bytes.length
+          // What came together with the headers is not counted.
+          if (received > size - 262_144) socket.end(answer)
+        })
+        behave(socket, connection)
+      })
+      expect(await open(url).send(upload, { path: '/x' }, content(), size)).toMatchObject({ path: '/x' })
+      expect(received).toBeGreaterThan(size - 262_144)
+    }
   })
 })
 

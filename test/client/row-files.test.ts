@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { parseCsv } from '../../src/base/csv.ts'
 import { formatRows, readCandidates } from '../../src/client/row-files.ts'
 import { changesOf } from '../../src/client/row-import.ts'
 
@@ -120,4 +121,17 @@ describe('changes of an import', () => {
     expect(other.some(({ op_id }) => ids.includes(op_id))).toBe(false)
     expect(changes(true).some(({ op_id }) => ids.includes(op_id))).toBe(false)
   })
+})
+
+test('CSV guards texts that a spreadsheet would run as a formula, unless it is to be raw, and importing takes the guard away', () => {
+  const texts = ['=1+1', '+49 30', '-x', '@cmd', '\t=1', "'=1", "''@x", "'quoted'", 'plain', '']
+  const rows = texts.map((title, index) => ({ id: index + 1, title }))
+  const titlesIn = (text: string, isRaw: boolean) =>
+    readCandidates('svc_notes', text, false, 'csv', isRaw).map(({ values }) => values['title'])
+  const guarded = formatRows('svc_notes', rows, 'csv')
+  expect(parseCsv(guarded).filter(({ fields }) => fields.some((field) => /^[=+\-@\t\r]/.test(field ?? '')))).toEqual([])
+  expect(titlesIn(guarded, false)).toEqual(texts)
+  expect(titlesIn(formatRows('svc_notes', rows, 'csv', true), true)).toEqual(texts)
+  const amounts = formatRows('svc_finance', [{ id: 1, amount_cents: -5 }], 'csv')
+  expect(amounts).toContain(',-5,')
 })

@@ -53,7 +53,9 @@ describe('column=value', () => {
   })
 
   test('refuses JSON that is none', () => {
-    expect(() => rowFrom('svc_docs', ['tags=[a]'])).toThrow('tags must be JSON of at most 10000 characters, not "[a]".')
+    expect(() => rowFrom('svc_docs', ['tags=[a]'])).toThrow(
+      'tags must be a list of texts such as ["tea","hot"], in JSON of at most 10000 characters, not "[a]".',
+    )
   })
 })
 
@@ -110,7 +112,9 @@ describe('rows are checked before they are sent', () => {
     ['svc_tasks', { done_at: '2026-11-21' }, /a time such as/],
     ['svc_places', { latitude: 90.5 }, /a number from -90 to 90/],
     ['svc_places', { latitude: NaN }, /a number/],
-    ['svc_docs', { tags: 'x'.repeat(10_000) }, /JSON of at most/],
+    ['svc_docs', { tags: 'x' }, /a list of texts/],
+    ['svc_docs', { tags: ['x', { y: 1 }] }, /a list of texts/],
+    ['svc_docs', { tags: Array.from({ length: 4_000 }, () => '') }, /at most 10000/],
   ] as const)('%s %j', (table, row, message) => {
     expect(flawsOf(table, 'change', row)).toEqual([expect.stringMatching(message)])
   })

@@ -1,10 +1,11 @@
 import type { TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
-import { actions, contract, type AnyAction } from '../../src/contract/contract.ts'
+import { errorsOf } from '../../src/contract/access.ts'
+import { actions, addressBelow, contract, type AnyAction } from '../../src/contract/contract.ts'
 import { badRequest, errors, fault, Fault, isFault, type ErrorCode } from '../../src/contract/errors.ts'
 import { limits } from '../../src/contract/limits.ts'
-import { errorsOf, openApi } from '../../src/contract/openapi.ts'
+import { openApi } from '../../src/contract/openapi.ts'
 import { referenceMarkdown, referencePage } from '../../src/contract/reference.ts'
 import { SCHEMA_VERSION } from '../../src/contract/tables.ts'
 
@@ -163,7 +164,7 @@ describe('the documentation made from it', () => {
         }
       >
     >
-    components: { schemas: Record<string, unknown> }
+    components: Record<string, Record<string, unknown>>
   }
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
@@ -171,15 +172,14 @@ describe('the documentation made from it', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(actions.length)
     expect(JSON.parse(JSON.stringify(document))).toEqual(document)
-    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(
-      ([, name]) => name!,
-    )
-    expect([...new Set(references)].filter((name) => !(name in document.components.schemas))).toEqual([])
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/(\w+)\/([\w-]+)"/g)]
+    expect(references.flatMap(([, kind, name]) => (name! in document.components[kind!]! ? [] : [name]))).toEqual([])
   })
 
   test('says for each action who may call it, what it takes and how it may end', () => {
     for (const action of actions) {
-      const operation = document.paths[addressOf(action)]![action.method.toLowerCase()]!
+      const address = action.byDefault ? action.path : addressBelow(action)
+      const operation = document.paths[address]![action.method.toLowerCase()]!
       expect(operation.security.length > 0).toBe(action.auth !== 'anyone')
       const inQuery = action.method === 'GET' || action.sends === 'bytes'
       expect(operation.parameters.flatMap((one) => (one.in === 'query' ? one.name : []))).toEqual(
@@ -187,7 +187,13 @@ describe('the documentation made from it', () => {
       )
       expect(operation.requestBody !== undefined).toBe(action.method === 'POST')
       const statuses = new Set(errorsOf(action).map((code: ErrorCode) => String(errors[code][0])))
-      expect(new Set(Object.keys(operation.responses))).toEqual(new Set([String(action.status ?? 200), ...statuses]))
+      const { takesHeaders = [] } = action
+      const partial = [
+        ...(takesHeaders.includes('range') ? ['206'] : []),
+        ...(takesHeaders.includes('ifNoneMatch') ? ['304'] : []),
+      ]
+      const expected = new Set([String(action.status ?? 200), ...partial, ...statuses])
+      expect(new Set(Object.keys(operation.responses))).toEqual(expected)
     }
   })
 

@@ -55,7 +55,7 @@ describe.each(declared)('%s', (name, { summary, columns }) => {
         expect(Value.Errors(rowSchema({ summary, columns: { [column]: declaration } }, 'change'), row)).toEqual([])
         expect(required).toBeUndefined()
       }
-      if (type === 'text' || type === 'json') expect(max).toBeGreaterThan(0)
+      if (type === 'text' || type === 'texts') expect(max).toBeGreaterThan(0)
       for (const value of values ?? []) expect(value.length).toBeLessThanOrEqual(max!)
     },
   )

@@ -154,6 +154,10 @@ describe('users', () => {
     await told('leaver was signed out.')
     await expect.poll(() => accounts.devices(leaver.id)).toEqual([])
 
+    await accounts.mintToken(leaver.id, { ttl: DAY, name: 'Tablet' })
+    await act('All users')
+    await openUser('leaver')
+    await admin.getByText('Tablet').waitFor()
     await act('Set password')
     await dialog.getByLabel('New password').fill('password')
     await answer('Set password', PASSWORD)
@@ -161,6 +165,7 @@ describe('users', () => {
     await dialog.getByLabel('New password').fill('difference engine no. 2')
     await answer('Set password', PASSWORD)
     await told('leaver has a new password.')
+    expect(await accounts.devices(leaver.id)).toEqual([])
 
     await act('Remove …')
     await dialog.getByText('1 (5 B)').waitFor()
@@ -185,6 +190,47 @@ describe('users', () => {
     expect((await heir.manifest()).files.map(({ path }) => path)).toEqual(['/Files of leaver/plans/engine.txt'])
     expectQuiet(visited)
   })
+})
+
+test('a user is removed whose chat messages stay, and others see at once that they are from a former user', async () => {
+  const { visited, dialog, act, answer, told, openUser } = await atWork()
+  const { chat } = world.server.local.domain
+  const [leaver, reader] = [await world.person(), await world.person()]
+  const author = ({ id, username }: typeof leaver) =>
+    ({ id, username, display_name: username, role: 'user', avatar_color: '#3b5bdb' }) as const
+  const channel = { name: 'Engines', type: 'channel' as const, participants: [reader.id] }
+  const { room_id } = await chat.createRoom(author(leaver), channel)
+  const direct = { name: `${reader.username}, ${leaver.username}`, type: 'dm' as const, participants: [reader.id] }
+  await chat.createRoom(author(leaver), direct)
+  for (const content of ['Good morning', 'Good night']) await chat.send(author(leaver), { room_id, content })
+  const theirs = await world.enter(reader, { locale: 'de-DE' })
+  await theirs.page.keyboard.press('Control+k')
+  await theirs.page.getByRole('searchbox', { name: 'Apps suchen' }).fill('Chat')
+  await theirs.page.keyboard.press('Enter')
+  const frame = await theirs.app('chat')
+  await frame.getByRole('button', { name: /Engines/ }).click()
+  const message = frame.locator('.message', { hasText: 'Good morning' })
+  await message.waitFor()
+
+  await openUser(leaver.username)
+  await act('Remove …')
+  await dialog.locator('dl').getByText('Messages', { exact: true }).waitFor()
+  await dialog.getByRole('switch', { name: 'Keep the chat messages, without the name' }).check()
+  await dialog.getByText('Messages that stay, written by “Former user”: 2.').waitFor()
+  expect(await dialog.locator('dl').getByText('Messages', { exact: true }).count()).toBe(0)
+  expect(await visited.flaws()).toEqual([])
+  await dialog.getByLabel(OWN).fill(PASSWORD)
+  await dialog.getByLabel(/^To go on, type/).fill(leaver.username)
+  await answer('Remove for good')
+  await told(`${leaver.username} was removed.`)
+
+  await message.getByText('Ehemaliger Benutzer').waitFor()
+  await frame.locator('.room-name', { hasText: 'Ehemaliger Benutzer' }).waitFor()
+  await frame.getByText('Ehemaliger Benutzer: Good night').waitFor()
+  await expect.poll(() => frame.locator('#root').innerText()).not.toContain(leaver.username)
+  expect(await theirs.flaws()).toEqual([])
+  expectQuiet(visited)
+  expectQuiet(theirs)
 })
 
 test('quotas are shown, and the default one is changed', async () => {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Frame } from 'playwright-core'
 import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld, type Person } from '../support/desktop.ts'
@@ -184,5 +185,22 @@ test('a long history is read page by page, and what is searched is shown where i
   expect(await frame.locator('[data-id]').count()).toBeLessThanOrEqual(150)
   await frame.getByRole('button', { name: 'To the newest messages' }).click()
   await frame.getByText('straw 419', { exact: true }).waitFor()
+  expectQuiet(visited)
+})
+
+test("characters that reorder a file's name on the screen are marked, in a message and among the files of its room", async () => {
+  const [ada, bob] = [await world.person(), await world.person()]
+  const room = await roomOf(bob, 'Pictures', ada)
+  const name = 'holiday\u202egpj.exe'
+  const { desktop } = world.server.local.domain.files
+  const staged = await desktop.receive(Readable.from([Buffer.from('x')]))
+  await desktop.write(bob.id, `/Teamchat/Pictures/${name}`, { staged })
+  await say(bob, room.room_id, `[${name}](/Teamchat/Pictures/${encodeURIComponent(name)})`)
+  const [visited, frame] = await enterChat(ada)
+  await frame.getByRole('button', { name: /Pictures/ }).click()
+  await frame.getByRole('link', { name: 'holiday\ufffdgpj.exe' }).waitFor()
+  await frame.getByRole('button', { name: 'Files', exact: true }).click()
+  await frame.getByRole('button', { name: 'Download holiday\ufffdgpj.exe' }).waitFor()
+  expect(await frame.locator('#root').textContent()).not.toContain('\u202e')
   expectQuiet(visited)
 })

@@ -11,7 +11,10 @@ afterAll(() => world?.close())
 type Kind = 'css' | 'js' | 'widget'
 
 const save = (person: Person, component_id: string, component_type: Kind, code: string) =>
-  world.server.local.domain.desktop.components.save(person.id, { component_id, component_type, code, metadata: {} })
+  world.server.local.domain.desktop.components.save(
+    { user: person.id, allowsCode: true },
+    { component_id, component_type, code, metadata: {} },
+  )
 
 const sample = (name: string) =>
   readFileSync(new URL(`../../templates/sample-components/${name}`, import.meta.url), 'utf8')

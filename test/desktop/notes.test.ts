@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+import { rowsAndCursorOf } from '../support/everything.ts'
 
 let world: DesktopWorld
 beforeAll(async () => void (world = await startWorld()))
@@ -9,7 +10,7 @@ const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1<
 
 /** The rows of somebody, as the database has them. */
 const notesOf = async (user: number) =>
-  (await world.server.local.domain.sync.everything(user, ['svc_notes'])).data['svc_notes'] as {
+  (await rowsAndCursorOf(world.server.local.domain.sync, user, ['svc_notes'])).data['svc_notes'] as {
     id: number
     title: string
     content: string

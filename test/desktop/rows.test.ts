@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Frame } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld, type Person } from '../support/desktop.ts'
+import { rowsAndCursorOf } from '../support/everything.ts'
 
 let world: DesktopWorld
 beforeAll(async () => void (world = await startWorld()))
@@ -25,7 +26,9 @@ function rowsOf({ id }: Person, table: string) {
   }
   return {
     rows: async () =>
-      (await sync.everything(id, [table as 'svc_notes'])).data[table as 'svc_notes'] as unknown as { id: number }[],
+      (await rowsAndCursorOf(sync, id, [table as 'svc_notes'])).data[table as 'svc_notes'] as unknown as {
+        id: number
+      }[],
     insert: (data: object) => push('INSERT', data),
     update: (data: object) => push('UPDATE', data),
     remove: (row: number) => push('DELETE', { id: row }),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deleteSessionsOf } from '../../src/storage/sessions.ts'
 import { codeOf, PASSWORD, secondFactor } from '../support/browser.ts'
 import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld } from '../support/desktop.ts'
+import { rowsAndCursorOf } from '../support/everything.ts'
 import { settingsNoticed } from '../support/server.ts'
 
 let world: DesktopWorld
@@ -67,7 +68,7 @@ test('a session that ends in the middle of work is taken up again with nothing l
   await page.getByRole('button', { name: 'Sign in' }).click()
   await notes.getByText('Saved', { exact: true }).waitFor()
   expect(await notes.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Half a thought')
-  const { data } = await world.server.local.domain.sync.everything(person.id, ['svc_notes'])
+  const { data } = await rowsAndCursorOf(world.server.local.domain.sync, person.id, ['svc_notes'])
   expect(data['svc_notes']).toMatchObject([{ title: 'Half a thought' }])
 })
 

@@ -14,7 +14,7 @@ type Kind = 'css' | 'js' | 'widget'
 const stored = () => world.server.local.domain.desktop.components
 
 const save = (person: Person, component_id: string, component_type: Kind, code: string) =>
-  stored().save(person.id, { component_id, component_type, code, metadata: {} })
+  stored().save({ user: person.id, allowsCode: true }, { component_id, component_type, code, metadata: {} })
 
 const codeOf = async ({ id }: Person, name: string) => (await stored().get(id, name)).code
 

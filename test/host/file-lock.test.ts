@@ -1,8 +1,25 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type * as Fs from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { whileLocked } from '../../src/host/file-lock.ts'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { isLocked, ownIdentity, tryLock, whileLocked } from '../../src/host/file-lock.ts'
+
+/** What somebody else does just before a lock is made, once. */
+let before: ((file: string) => void) | undefined
+vi.mock('node:fs', async (original) => {
+  const actual = await original<typeof Fs>()
+  const linkSync: typeof actual.linkSync = (from, to) => {
+    before?.(String(to))
+    actual.linkSync(from, to)
+  }
+  return { ...actual, linkSync }
+})
 
 let folder: string
 let lock: string
@@ -32,12 +49,86 @@ test('work that fails lets go of the lock', async () => {
   expect(await whileLocked(lock, async () => 'done')).toBe('done')
 })
 
-test('a lock that a killed process left behind is taken over', async () => {
-  await writeFile(lock, '')
-  const minuteAgo = Date.now() / 1_000 - 60
-  await utimes(lock, minuteAgo, minuteAgo)
+const dead = { pid: 2 ** 22 - 1, host: hostname(), began: 'x', token: 'dead' }
+
+test('a lock that a killed process left behind is taken over, and leaves nothing behind', async () => {
+  for (const text of ['', '{', JSON.stringify(dead), JSON.stringify({ ...ownIdentity(), began: 'another boot 7' })]) {
+    await writeFile(lock, text)
+    expect(isLocked(lock)).toBe(false)
+    expect(await whileLocked(lock, async () => 'done')).toBe('done')
+    expect(await readdir(folder)).toEqual([])
+  }
+})
+
+test('who was killed while it removed a stale lock keeps nobody from doing so', async () => {
+  await writeFile(lock, JSON.stringify(dead))
+  await writeFile(`${lock}.dead.stale`, JSON.stringify({ ...dead, token: 'remover' }))
+  await writeFile(`${lock}.dead.stale.remover.stale`, '')
   expect(await whileLocked(lock, async () => 'done')).toBe('done')
   expect(await readdir(folder)).toEqual([])
+})
+
+test('a stale lock is removed by one process at a time, and not once another has taken its place', async () => {
+  await writeFile(lock, JSON.stringify(dead))
+  const remover = `${lock}.dead.stale`
+  await writeFile(remover, JSON.stringify({ ...ownIdentity(), token: 'remover' }))
+  expect(tryLock(lock)).toBeUndefined()
+  expect(JSON.parse(await readFile(lock, 'utf8'))).toEqual(dead)
+  await rm(remover)
+
+  // Between our look at the stale lock and our turn to remove it somebody else removes it and takes the lock.
+  const theirs = JSON.stringify({ ...ownIdentity(), token: 'theirs' })
+  before = (file) => {
+    if (file === remover) writeFileSync(lock, theirs)
+  }
+  onTestFinished(() => void (before = undefined))
+  expect(tryLock(lock)).toBeUndefined()
+  expect(await readFile(lock, 'utf8')).toBe(theirs)
+  expect(await readdir(folder)).toEqual(['counter.lock'])
+})
+
+test('a lock of another machine is held, and waited for only as long as such work can last', async () => {
+  await writeFile(lock, JSON.stringify({ ...dead, host: 'elsewhere' }))
+  expect(tryLock(lock)).toBeUndefined()
+  expect(tryLock(lock, { abandoned: 60_000 })).toBeUndefined()
+  const hourAgo = Date.now() / 1_000 - 3_600
+  await utimes(lock, hourAgo, hourAgo)
+  expect(tryLock(lock)).toBeUndefined()
+  expect(await whileLocked(lock, async () => 'done')).toBe('done')
+})
+
+test('many processes that find stale locks again and again work one at a time', { timeout: 240_000 }, async () => {
+  const program = join(folder, 'program.mjs')
+  await build({
+    stdin: {
+      contents: `
+        import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+        import { isLocked, ownIdentity, tryLock, whileLocked } from './file-lock.ts'
+        const [lock, counter, times] = process.argv.slice(2)
+        const dead = (token) => JSON.stringify({ ...${JSON.stringify(dead)}, token })
+        for (let time = 1; time <= Number(times); time += 1) await whileLocked(lock, async () => {
+          const before = Number(readFileSync(counter, 'utf8'))
+          await new Promise((resolve) => setImmediate(resolve))
+          writeFileSync(counter, String(before + 1))
+          if (time % 3 > 0) return
+          // As if this process had been killed with the lock in its hands.
+          writeFileSync(counter + process.pid, dead('dead' + process.pid + time))
+          renameSync(counter + process.pid, lock)
+        })`,
+      resolveDir: fileURLToPath(new URL('../../src/host', import.meta.url)),
+      loader: 'ts',
+    },
+    outfile: program,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+  })
+  const counter = join(folder, 'counter')
+  await writeFile(counter, '0')
+  const children = Array.from({ length: 6 }, () => spawn(process.execPath, [program, lock, counter, '60']))
+  const codes = await Promise.all(children.map(async (child) => ((await once(child, 'exit')) as [number])[0]))
+  expect(codes).toEqual(children.map(() => 0))
+  expect(await readFile(counter, 'utf8')).toBe('360')
 })
 
 test('a lock in a folder that is not there is an error', async () => {

@@ -88,15 +88,12 @@ test('a job whose thread has ended fails, and does not begin anew on another', a
   expect(await next.digest()).toBe(sha256Of(bytesOf(10)))
 })
 
-test('a process waits for a checksum it asked for, and then ends by itself', async () => {
+/** Bundles a program that has `makeHasher`, and returns what runs it to its end. */
+async function programOf(contents: string) {
   const program = join(await folderOfTest(), 'program.mjs')
   await build({
     stdin: {
-      contents: `
-        import { makeHasher } from './hasher.ts'
-        const job = makeHasher().start()
-        for (let at = 0; at < 64; at += 1) void job.update(job.memory(1 << 20))
-        console.log(await job.digest())`,
+      contents: `import { makeHasher } from './hasher.ts'\n${contents}`,
       resolveDir: fileURLToPath(new URL('../../src/host', import.meta.url)),
       loader: 'ts',
     },
@@ -105,6 +102,29 @@ test('a process waits for a checksum it asked for, and then ends by itself', asy
     platform: 'node',
     format: 'esm',
   })
-  const { status, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 30_000 })
-  expect({ status, stdout: stdout.trim() }).toEqual({ status: 0, stdout: sha256Of(Buffer.alloc(64 * MIB)) })
+  return () => {
+    const { status, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 60_000 })
+    return { status, stdout: stdout.trim() }
+  }
+}
+
+test('a process waits for a checksum it asked for, and then ends by itself', async () => {
+  const run = await programOf(`
+    const job = makeHasher().start()
+    for (let at = 0; at < 64; at += 1) void job.update(job.memory(1 << 20))
+    console.log(await job.digest())`)
+  expect(run()).toEqual({ status: 0, stdout: sha256Of(Buffer.alloc(64 * MIB)) })
+})
+
+test('a process that closes its hasher waits for that, also when an answer comes in between', async () => {
+  const run = await programOf(`
+    const hasher = makeHasher()
+    const job = hasher.start()
+    await job.update(job.memory(10))
+    void job.update(job.memory(10)).catch(() => undefined)
+    // The answer has come, and nobody has heard it yet.
+    for (const end = Date.now() + 30; Date.now() < end; );
+    await hasher.close()
+    console.log('closed')`)
+  for (let time = 1; time <= 6; time += 1) expect(run()).toEqual({ status: 0, stdout: 'closed' })
 })

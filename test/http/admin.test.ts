@@ -252,15 +252,27 @@ describe('what opens an account', () => {
     expect(await root.dare('bypass_2fa', { user_id: id })).toMatchObject({ code: 'conflict' })
     expect((await openBrowser(server).login(username)).json).not.toHaveProperty('requires_2fa')
 
-    expect(await root.dare('set_password', { user_id: id, password: 'difference engine' })).toMatchObject({
+    const { accounts } = server.local.domain
+    for (const name of ['Laptop', 'Telephone']) await accounts.mintToken(id, { ttl: 30 * MINUTE, name })
+    const had = (await accounts.devices(id)).length
+    const password = 'difference engine'
+    expect(await root.dare('set_password', { user_id: id, password, keep_devices: true })).toMatchObject({
       sessions_ended: 1,
+      devices_ended: 0,
     })
+    expect(await accounts.devices(id)).toHaveLength(had)
+    expect(await root.dare('set_password', { user_id: id, password })).toMatchObject({
+      sessions_ended: 0,
+      devices_ended: had,
+    })
+    expect(await accounts.devices(id)).toEqual([])
     expect((await openBrowser(server).login(username)).status).toBe(401)
     expect(await root.dare('set_role', { user_id: id, role: 'admin' })).toMatchObject({ user: { role: 'admin' } })
     const by = (kind: string) => [kind, root.username, username]
     expect((await told(server, username)).filter(([, actor]) => actor === root.username)).toEqual([
       by('2fa.bypass_made'),
       by('2fa.reset'),
+      by('user.password'),
       by('user.password'),
       by('user.changed'),
     ])

@@ -14,6 +14,9 @@ const files = {
   'index.html': PAGE,
   'style.css': 'h1 {}',
   'app.mjs': 'export {}',
+  'old.js': '/* 1842 */ // then\n"use strict"; 1',
+  'none.js': '',
+  'large.js': `'use what'\n${'/'.repeat(INLINE_MAX + 1)}`,
   'data.json': '{}',
   'icon.svg': '<svg/>',
   'font.woff2': 'wOF2',
@@ -33,7 +36,6 @@ describe('a file of an installed app', () => {
   test.each([
     ['index.html', 'text/html; charset=utf-8', 'no-cache'],
     ['style.css', 'text/css; charset=utf-8', 'no-cache'],
-    ['app.mjs', 'text/javascript; charset=utf-8', 'no-cache'],
     ['data.json', 'application/json; charset=utf-8', 'no-cache'],
     ['app.json', 'application/json; charset=utf-8', 'no-cache'],
     ['icon.svg', 'image/svg+xml; charset=utf-8', 'public, max-age=3600'],
@@ -56,6 +58,26 @@ describe('a file of an installed app', () => {
       'accept-ranges': 'bytes',
     })
     expect(bytes.equals(content)).toBe(true)
+  })
+
+  test.each([
+    ['app.mjs', 'for(', 'export {}'],
+    ['old.js', "'use strict';for(", '/* 1842 */ // then\n"use strict"; 1'],
+    ['none.js', 'for(', ''],
+    ['large.js', 'for(', `'use what'\n${'/'.repeat(INLINE_MAX + 1)}`],
+  ])('%s is a script, and removes WebRTC before it does anything', async (path, begin, content) => {
+    const { status, headers, bytes } = await get(`clock/${path}`, { range: 'bytes=0-3' })
+    const text = bytes.toString()
+    expect([status, headers.get('cache-control')]).toEqual([200, 'no-cache'])
+    expect(headers.get('content-length')).toBe(String(bytes.length))
+    expect(headers.get('content-type')).toMatch(/javascript/)
+    expect(text.slice(0, begin.length)).toBe(begin)
+    expect(text.endsWith(`;${content}`)).toBe(true)
+    expect(text.split('\n').length).toBe(content.split('\n').length)
+    const known = { 'if-none-match': headers.get('etag')! }
+    expect((await get(`clock/${path}`, known)).status).toBe(304)
+    // What a browser kept from before the statement was put in front is not taken for the same.
+    expect((await get(`clock/${path}`, { 'if-none-match': `"${sha256Of(content)}"` })).status).toBe(200)
   })
 
   test('is for a frame without an origin, which loads nothing from elsewhere', async () => {

@@ -13,7 +13,7 @@ await server.set('apps.allowed_origins', ['https://apps.example', 'https://other
 
 let slugs = 0
 const newSlug = () => `app-${++slugs}`
-const admin = () => server.account({ role: 'admin' })
+const admin = () => server.account({ role: 'admin', plantsCode: true })
 
 type App = { id: number; name: string; slug: string } & Record<string, unknown>
 
@@ -53,6 +53,7 @@ describe('the list', () => {
     ['docs', 'productivity'],
     ['files', 'productivity'],
     ['finance', 'finance'],
+    ['help', 'utility'],
     ['notes', 'productivity'],
     ['places', 'maps'],
     ['settings', 'utility'],
@@ -509,7 +510,7 @@ describe.each([
 
 test('an app that is made stands in the audit log with its address, one that is refused does not', async () => {
   const one = await serverOfTest()
-  const [user, root] = [await one.account(), await one.account({ role: 'admin' })]
+  const [user, root] = [await one.account(), await one.account({ role: 'admin', plantsCode: true })]
   const headers = { 'user-agent': 'browser' }
   await root.call(create, { name: 'Weather', slug: 'weather', is_system: true }, { headers })
   await user.call(create_custom, { name: 'Clock', slug: 'clock' }, { headers })

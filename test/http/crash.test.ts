@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { INLINE_MAX } from '../../src/storage/contents.ts'
 import { openSqlite } from '../../src/storage/sqlite.ts'
-import { clientOf, makeAccount, type Account, type Client } from '../support/account.ts'
+import { clientOf, type Account, type Client } from '../support/account.ts'
+import { accountInFolder } from '../support/account-in-folder.ts'
 import { startChild, type Child } from '../support/child.ts'
-import { makeClock } from '../support/clock.ts'
 import { bytesOf, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { makeRandom, type Random } from '../support/random.ts'
 import { openLocal } from '../../src/wiring/local.ts'
@@ -36,17 +36,6 @@ afterAll(async () => {
 })
 
 const later = (ms: number) => new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), ms))
-
-async function accountOn(url: string): Promise<Account> {
-  const database = openSqlite(join(dataDir, 'svc.db'))
-  const clock = makeClock(Date.now())
-  try {
-    await makeAccount({ url, database, clock }, { role: 'admin', username: 'root' })
-    return await makeAccount({ url, database, clock }, { username: 'ada' })
-  } finally {
-    await database.close()
-  }
-}
 
 /** Uploads and pushes until the server is gone, and remembers what it was told. */
 async function work(index: number, client: Client, memory: Memory, random: Random): Promise<void> {
@@ -147,7 +136,7 @@ test(
     }))
     const done = () => memories.reduce((sum, { acknowledgements }) => sum + acknowledgements, 0)
     child = await startChild('serve', dataDir)
-    const account = await accountOn(child.ready)
+    const account = await accountInFolder(dataDir, child.ready)
 
     for (let kill = 0; kill < KILLS; kill += 1) {
       const client = clientOf(child.ready, account.token)

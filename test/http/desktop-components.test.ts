@@ -1,9 +1,16 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { apps } from '../../src/contract/apps.ts'
+import { assistant } from '../../src/contract/assistant.ts'
 import { desktopComponents } from '../../src/contract/desktop-components.ts'
 import type { Params } from '../../src/contract/define.ts'
 import type { Account } from '../support/account.ts'
+import { askFor, stage } from '../support/assistant.ts'
+import { runCommandWith } from '../support/command.ts'
+import { clientBy } from '../support/examples.ts'
 import { departures } from '../support/schemas.ts'
-import { serverOfTest, serverOfFile } from '../support/server.ts'
+import { folderOfTest, serverOfTest, serverOfFile } from '../support/server.ts'
 import { commitsSeenBy } from '../support/state.ts'
 
 const { actions } = desktopComponents
@@ -48,7 +55,7 @@ const FULL = { status: 413, code: 'quota_exceeded' }
 
 describe('save', () => {
   test('numbers versions from one, each active in the place of the last', async () => {
-    const account = await server.account()
+    const account = await server.account({ plantsCode: true })
     expect((await account.call(save, css('clock', 'one'))).json).toEqual({
       ok: true,
       version: 1,
@@ -175,7 +182,7 @@ describe('save', () => {
   test.each(['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage'])(
     'refuses %j in js, and only there',
     async (pattern) => {
-      const account = await server.account()
+      const account = await server.account({ plantsCode: true })
       const code = `const x = 1; ${pattern} /* */`
       expect(await refusal(account, save, css('hook', code, { component_type: 'js' }))).toMatchObject({
         ...BAD,
@@ -192,7 +199,7 @@ describe('save', () => {
   )
 
   test('takes js that looks alike', async () => {
-    const account = await server.account()
+    const account = await server.account({ plantsCode: true })
     const code = 'evaluate(1); const f = function (a) {}; sessionStorage; document.title; eval; Function'
     expect((await account.call(save, css('hook', code, { component_type: 'js' }))).status).toBe(200)
   })
@@ -633,4 +640,87 @@ test('the examples of the documentation work one after another on a new service'
     const { status, json } = await call(action, action.example)
     expect([action.name, status, departures(action.result, json)]).toEqual([action.name, 200, []])
   }
+})
+
+describe('a device token', () => {
+  const FORBIDDEN = { status: 403, code: 'forbidden', error: expect.stringContaining('--allow code') as string }
+  const script = css('hook', 'window.__svcHooks', { component_type: 'js' })
+
+  test('puts no script in force, neither by saving nor by activating, a profile or an undo', async () => {
+    const account = await server.account()
+    const desk = await clientBy(server, account, 'a session')
+    expect(await refusal(account, save, script)).toMatchObject(FORBIDDEN)
+    // What a script may not contain is told first, to anybody.
+    expect(await refusal(account, save, { ...script, code: 'eval(' })).toMatchObject(BAD)
+
+    await desk.ask(save, script)
+    const { profile_id } = await account.ask(save_profile, { name: 'Scripts' })
+    await account.ask(save, css('hook'))
+    expect(await refusal(account, activate, { component_id: 'hook', version: 1 })).toMatchObject(FORBIDDEN)
+    expect(await refusal(account, load_profile, { profile_id })).toMatchObject(FORBIDDEN)
+    expect(await refusal(account, load_profile, { profile_id, exclusive: true })).toMatchObject(FORBIDDEN)
+    expect(await active(account)).toEqual({ hook: 'body {} v2' })
+
+    // Styles and widgets it does, and scripts it takes out of force.
+    await account.ask(activate, { component_id: 'hook', version: 2 })
+    await desk.ask(activate, { component_id: 'hook', version: 1 })
+    expect(await desk.ask(load_profile, { profile_id })).toMatchObject({ components_loaded: 1 })
+    await account.ask(reset, { component_id: 'hook' })
+    expect(await active(account)).toEqual({})
+  })
+
+  test('takes no style of the assistant back where a script was in force before', async () => {
+    const { server: own, model, ada } = await stage()
+    const desk = await clientBy(own, ada, 'a session')
+    await desk.ask(save, script)
+    model.will({ calls: [{ name: 'save_component', arguments: css('hook') }] }, { text: 'Done.' })
+    const { change_set_id } = await askFor(ada, { message: 'Make it plain' })
+    const { undo } = assistant.actions
+    const refused = await ada.ask(undo, { change_set_id: change_set_id! })
+    expect(refused.items).toMatchObject([
+      { status: 'refused', reason: expect.stringContaining('--allow code') as string },
+    ])
+    expect(await desk.ask(undo, { change_set_id: change_set_id! })).toMatchObject({ items: [{ status: 'undone' }] })
+  })
+
+  test('makes no app of the system', async () => {
+    const { create } = apps.actions
+    const root = await server.account({ role: 'admin' })
+    const app = { name: 'Weather', slug: 'planted', is_system: true }
+    const before = await commitsSeenBy(server.database)
+    const refused = await root.call(create, app)
+    expect([refused.status, refused.json['error']]).toEqual([403, FORBIDDEN.error])
+    expect(await commitsSeenBy(server.database)).toBe(before)
+    expect((await (await clientBy(server, root, 'a session')).call(create, app)).status).toBe(201)
+  })
+
+  test('may all of that when it was minted with --allow code, and says so where it is refused', async () => {
+    const own = await serverOfTest()
+    const ada = await own.account({ username: 'ada' })
+    const folder = await folderOfTest()
+    await writeFile(join(folder, 'hook.js'), script.code)
+    const saved = (token: string) =>
+      runCommandWith(
+        { SVC_URL: own.url, SVC_TOKEN: token, HOME: folder },
+        'component',
+        'save',
+        'hook',
+        join(folder, 'hook.js'),
+      )
+    const refused = await saved(ada.token)
+    expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('svc token mint --allow code')])
+
+    const minted = await runCommandWith(
+      { SVC_DATA_DIR: own.dataDir, ...own.env },
+      'token',
+      'mint',
+      '--user',
+      'ada',
+      '--allow',
+      'code',
+    )
+    expect(minted).toMatchObject({ code: 0, stderr: '' })
+    expect(await saved(minted.stdout.trim())).toMatchObject({ code: 0 })
+    expect(await active(ada)).toEqual({ hook: `${script.code} v1` })
+  })
 })

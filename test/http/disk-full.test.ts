@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
+import { syncFiles } from '../../src/contract/sync-files.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
+import { trash } from '../../src/contract/trash.ts'
 import { channelOf } from '../support/chat.ts'
 import { bytesOf } from '../support/contents.ts'
 import { serverOfTest } from '../support/server.ts'
@@ -56,4 +58,30 @@ test('a full disk is never taken for a full quota, nor the other way round', { t
   expect((await outcomes()).map(([status]) => status)).toEqual([200, 200, 200, 200, 200])
   const refused = await ada.upload('/too-large.bin', bytesOf(7 * MIB, 4))
   expect([refused.status, refused.json['code']]).toEqual([413, 'quota_exceeded'])
+})
+
+test('a disk that uploads filled can be emptied again by its users', { timeout: 120_000 }, async (context) => {
+  const made = await smallDisk(24 * MIB)
+  if ('reason' in made) return context.skip(made.reason)
+  const server = await serverOfTest({ dataDir: join(made.folder, 'data') })
+  const ada = await server.account()
+  let [files, reply] = [0, await ada.upload('/0', bytesOf(MIB, 0))]
+  for (; reply.status === 200 && files < 100; files++)
+    reply = await ada.upload(`/${files + 1}`, bytesOf(files < 15 ? MIB : 70_000, files + 1))
+  expect([reply.status, reply.json['code']]).toEqual([507, 'disk_full'])
+  // Without a length it is judged by what has arrived.
+  const chunked = new ReadableStream({
+    start(controller) {
+      for (let piece = 0; piece < 40; piece++) controller.enqueue(bytesOf(20_000, piece))
+      controller.close()
+    },
+  })
+  expect((await ada.upload('/chunked', chunked as never)).status).toBe(507)
+
+  expect((await ada.another()).token).toMatch(/./)
+  for (let file = 0; file < 4; file++)
+    expect(await ada.ask(syncFiles.actions.delete, { path: `/${file}` })).toMatchObject({ deleted: true })
+  await ada.ask(trash.actions.empty, {})
+  const [note] = (await ada.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'x' } })).results
+  expect(note).toMatchObject({ ok: true })
 })

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
-import { JSON_BODY } from '../../src/contract/limits.ts'
+import { JSON_BODY, OPEN_BODY } from '../../src/contract/limits.ts'
 import { session, sessionLogin2fa, sessionLogout } from '../../src/contract/session.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
@@ -8,7 +8,18 @@ import { syncStatus } from '../../src/contract/sync-status.ts'
 import type { Account } from '../support/account.ts'
 import { PASSWORD, sessionOf } from '../support/browser.ts'
 import { disable } from '../support/chat.ts'
-import { bodyOf, type Caller, callerOf, clientBy, prepare, prepared, waysOf } from '../support/examples.ts'
+import {
+  bodyOf,
+  type Caller,
+  callerOf,
+  clientBy,
+  prepare,
+  prepared,
+  restoreService,
+  type Ready,
+  type Way,
+  waysOf,
+} from '../support/examples.ts'
 import { sha256Of } from '../support/contents.ts'
 import { requestOf, type Reply } from '../support/request.ts'
 import { departures } from '../support/schemas.ts'
@@ -20,7 +31,50 @@ import { unzipped } from '../support/zip.ts'
 const server = await serverOfFile()
 await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
 
+/** What every action is inspected for, by action: one test runs all of it, and names everything that is wrong. */
+const inspections = new Map<AnyAction, { title: string; inspect: () => Promise<void> }[]>()
+
+/** What the titles of a section begin with. */
+let subject = ''
+
+function section(name: string, declare: () => void): void {
+  subject = name === '' ? '' : `${name} `
+  declare()
+}
+
+/** Adds an inspection of each of some actions. Each case holds the action, and texts for the `%s` of the title. */
+function inspect<Case extends unknown[]>(
+  cases: readonly (readonly [...Case])[],
+  title: string,
+  check: (...values: Case) => Promise<void>,
+): void {
+  for (const values of cases) {
+    const action = values.find((value): value is AnyAction => actions.includes(value as AnyAction))!
+    const texts = values.filter((value) => typeof value === 'string')
+    const added = {
+      title: `${subject}${title.replace(/%s/g, () => texts.shift()!)}`,
+      inspect: () => check(...(values as readonly unknown[] as Case)),
+    }
+    inspections.set(action, [...(inspections.get(action) ?? []), added])
+  }
+}
+
 const shared = new Map<string, Promise<Caller>>()
+
+/** A server of its own for some tests, started by the first that needs it. */
+function whenNeeded(start: () => Promise<TestServer>): () => Promise<TestServer> {
+  let started: Promise<TestServer> | undefined
+  afterAll(async () => (await started)?.close())
+  return () => (started ??= start())
+}
+
+let ready: { action: AnyAction; way: Way | undefined; made: Promise<Ready> } | undefined
+
+/** A caller with what the example needs, the same one for all inspections that only see refusals. */
+function readyFor(action: AnyAction, way?: Way): Promise<Ready> {
+  if (ready?.action !== action || ready.way !== way) ready = { action, way, made: prepare(server, action, way) }
+  return ready.made
+}
 
 /** Somebody who may call the action: the same one again, for calls that are refused and leave everything as it is. */
 function refusedCaller(action: AnyAction): Promise<Caller> {
@@ -98,8 +152,9 @@ async function assertDeclared(action: AnyAction, reply: Reply): Promise<void> {
   expect(departures(action.result, reply.json)).toEqual([])
 }
 
-describe('every action', () => {
-  test.each(called())(
+section('', () => {
+  inspect(
+    called(),
     '%s with %s does its example and answers what it declares, nothing else',
     async (_, way, action) => {
       const { client, params, more } = await prepare(server, action, way)
@@ -109,7 +164,7 @@ describe('every action', () => {
     },
   )
 
-  test.each(called())('%s with %s ignores what it does not know', async (_, way, action) => {
+  inspect(called(), '%s with %s ignores what it does not know', async (_, way, action) => {
     const { client, params, more } = await prepare(server, action, way)
     const unknown = { zzz: 1, user_id: 1, ok: false, toString: 'x' }
     const [path, sent] = requestOf(action, { ...unknown, ...params }, more)
@@ -139,7 +194,7 @@ describe('every action', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   }
 
-  test.each(named())('%s answers 405 to other methods and says which one it takes', (_, { path, name, example }) =>
+  inspect(named(), '%s answers 405 to other methods and says which one it takes', (_, { path, name, example }) =>
     refusesMethods(
       path,
       { action: name, ...example },
@@ -147,7 +202,7 @@ describe('every action', () => {
     ),
   )
 
-  test.each(named())('%s takes its name once', async (_, action) => {
+  inspect(named(), '%s takes its name once', async (_, action) => {
     const { client } = await refusedCaller(action)
     const [path, sent] = requestOf(action, action.example, bodyOf(action))
     const query = queryOf(sent.query ?? {})
@@ -162,7 +217,7 @@ describe('every action', () => {
   const byDefault = ({ byDefault }: AnyAction) => byDefault === true
   const paths = new Set(actions.filter(byDefault).map(({ path }) => path))
 
-  test.each(called(byDefault))('%s with %s needs no name', async (_, way, action) => {
+  inspect(called(byDefault), '%s with %s needs no name', async (_, way, action) => {
     const { client, params, more } = await prepare(server, action, way)
     const [path, sent] = requestOf(action, params, more)
     const reply = await client.send(path, { ...sent, query: {} })
@@ -181,7 +236,7 @@ describe('every action', () => {
 
 const NOBODY = 'a'.repeat(64)
 
-describe('an action that asks who is calling', () => {
+section('an action that asks who is calling', () => {
   const strangers = [
     ['nothing', {}],
     ['an empty header', { authorization: '' }],
@@ -197,8 +252,8 @@ describe('an action that asks who is calling', () => {
     ['a cookie of another name', { cookie: `SESSION=${NOBODY}` }],
   ] as const
 
-  test.each(named(isGuarded))('%s refuses a stranger and changes nothing', async (_, action) => {
-    const { account, params, more } = await prepare(server, action)
+  inspect(named(isGuarded), '%s refuses a stranger and changes nothing', async (_, action) => {
+    const { account, params, more } = await readyFor(action)
     const inSession = await sessionOf(server, account.id)
     const bearer = { authorization: `Bearer ${account.token}` }
     const spoilt = [
@@ -224,7 +279,7 @@ describe('an action that asks who is calling', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })
 
-  test.each(called(isGuarded))('%s with %s refuses somebody who was disabled', async (_, way, action) => {
+  inspect(called(isGuarded), '%s with %s refuses somebody who was disabled', async (_, way, action) => {
     const { account, client, params, more } = await prepare(server, action, way)
     await disable(server, account)
     const before = await commitsSeenBy(server.database)
@@ -233,7 +288,7 @@ describe('an action that asks who is calling', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })
 
-  test.each(called(needsAdmin))('%s with %s refuses somebody who is no administrator', async (_, way, action) => {
+  inspect(called(needsAdmin), '%s with %s refuses somebody who is no administrator', async (_, way, action) => {
     const { client, params, more } = await prepare(server, action, way, 'user')
     const before = await commitsSeenBy(server.database)
     const reply = await client.call(action, params, more)
@@ -244,7 +299,7 @@ describe('an action that asks who is calling', () => {
   const OWNED = ['room_id', 'message_id', 'session_id', 'token_id', 'version_id', 'profile_id', 'id']
   const ofSomebody = (action: AnyAction) => OWNED.some((field) => field in properties(action))
 
-  test.each(called(ofSomebody))("%s with %s leaves other people's things alone", async (_, way, action) => {
+  inspect(called(ofSomebody), "%s with %s leaves other people's things alone", async (_, way, action) => {
     const { client, params, more } = await prepare(server, action, way)
     const other = await callerOf(server, action, way)
     const before = await commitsSeenBy(server.database)
@@ -257,7 +312,7 @@ describe('an action that asks who is calling', () => {
   })
 })
 
-describe('a page of another site', () => {
+section('a page of another site', () => {
   const fromElsewhere = [
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
@@ -266,7 +321,7 @@ describe('a page of another site', () => {
   ]
 
   async function refusesAll(action: AnyAction, variants: Record<string, string>[], way = waysOf(action)[0]) {
-    const { client, params, more } = await prepare(server, action, way)
+    const { client, params, more } = await readyFor(action, way)
     const before = await commitsSeenBy(server.database)
     for (const headers of variants) {
       const reply = await client.call(action, params, { ...more, headers: { ...more.headers, ...headers } })
@@ -275,18 +330,22 @@ describe('a page of another site', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   }
 
-  test.each(named((action) => allows(action, 'session')))('cannot use a session for %s', (_, action) =>
-    refusesAll(action, fromElsewhere, 'a session'),
+  inspect(
+    named((action) => allows(action, 'session')),
+    'cannot use a session for %s',
+    (_, action) => refusesAll(action, fromElsewhere, 'a session'),
   )
 
-  test.each(named(({ sameOrigin }) => sameOrigin === true))('cannot call %s', (_, action) =>
-    refusesAll(action, fromElsewhere),
+  inspect(
+    named(({ sameOrigin }) => sameOrigin === true),
+    'cannot call %s',
+    (_, action) => refusesAll(action, fromElsewhere),
   )
 
   const posts = named((action) => action.method === 'POST' && allows(action, 'session'))
 
-  test.each(posts)('does not know the token that %s needs in a session', async (_, action) => {
-    const { account, params, more } = await prepare(server, action, 'a session')
+  inspect(posts, 'does not know the token that %s needs in a session', async (_, action) => {
+    const { account, params, more } = await readyFor(action, 'a session')
     const { cookie } = (await sessionOf(server, account.id)) as { cookie: string }
     const { 'x-csrf-token': another } = (await sessionOf(server, account.id)) as { 'x-csrf-token': string }
     const before = await commitsSeenBy(server.database)
@@ -299,22 +358,26 @@ describe('a page of another site', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })
 
-  test.each(posts.filter(([, action]) => takesJson(action)))('%s takes the token as a field', async (_, action) => {
-    const { account, params } = await prepare(server, action, 'a session')
-    const { cookie, 'x-csrf-token': csrf_token } = (await sessionOf(server, account.id)) as Record<string, string>
-    const reply = await server.send(...requestOf(action, { ...params, csrf_token }, { headers: { cookie: cookie! } }))
-    expect(outcome(action, reply)).toEqual([success(action), ''])
-  })
+  inspect(
+    posts.filter(([, action]) => takesJson(action)),
+    '%s takes the token as a field',
+    async (_, action) => {
+      const { account, params } = await prepare(server, action, 'a session')
+      const { cookie, 'x-csrf-token': csrf_token } = (await sessionOf(server, account.id)) as Record<string, string>
+      const reply = await server.send(...requestOf(action, { ...params, csrf_token }, { headers: { cookie: cookie! } }))
+      expect(outcome(action, reply)).toEqual([success(action), ''])
+    },
+  )
 })
 
-describe('the parameters', () => {
+section('the parameters', () => {
   const required = actions.flatMap((action) =>
     ((action.params as { required?: string[] }).required ?? []).map(
       (field) => [nameOf(action), field, action] as const,
     ),
   )
 
-  test.each(required)('of %s are refused without %s, by name', async (_, field, action) => {
+  inspect(required, 'of %s are refused without %s, by name', async (_, field, action) => {
     const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
     const { [field]: _left, ...rest } = action.example as Record<string, unknown>
@@ -344,7 +407,7 @@ describe('the parameters', () => {
     return wrongInBody[type ?? 'union']!
   }
 
-  test.each(fieldsOf(takesJson))('of %s are refused when %s has another type', async (_, field, action, property) => {
+  inspect(fieldsOf(takesJson), 'of %s are refused when %s has another type', async (_, field, action, property) => {
     const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
     for (const wrong of wrongFor(property)) {
@@ -369,7 +432,7 @@ describe('the parameters', () => {
     // Any text is an epoch, also one that is not ours.
     .filter(([, field]) => field !== 'epoch')
 
-  test.each(queryFields)('of %s are refused when %s is no such value', async (_, field, action, { type }) => {
+  inspect(queryFields, 'of %s are refused when %s is no such value', async (_, field, action, { type }) => {
     const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
     for (const wrong of wrongInQuery[type!]!) {
@@ -383,7 +446,7 @@ describe('the parameters', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })
 
-  test.each(queryFields)('of %s are refused when %s is given twice', async (_, field, action) => {
+  inspect(queryFields, 'of %s are refused when %s is given twice', async (_, field, action, _property) => {
     const { client } = await refusedCaller(action)
     const value = String((action.example as Record<string, unknown>)[field] ?? 1)
     const query = queryOf({ action: action.name, ...action.example, [field]: value })
@@ -396,7 +459,7 @@ describe('the parameters', () => {
   })
 })
 
-describe('the body', () => {
+section('the body', () => {
   const jsonActions = named(takesJson)
 
   async function refusedAll(
@@ -421,7 +484,7 @@ describe('the body', () => {
     expect(await commitsSeenBy(server.database)).toEqual(before)
   }
 
-  test.each(jsonActions)('of %s is JSON, never what a web page may send without asking', (_, action) => {
+  inspect(jsonActions, 'of %s is JSON, never what a web page may send without asking', (_, action) => {
     const body = JSON.stringify(action.example)
     const types = [
       'text/plain',
@@ -439,10 +502,12 @@ describe('the body', () => {
     )
   })
 
-  test.each(jsonActions)('of %s is an object of bounded depth without tricks', (_, action) => {
+  inspect(jsonActions, 'of %s is an object of bounded depth without tricks', (_, action) => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
     const lists = `{"a":${'['.repeat(32)}${']'.repeat(32)}}`
-    const deep = `{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+    // As deep as fits into what the action takes at all.
+    const levels = action.auth === 'anyone' ? 8_000 : 200_000
+    const deep = `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
     const bodies = ['[]', '1', '"x"', 'null', 'true', '{', '{"a":1', '{"a":1}x', nested(33), lists, deep]
     const tricks = [
       '{"__proto__":{"admin":true}}',
@@ -462,9 +527,9 @@ describe('the body', () => {
   const needsSomething = (action: AnyAction) =>
     (action.params as { required?: string[] }).required !== undefined || action === sessionLogin2fa.actions.login_2fa
 
-  test.each(jsonActions)('of %s may be as large as its limit and no larger', async (_, action) => {
+  inspect(jsonActions, 'of %s may be as large as its limit and no larger', async (_, action) => {
     const { client } = await callerOf(server, action)
-    const limit = action.maxBody ?? JSON_BODY
+    const limit = action.auth === 'anyone' ? OPEN_BODY : (action.maxBody ?? JSON_BODY)
     const before = await commitsSeenBy(server.database)
     const sized = async (bytes: number) => {
       const text = `{"zzz":"${'a'.repeat(bytes - 10)}"}`
@@ -478,24 +543,22 @@ describe('the body', () => {
     expect((await sized(limit)).status).toBe(needsSomething(action) ? 400 : success(action))
   })
 
-  test('may be nested 32 levels deep', async () => {
+  test('a body may be nested 32 levels deep', async () => {
     const account = await prepared(server)
     const zzz = JSON.parse(`${'{"a":'.repeat(31)}1${'}'.repeat(31)}`) as object
     expect((await account.call(syncFiles.actions.mkdir, { path: '/deep', zzz })).json).toMatchObject({ created: true })
   })
 
-  test.each(called(takesJson))(
-    'of %s with %s may name the action, where the query does not',
-    async (_, way, action) => {
-      const { client, params, more } = await prepare(server, action, way)
-      const [path, sent] = requestOf(action, { ...params, action: action.name }, more)
-      const reply = await client.send(path, { ...sent, query: {} })
-      expect(outcome(action, reply)).toEqual([success(action), ''])
-      await assertDeclared(action, reply)
-    },
-  )
+  inspect(called(takesJson), 'of %s with %s may name the action, where the query does not', async (_, way, action) => {
+    const { client, params, more } = await prepare(server, action, way)
+    const [path, sent] = requestOf(action, { ...params, action: action.name }, more)
+    const reply = await client.send(path, { ...sent, query: {} })
+    expect(outcome(action, reply)).toEqual([success(action), ''])
+    await assertDeclared(action, reply)
+  })
 
-  test.each(named((action) => takesJson(action) && isGuarded(action)))(
+  inspect(
+    named((action) => takesJson(action) && isGuarded(action)),
     'of %s that names the action refuses a stranger all the same',
     async (_, action) => {
       const before = await commitsSeenBy(server.database)
@@ -510,14 +573,14 @@ describe('the body', () => {
     },
   )
 
-  test('names an action in vain when the query names another', async () => {
+  test('a body names an action in vain when the query names another', async () => {
     const account = await prepared(server)
     const { status, json } = await account.call(syncFiles.actions.mkdir, { path: '/made', action: 'delete' })
     expect([status, json]).toEqual([200, { ok: true, path: '/made', created: true }])
     expect((await account.manifest()).directories).toEqual(['/made'])
   })
 
-  test('cannot name an action that is a GET, takes bytes or does not exist', async () => {
+  test('a body cannot name an action that is a GET, takes bytes or does not exist', async () => {
     const { token } = await prepared(server)
     const ask = (path: string, action: unknown) =>
       server.send(path, {
@@ -576,25 +639,23 @@ test('a path that is nobody’s is not found', async () => {
   }
 })
 
-describe('before there is an administrator', () => {
-  let fresh: TestServer
-  beforeAll(async () => {
-    fresh = await startServer({ administered: false })
-  })
-  afterAll(() => fresh.close())
+section('before there is an administrator', () => {
+  const fresh = whenNeeded(() => startServer({ administered: false }))
 
-  test.each(named(({ openIn = [] }) => !openIn.includes('setup')))(
+  inspect(
+    named(({ openIn = [] }) => !openIn.includes('setup')),
     '%s answers that the service must be set up',
     async (_, action) => {
-      const reply = await fresh.send(...requestOf(action, action.example, bodyOf(action)))
+      const reply = await (await fresh()).send(...requestOf(action, action.example, bodyOf(action)))
       expect([reply.status, reply.json]).toEqual([503, failure('setup_required')])
     },
   )
 
-  test('ping and health answer as ever', async () => {
-    expect((await fresh.send(...requestOf(syncStatus.actions.ping, {}))).status).toBe(200)
-    expect((await fresh.send('/healthz')).status).toBe(200)
-    expect((await fresh.send('/readyz')).status).toBe(200)
+  test('ping and health answer before there is an administrator', async () => {
+    const { send } = await fresh()
+    expect((await send(...requestOf(syncStatus.actions.ping, {}))).status).toBe(200)
+    expect((await send('/healthz')).status).toBe(200)
+    expect((await send('/readyz')).status).toBe(200)
   })
 
   test('a user who is none changes nothing, the first administrator opens the service', async () => {
@@ -607,20 +668,20 @@ describe('before there is an administrator', () => {
   })
 })
 
-describe('under maintenance', () => {
-  let closed: TestServer
-  let user: Account
+section('under maintenance', () => {
   const until = Date.UTC(2026, 10, 21, 12, 30)
-  beforeAll(async () => {
-    closed = await startServer()
+  let user: Account
+  const underMaintenance = whenNeeded(async () => {
+    const closed = await startServer()
     user = await prepared(closed)
     await closed.set('#maintenance', { message: 'Back after tea.', until })
-    return () => closed.close()
+    return closed
   })
 
   const isClosed = (action: AnyAction) => isGuarded(action) && !action.openIn?.includes('maintenance')
 
-  test.each(called(isClosed))('%s with %s answers a user until when and why not', async (_, way, action) => {
+  inspect(called(isClosed), '%s with %s answers a user until when and why not', async (_, way, action) => {
+    const closed = await underMaintenance()
     const client = await clientBy(closed, user, way)
     const before = await commitsSeenBy(closed.database)
     const refused = await client.call(action, action.example, bodyOf(action))
@@ -637,17 +698,18 @@ describe('under maintenance', () => {
     expect(await commitsSeenBy(closed.database)).toEqual(before)
   })
 
-  test.each(called(isClosed))('%s with %s answers an administrator as ever', async (_, way, action) => {
-    const { client, params, more } = await prepare(closed, action, way, 'admin')
+  inspect(called(isClosed), '%s with %s answers an administrator as ever', async (_, way, action) => {
+    const { client, params, more } = await prepare(await underMaintenance(), action, way, 'admin')
     expect(outcome(action, await client.call(action, params, more))).toEqual([success(action), ''])
   })
 
-  test('a stranger learns nothing of it', async () => {
-    const reply = await closed.send(...requestOf(syncFiles.actions.manifest, {}))
+  test('a stranger learns nothing of maintenance', async () => {
+    const reply = await (await underMaintenance()).send(...requestOf(syncFiles.actions.manifest, {}))
     expect([reply.status, reply.json['code']]).toEqual([401, 'unauthorized'])
   })
 
-  test('a user may still ping, ask about the server, validate and log out', async () => {
+  test('under maintenance a user may still ping, ask about the server, validate and log out', async () => {
+    await underMaintenance()
     const { ping, info, capabilities } = syncStatus.actions
     for (const action of [ping, info, capabilities, syncAuth.actions.validate])
       expect((await user.call(action)).status).toBe(200)
@@ -657,14 +719,14 @@ describe('under maintenance', () => {
     expect((await leaving.call(info)).status).toBe(401)
   })
 
-  test('a user may still ask whose session it is, and end it', async () => {
-    const client = await clientBy(closed, user, 'a session')
+  test('under maintenance a user may still ask whose session it is, and end it', async () => {
+    const client = await clientBy(await underMaintenance(), user, 'a session')
     expect((await client.call(session.actions.session)).status).toBe(200)
     expect((await client.call(sessionLogout.actions.logout)).status).toBe(200)
     expect((await client.call(session.actions.session)).status).toBe(401)
   })
 
-  test('an open end is said as null, with some time to wait', async () => {
+  test('an open end of maintenance is said as null, with some time to wait', async () => {
     const open = await serverOfTest()
     const { call } = await open.account()
     await open.set('#maintenance', { message: '', until: null })
@@ -675,3 +737,22 @@ describe('under maintenance', () => {
     expect((await call(syncFiles.actions.manifest)).status).toBe(200)
   })
 })
+
+/** The first line of a failure, with what was found and what was expected where that was compared. */
+function whatIsWrong(error: unknown): string {
+  const { message, actual, expected } = error as { message: string; actual?: unknown; expected?: unknown }
+  const compared = expected === undefined ? '' : `: ${JSON.stringify(actual)} is not ${JSON.stringify(expected)}`
+  return `${message.split('\n')[0]}${compared}`
+}
+
+test.each([...inspections].map(([action, checks]) => [nameOf(action), checks] as const))(
+  '%s keeps the rules of every action',
+  async (_, checks) => {
+    const broken: string[] = []
+    for (const { title, inspect: check } of checks) {
+      await check().catch((error: unknown) => void broken.push(`${title}: ${whatIsWrong(error)}`))
+      await restoreService()
+    }
+    expect(broken).toEqual([])
+  },
+)

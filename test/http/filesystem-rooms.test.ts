@@ -3,7 +3,7 @@ import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { trash } from '../../src/contract/trash.ts'
 import { versions } from '../../src/contract/versions.ts'
-import { forgetRoom, passOnRoomFolders } from '../../src/storage/room-files.ts'
+import { forgetRoom } from '../../src/storage/room-files.ts'
 import type { Account } from '../support/account.ts'
 import { mirrorOf } from '../support/mirror.ts'
 import { leaveRoom, makeRoom } from '../support/rooms.ts'
@@ -216,11 +216,14 @@ describe('the bytes of a room', () => {
       'quota_exceeded',
     ])
     // Somebody else's trash does not fill what its owner has used otherwise since.
-    await ada.ask(fs.trash, { path: '/Teamchat/Poor/f' })
-    await put(poor, '/own', '1')
-    const [entry] = (await ada.ask(trash.actions.list, {})).items
+    const owner = await server.account({ quota: 8 })
+    await makeRoom(server, 'Owner', owner, ada)
+    await put(owner, '/Teamchat/Owner/f', '1234')
+    await ada.ask(fs.trash, { path: '/Teamchat/Owner/f' })
+    await put(owner, '/own', '12345')
+    const entry = (await ada.ask(trash.actions.list, {})).items.find(({ path }) => path === '/Teamchat/Owner/f')
     expect(await outcome(ada.call(trash.actions.restore, { id: entry!.id }))).toEqual([413, 'quota_exceeded'])
-    expect(await used(poor)).toBe(1)
+    expect(await used(owner)).toBe(5)
   })
 
   test('come back when the room goes', async () => {
@@ -246,10 +249,7 @@ describe('the bytes of a room', () => {
     await put(bob, '/Teamchat/Engines/d/b', 'bb')
     await put(bob, '/Teamchat/Engines/d/c', 'c')
     await ada.ask(fs.trash, { path: '/Teamchat/Engines/d/c' })
-    await server.database.write(async (tx) => {
-      await passOnRoomFolders(tx, ada.id)
-      await tx.q.deleteFrom('users').where('id', '=', ada.id).execute()
-    })
+    await server.local.domain.accounts.remove(ada.id)
     expect(await names(bob, '/Teamchat/Engines/d')).toEqual(['b'])
     expect(await used(bob)).toBe(2)
     const left = await server.database.read.q.selectFrom('nodes').select('name').where('room_id', '=', room).execute()

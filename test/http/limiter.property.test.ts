@@ -28,7 +28,7 @@ test('in any minute exactly as many requests pass as may: never one more, and ne
         clock.pass(wait)
         const now = clock.now()
         const recent = passed.get(key)!.filter((time) => time > now - WINDOW)
-        const verdict = limiter.take(key, max)
+        const verdict = limiter.take({ key, max })
         const passes = recent.length < max
         expect(verdict.retryAfter === 0).toBe(passes)
         if (passes) passed.get(key)!.push(now)
@@ -54,15 +54,15 @@ test('whoever waits as long as told passes, and whoever waits a second less may 
       const limiter = makeLimiter(clock)
       for (const { pause: wait, key } of sequence) {
         clock.pass(wait)
-        const { retryAfter, reset } = limiter.take(key, max)
+        const { retryAfter, reset } = limiter.take({ key, max })
         expect(reset).toBeGreaterThanOrEqual(1)
         expect(reset).toBeLessThanOrEqual(60)
         if (retryAfter === 0) continue
         expect(retryAfter).toBe(reset)
         clock.pass((retryAfter - 1) * 1_000)
-        if (retryAfter > 1) expect(limiter.take(key, max).retryAfter).toBe(1)
+        if (retryAfter > 1) expect(limiter.take({ key, max }).retryAfter).toBe(1)
         clock.pass(1_000)
-        expect(limiter.take(key, max).retryAfter).toBe(0)
+        expect(limiter.take({ key, max }).retryAfter).toBe(0)
       }
     }),
     { numRuns: 200 },
@@ -79,7 +79,7 @@ test('a limit that is changed holds at once, for what has passed too', () => {
         clock.pass(wait)
         const now = clock.now()
         const recent = passed.filter((time) => time > now - WINDOW)
-        const { retryAfter, remaining } = limiter.take('a', max)
+        const { retryAfter, remaining } = limiter.take({ key: 'a', max })
         expect(retryAfter === 0).toBe(recent.length < max)
         if (retryAfter === 0) passed.push(now)
         else {
@@ -88,6 +88,34 @@ test('a limit that is changed holds at once, for what has passed too', () => {
           const blocking = recent[recent.length - max]!
           expect(retryAfter).toBe(Math.ceil((blocking + WINDOW - now) / 1_000))
         }
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a request that costs more counts as so many, and tells how many more like it may pass', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(pause, fc.integer({ min: 1, max: 5 })), { maxLength: 100 }), (sequence) => {
+      const clock = makeClock(1_000_000)
+      const limiter = makeLimiter(clock)
+      const max = 12
+      const passed: { at: number; cost: number }[] = []
+      for (const [wait, cost] of sequence) {
+        clock.pass(wait)
+        const now = clock.now()
+        const spent = passed.reduce((sum, one) => sum + (one.at > now - WINDOW ? one.cost : 0), 0)
+        const verdict = limiter.take({ key: 'a', max, cost })
+        const passes = spent + cost <= max
+        expect(verdict.retryAfter === 0).toBe(passes)
+        if (passes) passed.push({ at: now, cost })
+        const left = max - spent - (passes ? cost : 0)
+        expect([verdict.limit, verdict.remaining]).toEqual([Math.floor(max / cost), Math.floor(left / cost)])
+        if (passes) continue
+        // Whoever waits as long as told passes.
+        clock.pass(verdict.retryAfter * 1_000)
+        expect(limiter.take({ key: 'a', max, cost }).retryAfter).toBe(0)
+        passed.push({ at: clock.now(), cost })
       }
     }),
     { numRuns: 200 },

@@ -1,13 +1,18 @@
-import { describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { MINUTE, SECOND } from '../../src/base/clock.ts'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
-import { limits, type LimitName } from '../../src/contract/limits.ts'
+import { ADDRESS_FAILURES, limits, type LimitName } from '../../src/contract/limits.ts'
+import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
-import type { Account } from '../support/account.ts'
+import { clientWith, type Account } from '../support/account.ts'
+import { newUser, signedIn } from '../support/browser.ts'
+import { startCommand } from '../support/command.ts'
 import type { Reply } from '../support/request.ts'
-import { serverOfTest, serverOfFile } from '../support/server.ts'
+import { folderOfTest, serverOfTest, serverOfFile, type TestServer } from '../support/server.ts'
 
 const server = await serverOfFile({ limits: true })
 
@@ -45,7 +50,9 @@ test('the numbers are those of the specification', () => {
     sync_mkdir: 30,
     sync_move: 30,
   })
-  expect(new Set(limited.map(([, , { limit }]) => limit))).toEqual(new Set(Object.keys(limits)))
+  expect(new Set(limited.map(([, , { limit }]) => limit))).toEqual(
+    new Set(Object.keys(limits).filter((name) => name !== 'cost')),
+  )
 })
 
 describe.each(forDevices)('%s', (_, max, action) => {
@@ -109,6 +116,57 @@ describe('a limit', () => {
     expect((await (await account.another()).call(manifest)).status).toBe(200)
     expect((await (await server.account()).call(manifest)).status).toBe(200)
     expect((await account.call(manifest)).status).toBe(429)
+  })
+
+  test('of an account is four times that of a device, however many devices and sessions it has', async () => {
+    const account = await server.account()
+    const devices = [account, ...(await Promise.all([1, 2, 3].map(() => account.another())))]
+    for (const device of devices) for (let count = 0; count < limits.sync_manifest; count += 1) await device.manifest()
+    const fifth = await (await account.another()).call(manifest)
+    expect(told(fifth)).toMatchObject({ status: 429, limit: String(4 * limits.sync_manifest), remaining: '0' })
+    expect((await (await server.account()).call(manifest)).status).toBe(200)
+    server.clock.pass(MINUTE)
+    // What the account refused counted for no device.
+    expect(told(await account.call(manifest))).toMatchObject({
+      status: 200,
+      remaining: String(limits.sync_manifest - 1),
+    })
+  })
+
+  test('of all that is heavy counts for the account, each request with its cost', async () => {
+    const { initial_sync, delta } = syncData.actions
+    await server.set('limits.cost', 60)
+    onTestFinished(() => server.set('limits.cost', undefined))
+    const account = await server.account()
+    const other = await account.another()
+    await account.ask(initial_sync, {})
+    await other.ask(initial_sync, {})
+    server.clock.pass(10 * SECOND)
+    expect(told(await account.call(manifest))).toMatchObject({ status: 200, limit: '6', remaining: '1' })
+    expect(told(await other.call(manifest))).toMatchObject({ status: 200, limit: '6', remaining: '0' })
+    const refused = { status: 429, limit: '6', remaining: '0', retryAfter: '50' }
+    for (const device of [account, other]) expect(told(await device.call(manifest))).toMatchObject(refused)
+    expect(told(await account.call(initial_sync))).toMatchObject({ status: 429, limit: '3', retryAfter: '50' })
+    // What is light costs nothing, and others have an allowance of their own.
+    expect((await account.call(delta, { cursor: 0 })).status).toBe(200)
+    expect((await (await server.account()).call(manifest)).status).toBe(200)
+    server.clock.pass(50 * SECOND)
+    for (const action of [initial_sync, initial_sync, manifest, manifest])
+      expect((await account.call(action)).status).toBe(action === manifest ? 429 : 200)
+  })
+
+  test('lets a browser open every app several times, and devices whatever their own limits let them', async () => {
+    const person = await newUser(server)
+    const browser = await signedIn(server, person.username)
+    for (let app = 0; app < 40; app += 1) {
+      const { status } = await browser.get('/api/rows.php?action=list&tables=svc_notes')
+      expect(status).toBe(200)
+    }
+    const account = await server.account()
+    for (const device of [account, await account.another(), await account.another()]) {
+      for (let count = 0; count < limits.sync_manifest; count += 1) await device.manifest()
+      for (let count = 0; count < limits.sync_initial_sync; count += 1) await device.everything()
+    }
   })
 
   test('counts requests that are refused for another reason', async () => {
@@ -210,3 +268,74 @@ describe('a limit that is set', () => {
     })
   })
 })
+
+describe('failed logins that come through a proxy nobody named', () => {
+  const { login } = syncAuth.actions
+  const PASSWORD = 'analytical engine'
+
+  /** Fails so often, each time for another name, and says what the last one was answered. */
+  async function failing(on: TestServer, forwarded: string | undefined, times: number): Promise<number> {
+    const headers: Record<string, string> = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    let status = 0
+    for (let count = 0; count < times; count += 1) {
+      const attempt = { ...login.example, username: `nobody-${count}`, password: 'wrong' }
+      status = (await clientWith(on.url, { headers }).call(login, attempt)).status
+    }
+    return status
+  }
+  const right = (on: TestServer, forwarded?: string) =>
+    clientWith(on.url, { headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded } }).call(login, {
+      ...login.example,
+      username: 'ada',
+      password: PASSWORD,
+    })
+
+  test('keep out nobody else, while those for one name lock that name', { timeout: 60_000 }, async () => {
+    const own = await serverOfTest({ limits: true })
+    await own.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
+    expect(await failing(own, '198.51.100.7', ADDRESS_FAILURES.max + 1)).toBe(401)
+    expect((await right(own, '192.0.2.1')).status).toBe(200)
+    // Five for one name lock it as ever.
+    for (let count = 0; count < 5; count += 1)
+      await clientWith(own.url, { headers: { 'x-forwarded-for': '198.51.100.7' } }).call(login, {
+        ...login.example,
+        username: 'ada',
+        password: 'wrong password',
+      })
+    expect((await right(own, '192.0.2.1')).json['code']).toBe('account_locked')
+  })
+
+  test(
+    'keep out their own address alone where the proxy is named, and that of the connection without one',
+    { timeout: 60_000 },
+    async () => {
+      const own = await serverOfTest({ limits: true, flags: { trusted_proxies: '127.0.0.1' } })
+      await own.local.domain.accounts.create({ username: 'ada', password: PASSWORD })
+      expect(await failing(own, '198.51.100.7', ADDRESS_FAILURES.max + 1)).toBe(429)
+      expect((await right(own, '198.51.100.7')).status).toBe(429)
+      expect((await right(own, '192.0.2.1')).status).toBe(200)
+      expect(await failing(own, undefined, ADDRESS_FAILURES.max + 1)).toBe(429)
+      expect((await right(own)).status).toBe(429)
+    },
+  )
+})
+
+test('a proxy that nobody named is told once in the log, with what to do', async () => {
+  const folder = await folderOfTest()
+  const child = startCommand(folder, 'serve', '--port', '0', '--ready-file', join(folder, 'ready'))
+  onTestFinished(async () => {
+    const ended = once(child, 'close')
+    child.kill('SIGTERM')
+    await ended
+  })
+  let stdout = ''
+  let stderr = ''
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))
+  await expect.poll(() => /ready at (\S+)/.exec(stdout)?.[1], { timeout: 60_000 }).toBeDefined()
+  const url = /ready at (\S+)/.exec(stdout)![1]!
+  const ask = (forwarded: string) => fetch(`${url}/healthz`, { headers: { 'x-forwarded-for': forwarded } })
+  for (const address of ['192.0.2.1', '192.0.2.2']) expect((await ask(address)).status).toBe(200)
+  await expect.poll(() => stderr.split('"path":"/healthz"').length, { timeout: 60_000 }).toBe(3)
+  expect(stderr.match(/svc config set trusted_proxies 127\.0\.0\.1/g)).toHaveLength(1)
+}, 120_000)

@@ -559,18 +559,8 @@ describe('the values of a column', () => {
           '2024-02-29T23:59:59+02:00',
           '0001-01-01T00:00:00.000000001Z',
         ]
-      case 'json':
-        return [
-          [],
-          {},
-          'x',
-          '',
-          0,
-          false,
-          ['a', { b: [null, 1.5, '\\u0000 \\ud800', '😀'] }],
-          { toString: 1, 'ü\\': [] },
-          'x'.repeat(max! - 2),
-        ]
+      case 'texts':
+        return [[], [''], ['a', 'a'], ['\\u0000 \\ud800', '😀'], ['x'.repeat(500)]]
     }
   }
 
@@ -619,8 +609,26 @@ describe('the values of a column', () => {
           '2026-11-21T03:04:05+99:99',
           0,
         ]
-      case 'json':
-        return ['x'.repeat(max! - 1), [...unsound], ['\0'], { 'a\0': 1 }, { '\ud800': 1 }, ['deep', ['\udfff']]]
+      case 'texts':
+        return [
+          {},
+          'x',
+          '',
+          0,
+          false,
+          true,
+          'null',
+          [null],
+          [1],
+          [true],
+          [[]],
+          [['a']],
+          ['a', { b: 1 }],
+          { 0: 'a', length: 1 },
+          Array.from({ length: max! / 3 + 1 }, () => ''),
+          ['x'.repeat(501)],
+          ...unsound.map((text) => ['fine', text]),
+        ]
     }
   }
 
@@ -663,7 +671,9 @@ describe('the values of a column', () => {
         expect(results.map(({ ok, code }, index) => [values[index], ok, code])).toEqual(
           values.map((value) => [value, false, 'bad_value']),
         )
-        expect(results.filter(({ error }) => !error!.startsWith(`${name} `))).toEqual([])
+        expect(results.filter(({ error }) => !error!.startsWith(`${name} `) && !error!.startsWith(`${name}/`))).toEqual(
+          [],
+        )
         expect(cursor).toBe(1)
       }
       expect((await account.everything()).data[table]).toMatchObject([{ version: 1 }])

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { describe, expect, test, vi } from 'vitest'
-import { actions } from '../../src/contract/contract.ts'
+import { actions, addressBelow } from '../../src/contract/contract.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
@@ -51,6 +52,19 @@ describe('the metrics', () => {
     expect(text).not.toContain('hidden')
   })
 
+  test('are named as Prometheus wants: only counters end in _total, and promtool has nothing to say', async () => {
+    const text = (await server.send('/metrics')).bytes.toString()
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)]
+    expect(types.length).toBeGreaterThan(10)
+    expect(types.filter(([, name, type]) => name!.endsWith('_total') !== (type === 'counter'))).toEqual([])
+    const { error, status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+      input: text,
+      encoding: 'utf8',
+    })
+    // It is on few machines.
+    if (!error) expect([status, stdout, stderr]).toEqual([0, '', ''])
+  })
+
   test('are for nobody a proxy speaks for', async () => {
     for (const header of ['x-forwarded-for', 'forwarded']) {
       const reply = await server.send('/metrics', { headers: { [header]: '192.0.2.1' } })
@@ -75,9 +89,15 @@ describe('the description of the interface', () => {
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
     const declared = actions.map(
-      ({ method, path, name, byDefault }) => `${method} ${byDefault ? path : `${path}?action=${name}`}`,
+      (action) => `${action.method} ${action.byDefault ? action.path : addressBelow(action)}`,
     )
     expect(described.sort()).toEqual(declared.sort())
+    expect(json['servers']).toMatchObject([{ url: '/' }])
+  })
+
+  test('names the address under which users reach the service', async () => {
+    const own = await serverOfTest({ flags: { public_url: 'https://desk.example' } })
+    expect((await own.send('/api/openapi.json')).json['servers']).toMatchObject([{ url: 'https://desk.example' }])
   })
 
   test('is a page that runs nothing and loads nothing', async () => {
@@ -88,6 +108,28 @@ describe('the description of the interface', () => {
     ])
     expect(bytes.toString()).not.toMatch(/<script|src=|url\(/i)
   })
+})
+
+test('the description of the interface can be kept from strangers, and the version with it', async () => {
+  const own = await serverOfTest({ flags: { 'api.public_docs': 'off' } })
+  const account = await own.account()
+  const { version } = own.local.domain.instance
+  for (const path of ['/api/openapi.json', '/api/docs']) {
+    for (const token of [undefined, '0'.repeat(64)]) {
+      const { status, bytes } = await own.send(path, { token })
+      expect([path, status, bytes.includes(version)]).toEqual([path, 404, false])
+    }
+    const known = await account.send(path)
+    expect([path, known.status, known.bytes.includes(version)]).toEqual([path, 200, true])
+  }
+  for (const path of ['/healthz', '/readyz', '/', '/api/sync/status.php?action=ping']) {
+    const { headers, bytes } = await own.send(path)
+    expect([path, JSON.stringify([...headers]).includes(version), bytes.includes(`"${version}"`)]).toEqual([
+      path,
+      false,
+      false,
+    ])
+  }
 })
 
 describe('a failure of the server itself', () => {
@@ -127,6 +169,87 @@ describe('a failure of the server itself', () => {
   })
 })
 
+describe("a request for a name that is not the service's", () => {
+  /** What is answered under a name, as status and code. */
+  async function under(on: TestServer, host: string, method = 'GET', path = '/healthz'): Promise<[number, unknown]> {
+    const raw = await openRaw(on.url)
+    const type = 'content-type: application/json\r\ncontent-length: 2'
+    raw.write(`${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${type}\r\n\r\n{}`)
+    const { status, body } = readRaw(await raw.answer())
+    return [status, body.startsWith('{') ? (JSON.parse(body) as { code?: string }).code : undefined]
+  }
+
+  test('is refused whatever it asks for, also metrics, pages and logins', async () => {
+    for (const [method, path] of [
+      ['GET', '/healthz'],
+      ['GET', '/readyz'],
+      ['GET', '/metrics'],
+      ['GET', '/'],
+      ['GET', '/api/docs'],
+      ['GET', '/api/openapi.json'],
+      ['GET', '/apps/notes/'],
+      ['GET', '/setup?token=x'],
+      ['GET', '/nowhere'],
+      ['GET', '/api/sync/status.php?action=ping'],
+      ['POST', '/api/login.php'],
+      ['POST', '/login-2fa.php'],
+      ['POST', '/api/sync/auth.php?action=login'],
+      ['POST', '/api/filesystem.php?action=upload'],
+      ['OPTIONS', '/api/sync/data.php'],
+    ] as const)
+      expect([path, await under(server, 'rebound.example', method, path)]).toEqual([path, [421, 'misdirected_request']])
+  })
+
+  test.each([
+    'rebound.example:8420',
+    '127.0.0.1.nip.io',
+    'localhost.example',
+    'xlocalhost',
+    '0x7f000001',
+    '2130706433',
+    '127.1',
+    '[::1',
+    'cloud.example@evil.example',
+    '',
+  ])('is told from an address: "%s"', async (host) => {
+    expect(await under(server, host)).toEqual([421, 'misdirected_request'])
+  })
+
+  test.each([
+    '127.0.0.1',
+    '127.0.0.1:1',
+    'localhost:8420',
+    'LocalHost',
+    'localhost.',
+    '192.168.1.20',
+    '[::1]:8420',
+    '[fe80::1]',
+  ])('is none for the machine or a literal address: "%s"', async (host) => {
+    expect(await under(server, host)).toEqual([200, undefined])
+  })
+
+  test('is none for the public URL, the name listened on and the names that were allowed', async () => {
+    const own = await serverOfTest({
+      flags: { public_url: 'https://Cloud.Example:8443', allowed_hosts: 'nas.local, svc', host: 'localhost' },
+    })
+    for (const host of ['cloud.example', 'CLOUD.example:8443', 'nas.local:80', 'svc'])
+      expect([host, await under(own, host)]).toEqual([host, [200, undefined]])
+    for (const host of ['www.cloud.example', 'nas.local.evil.example', 'x.svc'])
+      expect([host, await under(own, host)]).toEqual([host, [421, 'misdirected_request']])
+  })
+
+  test('is not made one by a header that a proxy may set', async () => {
+    const own = await serverOfTest({ flags: { trusted_proxies: '127.0.0.1' } })
+    const headers = { 'x-forwarded-host': 'rebound.example', forwarded: 'host=rebound.example' }
+    expect((await own.send('/healthz', { headers })).status).toBe(200)
+    const raw = await openRaw(own.url)
+    raw.write(
+      'GET /healthz HTTP/1.1\r\nhost: rebound.example\r\nx-forwarded-host: localhost\r\nconnection: close\r\n\r\n',
+    )
+    expect(readRaw(await raw.answer()).status).toBe(421)
+  })
+})
+
 describe('the address of a client', () => {
   const seenBy = async (on: TestServer, forwarded: string): Promise<unknown> => {
     const account = await on.account()
@@ -158,14 +281,14 @@ describe('the address of a client', () => {
 describe('what is no HTTP', () => {
   test.each([
     ['nonsense', 'hello\r\n\r\n'],
-    ['a header without a name', 'GET / HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n'],
-    ['a header with a line break', 'GET / HTTP/1.1\r\nhost: x\r\nx: a\x00b\r\n\r\n'],
+    ['a header without a name', 'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n: y\r\n\r\n'],
+    ['a header with a line break', 'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: a\x00b\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
-    ['a length that is none', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n'],
-    ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['a length that is none', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: -1\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
     [
       'chunks that are none',
-      'POST /api/sync/auth.php?action=login HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\nzz\r\n',
+      'POST /api/sync/auth.php?action=login HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\nzz\r\n',
     ],
   ])('is refused, and the connection ends: %s', async (_, text) => {
     const raw = await openRaw(server.url)

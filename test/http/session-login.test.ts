@@ -85,7 +85,7 @@ describe('a login', () => {
     ['an empty name', { username: '', password: PASSWORD }],
     ['a number for a password', { username: 'ada', password: 12_345_678 }],
     ['a list for a name', { username: ['ada'], password: PASSWORD }],
-    ['a password beyond all measure', { username: 'ada', password: 'x'.repeat(100_000) }],
+    ['a password beyond all measure', { username: 'ada', password: 'x'.repeat(10_000) }],
     ['NUL', { username: 'a\0', password: PASSWORD }],
   ])('refuses %s', async (_, body) => {
     const reply = await openBrowser(server).post(LOGIN, body)

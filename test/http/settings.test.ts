@@ -94,6 +94,45 @@ describe('the second factor', () => {
     expect(await outcome(here.post(`${SETTINGS}disable_2fa`, { totp_code: '123456' }))).toEqual([409, 'conflict'])
   })
 
+  test('is set up without the password only by somebody who has just signed in', async () => {
+    const one = await serverOfTest()
+    const ada = await newUser(one)
+    const here = await signedIn(one, ada.username)
+    const setUp = (body = {}) => here.post(`${SETTINGS}setup_2fa`, body)
+    // A wrong password is refused at any time, and counted like that of a login.
+    expect(await outcome(setUp({ current_password: 'wrong' }))).toEqual([401, 'invalid_credentials'])
+    const { secret: early } = (await setUp()).json as { secret: string }
+
+    one.clock.pass(10 * MINUTE)
+    expect(await outcome(setUp())).toEqual([403, 'password_required'])
+    expect(await outcome(here.post(`${SETTINGS}enable_2fa`, { totp_code: codeOf(one, early) }))).toEqual([
+      403,
+      'password_required',
+    ])
+    const { secret } = (await setUp({ current_password: PASSWORD })).json as { secret: string }
+    const right = { totp_code: codeOf(one, secret), current_password: PASSWORD }
+    expect(await outcome(here.post(`${SETTINGS}enable_2fa`, { ...right, current_password: 'wrong' }))).toEqual([
+      401,
+      'invalid_credentials',
+    ])
+    expect(await outcome(here.post(`${SETTINGS}enable_2fa`, right))).toBe(200)
+  })
+
+  test('signs out all other sessions and all devices with it, where the user says so', async () => {
+    const one = await serverOfTest()
+    const ada = await newUser(one)
+    const [here, there] = [await signedIn(one, ada.username), await signedIn(one, ada.username)]
+    const { token } = await one.local.domain.accounts.mintToken(ada.id, { ttl: MINUTE })
+    const { secret } = (await here.post(`${SETTINGS}setup_2fa`)).json as { secret: string }
+    const body = { totp_code: codeOf(one, secret), end_others: true }
+    expect(await outcome(here.post(`${SETTINGS}enable_2fa`, body))).toBe(200)
+    const sessionStatusOf = async (browser: Browser) => (await browser.get('/api/session.php')).status
+    expect([await sessionStatusOf(here), await sessionStatusOf(there)]).toEqual([200, 401])
+    expect((await request(one.url, ...requestOf(syncStatus.actions.info, {}, { token }))).status).toBe(401)
+    const audited = await one.local.domain.instance.audit.list({ limit: 5 })
+    expect(audited[0]).toMatchObject({ kind: '2fa.enabled', detail: '{"sessions_ended":1,"devices_ended":1}' })
+  })
+
   test('is closed for a quarter of an hour after five wrong codes', async () => {
     const one = await serverOfTest()
     const ada = await newUser(one)
@@ -118,7 +157,7 @@ describe('changing the password', () => {
   const change = (browser: Browser, current_password: unknown, new_password: unknown) =>
     browser.post(`${SETTINGS}change_password`, { current_password, new_password })
 
-  test('takes the current one, ends the other sessions and keeps this one and the devices', async () => {
+  test('takes the current one, ends the other sessions and the devices and keeps this session', async () => {
     const ada = await newUser(server)
     const [here, there] = [await signedIn(server, ada.username), await signedIn(server, ada.username)]
     const device = { username: ada.username, password: PASSWORD, device_id: 'laptop-0001', device_name: 'Laptop' }
@@ -127,9 +166,42 @@ describe('changing the password', () => {
     const reply = await change(here, PASSWORD, 'difference engine')
     expect([reply.status, reply.json]).toEqual([200, { ok: true }])
     expect([await sessionStatus(here), await sessionStatus(there)]).toEqual([200, 401])
-    expect((await request(server.url, ...requestOf(syncStatus.actions.info, {}, { token }))).status).toBe(200)
+    expect((await request(server.url, ...requestOf(syncStatus.actions.info, {}, { token }))).status).toBe(401)
     expect((await openBrowser(server).login(ada.username)).status).toBe(401)
     expect((await openBrowser(server).login(ada.username, 'difference engine')).status).toBe(200)
+  })
+
+  test('leaves other sessions and the devices signed in where the user says so', async () => {
+    const ada = await newUser(server)
+    const [here, there] = [await signedIn(server, ada.username), await signedIn(server, ada.username)]
+    const { token } = await server.local.domain.accounts.mintToken(ada.id, { ttl: MINUTE })
+    const passwords = { current_password: PASSWORD, new_password: 'difference engine', end_others: false }
+    expect((await here.post(`${SETTINGS}change_password`, passwords)).status).toBe(200)
+    expect([await sessionStatus(here), await sessionStatus(there)]).toEqual([200, 200])
+    expect((await request(server.url, ...requestOf(syncStatus.actions.info, {}, { token }))).status).toBe(200)
+  })
+
+  test('refuses what is made of names that everybody knows, and the most common of all', async () => {
+    const one = await serverOfTest({ flags: { public_url: 'https://cloud.example.org' } })
+    await one.local.domain.accounts.create({ username: 'lovelace', display_name: 'Ada Byron', password: PASSWORD })
+    const here = await signedIn(one, 'lovelace')
+    for (const weak of [
+      'Lovelace1815',
+      'svc-svc-svc',
+      'ADA.byron!',
+      'byronada2026',
+      'cloud.example.org',
+      'spongebob1',
+      'manchester',
+    ]) {
+      const reply = await change(here, PASSWORD, weak)
+      expect([weak, reply.status, reply.json['details']]).toEqual([
+        weak,
+        400,
+        [{ path: 'new_password', message: expect.any(String) as string }],
+      ])
+    }
+    expect((await change(here, PASSWORD, 'lovelace of the engine')).status).toBe(200)
   })
 
   test('ends a login that waits for its code', async () => {

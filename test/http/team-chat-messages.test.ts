@@ -243,6 +243,10 @@ describe('deleting', () => {
     expect(await refusal(bob.call(remove, { message_id: one.message_id }))).toEqual([404, 'not_found'])
     await ada.ask(invite, { room_id: room, user_ids: [admin.id] })
     await admin.ask(remove, { message_id: two.message_id })
+    // Only what an administrator did to somebody else is in the log, without the text.
+    const entries = await server.local.domain.instance.audit.list({ kinds: ['message.removed'], limit: 10 })
+    expect(entries).toMatchObject([{ actor_id: admin.id, target: bob.username }])
+    expect(entries[0]!.detail).toBe(JSON.stringify({ message: two.message_id, room }))
     expect(await heard(bob, room)).toEqual([])
     expect((await roomOf(bob, room))!.last_message).toBeNull()
   })

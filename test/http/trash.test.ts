@@ -146,6 +146,7 @@ test('what comes back counts, to the last byte', async () => {
   await ada.put('/b', '123456')
   const id = await idOf(ada, '/d')
   expect(await outcome(ada.call(restore, { id }))).toEqual([413, 'quota_exceeded'])
+  await ada.ask(fs.delete, { path: '/b' })
   await ada.put('/b', '12345')
   expect(await outcome(ada.call(restore, { id }))).toEqual([200, 'ok'])
   await mirrorOf(ada).follow()

@@ -65,7 +65,7 @@ describe('a removal that hands the files over', () => {
     await ada.put('/a', 'two!')
     await ada.put('/d/e/b', 'bb')
     await ada.ask(fs.mkdir, { path: '/empty' })
-    const { had, handed_over } = await accounts().remove(ada.id, bob.id)
+    const { had, handed_over } = await accounts().remove(ada.id, { heir: bob.id })
     expect(had).toMatchObject({ files: 2, folders: 3, bytes: 6, trash: 0 })
     expect(handed_over).toEqual({
       folder: folderOf(ada),
@@ -99,7 +99,7 @@ describe('a removal that hands the files over', () => {
     await ada.put('/x/gone', 'gone')
     await ada.ask(fs.trash, { path: '/d/gone' })
     await ada.ask(fs.trash, { path: '/x' })
-    const { handed_over } = await accounts().remove(ada.id, bob.id)
+    const { handed_over } = await accounts().remove(ada.id, { heir: bob.id })
     expect(handed_over).toMatchObject({ nodes: 2, bytes: 1, used_bytes: 1 })
     expect(await paths(bob)).toEqual([`${folderOf(ada)}/d/kept`])
     expect((await bob.ask(trash.actions.list, {})).items).toEqual([])
@@ -114,8 +114,10 @@ describe('a removal that hands the files over', () => {
     await bob.ask(fs.mkdir, { path: `${folder} (3)` })
     await bob.ask(fs.trash, { path: `${folder} (3)` })
     await ada.put('/a', 'a')
-    expect((await accounts().planRemoval(ada.id, bob.id)).hands_over).toMatchObject({ folder: `${folder} (3)` })
-    expect((await accounts().remove(ada.id, bob.id)).handed_over).toMatchObject({ folder: `${folder} (3)` })
+    expect((await accounts().planRemoval(ada.id, { heir: bob.id })).hands_over).toMatchObject({
+      folder: `${folder} (3)`,
+    })
+    expect((await accounts().remove(ada.id, { heir: bob.id })).handed_over).toMatchObject({ folder: `${folder} (3)` })
     expect(await paths(bob)).toEqual([`${folder} (2)`, `${folder} (3)/a`, `${folder}/mine`])
     await mirrorOf(bob).follow()
   })
@@ -124,8 +126,8 @@ describe('a removal that hands the files over', () => {
     const poor = await server.account({ quota: 3 })
     await ada.put('/a', 'aaaa')
     const expected = { used_bytes: 4, quota_bytes: 3 }
-    expect((await accounts().planRemoval(ada.id, poor.id)).hands_over).toMatchObject(expected)
-    expect((await accounts().remove(ada.id, poor.id)).handed_over).toMatchObject(expected)
+    expect((await accounts().planRemoval(ada.id, { heir: poor.id })).hands_over).toMatchObject(expected)
+    expect((await accounts().remove(ada.id, { heir: poor.id })).handed_over).toMatchObject(expected)
     expect(await text(poor, `${folderOf(ada)}/a`)).toBe('aaaa')
     expect((await poor.upload('/b', 'b')).json['code']).toBe('quota_exceeded')
     expect((await poor.call(fs.delete, { path: folderOf(ada) })).status).toBe(200)
@@ -134,7 +136,7 @@ describe('a removal that hands the files over', () => {
 
   test('makes no folder where there is nothing, and goes to somebody who is disabled as well', async () => {
     await accounts().disable(bob.id)
-    expect((await accounts().remove(ada.id, bob.id)).handed_over).toMatchObject({
+    expect((await accounts().remove(ada.id, { heir: bob.id })).handed_over).toMatchObject({
       folder: null,
       nodes: 0,
       used_bytes: 0,
@@ -152,7 +154,7 @@ describe('a removal that hands the files over', () => {
     await ada.put(deep, 'deep')
     const commits = await commitsSeenBy(server.database)
     for (const act of ['planRemoval', 'remove'] as const) {
-      await expect(accounts()[act](ada.id, bob.id)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(accounts()[act](ada.id, { heir: bob.id })).rejects.toMatchObject({ code: 'conflict' })
     }
     expect(await commitsSeenBy(server.database)).toBe(commits)
     expect(await paths(ada)).toEqual([deep])
@@ -161,18 +163,18 @@ describe('a removal that hands the files over', () => {
 
   test('is refused to the account itself and to nobody, and then nothing changes', async () => {
     await ada.put('/a', 'a')
-    await expect(accounts().remove(ada.id, ada.id)).rejects.toMatchObject({ code: 'bad_request' })
-    await expect(accounts().remove(ada.id, 999_999)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(accounts().remove(ada.id, { heir: ada.id })).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(accounts().remove(ada.id, { heir: 999_999 })).rejects.toMatchObject({ code: 'not_found' })
     expect(await paths(ada)).toEqual(['/a'])
   })
 
   test('happens once, whoever else removes the account or the heir at the same moment', async () => {
     await ada.put('/a', 'a')
-    const attempts = [accounts().remove(ada.id, bob.id), accounts().remove(ada.id, cyd.id), accounts().remove(ada.id)]
+    const attempts = [accounts().remove(ada.id, { heir: bob.id }), accounts().remove(ada.id, { heir: cyd.id })]
     const settled = await Promise.allSettled(attempts)
-    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+    expect(settled.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect([...(await paths(bob)), ...(await paths(cyd))]).toEqual([`${folderOf(ada)}/a`])
-    const crossed = [accounts().remove(bob.id, cyd.id), accounts().remove(cyd.id, bob.id)]
+    const crossed = [accounts().remove(bob.id, { heir: cyd.id }), accounts().remove(cyd.id, { heir: bob.id })]
     expect((await Promise.allSettled(crossed)).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
   })
 
@@ -180,11 +182,11 @@ describe('a removal that hands the files over', () => {
     await ada.put('/a', 'a')
     const { cursor } = await bob.delta(0)
     const waiting = bob.ask(syncData.actions.delta, { cursor, wait: 55 })
-    await accounts().remove(ada.id, bob.id)
-    expect((await waiting).changes.map(({ data }) => (data as { name?: string }).name)).toEqual([
-      folderOf(ada).slice(1),
-      'a',
-    ])
+    await accounts().remove(ada.id, { heir: bob.id })
+    const first = await waiting
+    const rest = await bob.delta(first.cursor)
+    const names = [...first.changes, ...rest.changes].map(({ data }) => (data as { name?: string }).name)
+    expect(names).toEqual([folderOf(ada).slice(1), 'a'])
   })
 })
 
@@ -195,9 +197,9 @@ describe('files in rooms of somebody who is removed', () => {
     await put(ada, '/Teamchat/Engines/d/a', 'newer')
     await put(cyd, '/Teamchat/Engines/d/c', 'cc')
     await put(ada, '/own', 'own')
-    const plan = await accounts().planRemoval(ada.id, bob.id)
+    const plan = await accounts().planRemoval(ada.id, { heir: bob.id })
     expect(plan.has).toMatchObject({ files: 1, bytes: 3, room_files: 1, room_bytes: 5, rooms: 1, rooms_alone: 0 })
-    const { handed_over } = await accounts().remove(ada.id, bob.id)
+    const { handed_over } = await accounts().remove(ada.id, { heir: bob.id })
     expect(handed_over).toMatchObject({ nodes: 1, bytes: 3, room_files: 1, room_bytes: 5, used_bytes: 8 })
     expect(await text(cyd, '/Teamchat/Engines/d/a')).toBe('newer')
     const { versions: kept } = await cyd.ask(versions.actions.list, { path: '/Teamchat/Engines/d/a' })
@@ -216,7 +218,10 @@ describe('files in rooms of somebody who is removed', () => {
     await put(ada, '/Teamchat/Engines/b', 'bb')
     await cyd.ask(fs.trash, { path: '/Teamchat/Engines/d' })
     await ada.ask(fs.trash, { path: '/Teamchat/Engines/b' })
-    expect((await accounts().remove(ada.id, bob.id)).handed_over).toMatchObject({ room_files: 0, used_bytes: 0 })
+    expect((await accounts().remove(ada.id, { heir: bob.id })).handed_over).toMatchObject({
+      room_files: 0,
+      used_bytes: 0,
+    })
     const { items } = await cyd.ask(trash.actions.list, {})
     expect(items.map(({ path }) => path)).toEqual(['/Teamchat/Engines/d'])
     await cyd.ask(trash.actions.restore, { id: items[0]!.id })
@@ -229,12 +234,15 @@ describe('files in rooms of somebody who is removed', () => {
     await put(cyd, '/Teamchat/Alone/c', 'cc')
     await put(ada, '/Teamchat/Alone/a', 'a')
     await leaveRoom(server, room, cyd)
-    expect((await accounts().planRemoval(ada.id, bob.id)).has).toMatchObject({
+    expect((await accounts().planRemoval(ada.id, { heir: bob.id })).has).toMatchObject({
       room_files: 0,
       rooms: 1,
       rooms_alone: 1,
     })
-    expect((await accounts().remove(ada.id, bob.id)).handed_over).toMatchObject({ room_files: 0, used_bytes: 0 })
+    expect((await accounts().remove(ada.id, { heir: bob.id })).handed_over).toMatchObject({
+      room_files: 0,
+      used_bytes: 0,
+    })
     expect([await used(bob), await used(cyd)]).toEqual([0, 0])
     const { q } = server.database.read
     expect(await q.selectFrom('nodes').select('id').where('room_id', '=', room).execute()).toEqual([])
@@ -282,7 +290,7 @@ test('a plan counts what goes, is what the removal then tells, and changes nothi
     sessions: 0,
   })
   expect(hands_over).toBeUndefined()
-  expect(await accounts().remove(ada.id)).toEqual({ had: has, handed_over: undefined })
+  expect(await accounts().remove(ada.id)).toEqual({ had: has, messages_kept: 0, handed_over: undefined })
   await expect(accounts().planRemoval(ada.id)).rejects.toMatchObject({ code: 'not_found' })
 })
 

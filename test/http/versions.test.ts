@@ -106,12 +106,13 @@ test('belongs to its file and its owner', async () => {
 
 test('counts when it comes back, to the last byte', async () => {
   const ada = await server.account({ quota: 10 })
-  await ada.put('/f', '1234567')
+  await ada.put('/f', '12345')
   await ada.put('/f', '1')
-  await ada.put('/g', '1234')
+  await ada.put('/g', '123456')
   const version_id = (await history(ada))[1]!.version_id
   expect(await outcome(ada.call(restore, { path: '/f', version_id }))).toEqual([413, 'quota_exceeded'])
-  await ada.put('/g', '123')
+  await ada.ask(filesystem.actions.delete, { path: '/g' })
+  await ada.put('/g', '12345')
   expect(await outcome(ada.call(restore, { path: '/f', version_id }))).toEqual([200, 'ok'])
   await mirrorOf(ada).follow()
 })

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:net'
-import { chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DiskFull } from '../../src/base/trouble.ts'
+import { scopeLauncher } from '../../src/outside/control-group.ts'
 import { makeSandbox } from '../../src/outside/sandbox.ts'
+import { syscallFilter } from '../../src/outside/syscall-filter.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
 
 const sandbox = makeSandbox()
@@ -82,14 +84,70 @@ describe.skipIf(reason !== undefined)('the sandbox', () => {
     expect(output).toMatch(/no\nCapEff:\s+0000000000000000\nNoNewPrivs:\s+1/)
   })
 
-  test('ends what forks without end, writes without end, or talks without end', async () => {
-    const forks = await run('bash -c "f() { f | f & }; f" 2>&1; sleep 0.2; echo survived')
-    expect(forks.output).toMatch(/survived|[Cc]annot fork|Resource/)
+  test('has no file system in memory that is without a size', async () => {
+    const { output } = await run('cat /proc/self/mounts; touch /a /dev/a; head -c 5000000 /dev/zero > /dev/shm/a')
+    const lines = output.split('\n')
+    const unsized = lines.filter((line) => / tmpfs (?!ro)/.test(line) && !/[, ]size=\d+k/.test(line))
+    expect(unsized).toEqual([])
+    const sizes = [...output.matchAll(/ tmpfs rw\S*size=(\d+)k/g)].map(([, kib]) => Number(kib))
+    expect(sizes.length).toBeGreaterThan(0)
+    for (const kib of sizes) expect(kib).toBeLessThanOrEqual(65_536)
+    expect(output).toContain("cannot touch '/a': Read-only")
+    expect(output).toContain("cannot touch '/dev/a': Read-only")
+    expect(output).toContain('No space left on device')
+  })
+
+  test('ends what forks without end, or writes without end', async () => {
+    // Who is refused a process notices it; the others go with the sandbox.
+    const forks = await run(
+      `perl -e 'for (1..200) { my $p = fork; if (!defined $p) { print "refused after $_\n"; last } if (!$p) { sleep 60; exit } }'`,
+    )
+    expect(Number(/^refused after (\d+)/.exec(forks.output)?.[1])).toBeLessThanOrEqual(32)
+    const bomb = await run('bash -c "f() { f | f & }; f" > /dev/null 2>&1; echo survived')
+    expect(bomb.output).toMatch(/survived|[Cc]annot fork|Resource/)
     const writes = await run('head -c 100000000 /dev/zero > /tmp/big; stat -c %s /tmp/big')
     expect(Number(writes.output.trim().split('\n').at(-1))).toBeLessThanOrEqual(33_554_432)
+  })
+
+  test('keeps what was said first, and ends what talks without end', async () => {
     const talks = await run('head -c 5000000 /dev/zero | tr "\\0" a')
     expect(talks).toMatchObject({ truncated: true, code: 0 })
     expect(talks.output).toHaveLength(65_536)
+    expect(await run('yes')).toMatchObject({ truncated: true, code: null, timedOut: false })
+  })
+
+  test('ends processes that use too much memory together, though none of them does', async () => {
+    const each = 'my $x = "a" x 120000000; sleep 60; exit'
+    const ended = await run(`perl -e 'for (1..8) { if (!fork) { ${each} } } 1 while wait > 0; print "done"'`)
+    expect(ended).toMatchObject({ code: null, timedOut: false, output: '' })
+    expect(await run(`perl -e 'my $x = "a" x 120000000; print "fine"'`)).toMatchObject({ code: 0, output: 'fine' })
+  })
+
+  test('refuses the system calls that no command needs, and every socket that leads outside', async (context) => {
+    if (process.arch !== 'x64') return context.skip('the numbers below are those of x86_64')
+    const calls = {
+      ptrace: 101,
+      keyctl: 250,
+      io_uring_setup: 425,
+      unshare: 272,
+      bpf: 321,
+      memfd_create: 319,
+      shmget: 29,
+    }
+    const numbers = Object.values({ ...calls, clone3: 435, x32: 0x4000_0000, newer: 600 }).join(',')
+    const { output } = await run(
+      `perl -MSocket -e 'for (${numbers}) { $! = 0; syscall($_, 0, 0, 0, 0, 0); print $! + 0, " " }
+        for (1, 2, 10, 16, 17, 38, 40) { $! = 0; print socket(my $s, $_, SOCK_STREAM, 0) ? "open " : $! + 0, " " }
+        print fork ? "" : "child "; print wait > 0 ? "parent" : ""'`,
+    )
+    const refused = Object.keys(calls).map(() => '1')
+    // AF_UNIX; then AF_INET, INET6, NETLINK, PACKET, ALG and VSOCK.
+    const sockets = [expect.stringMatching(/open|29/) as string, ...Array<string>(6).fill('97')]
+    expect(output.split(/\s+/).slice(0, 17)).toEqual([...refused, '38', '38', '38', ...sockets])
+  })
+
+  test('runs behind the server', async () => {
+    expect(Number((await run('nice')).output)).toBeGreaterThanOrEqual(10)
   })
 
   test('is stopped with all it started when its time is over or nobody waits any more', async () => {
@@ -197,4 +255,77 @@ test('without bubblewrap nothing is run, and the reason is said', async () => {
   await expect(none.run({ command: 'true', files: files(), signal: new AbortController().signal })).rejects.toThrow(
     'ENOENT',
   )
+})
+
+test('on a processor whose system calls are not known nothing is run, and the reason is said', async () => {
+  const strange = makeSandbox({ arch: 'riscv64' })
+  if (process.platform === 'linux') expect(await strange.probe()).toContain('this processor are not known')
+  await expect(strange.run({ command: 'true', files: files(), signal: new AbortController().signal })).rejects.toThrow(
+    'not known',
+  )
+})
+
+describe('the filter of system calls', () => {
+  /** What the kernel would do with a call: runs the program as bpf(4) says. */
+  function judge(program: Uint8Array, data: { arch: number; nr: number; args?: number[] }): number {
+    const view = new DataView(program.buffer)
+    const words: Record<number, number> = { 0: data.nr, 4: data.arch }
+    for (const [index, value] of (data.args ?? []).entries()) words[16 + 8 * index] = value
+    let loaded = 0
+    for (let at = 0; ; at++) {
+      const value = view.getUint32(at * 8 + 4, true)
+      const code = view.getUint16(at * 8, true)
+      if (code === 0x06) return value
+      if (code === 0x20) loaded = words[value] ?? 0
+      else {
+        const holds = code === 0x15 ? loaded === value : code === 0x25 ? loaded > value : (loaded & value) !== 0
+        at += view.getUint8(at * 8 + (holds ? 2 : 3))
+      }
+    }
+  }
+  const [allow, kill, error] = [0x7fff0000, 0x80000000, 0x00050000]
+
+  test.each([
+    ['x64', 0xc000003e, { read: 0, ptrace: 101, clone: 56, clone3: 435, socket: 41, socketpair: 53, ioctl: 16 }],
+    ['arm64', 0xc00000b7, { read: 63, ptrace: 117, clone: 220, clone3: 435, socket: 198, socketpair: 199, ioctl: 29 }],
+  ])('of %s allows, refuses and denies by numbers and arguments', (name, arch, nr) => {
+    const program = syscallFilter(name)!
+    const of = (number: number, ...args: number[]) => judge(program, { arch, nr: number, args })
+    expect(judge(program, { arch: arch ^ 1, nr: nr.read })).toBe(kill)
+    expect([of(nr.read), of(nr.ptrace), of(nr.clone3), of(463), of(0x4000_0000)]).toEqual([
+      allow,
+      error | 1,
+      error | 38,
+      error | 38,
+      error | 38,
+    ])
+    // SIGCHLD alone, a thread, a user namespace, a network namespace.
+    expect([17, 0x3d0f00, 0x10000011, 0x40000011].map((flags) => of(nr.clone, flags))).toEqual([
+      allow,
+      allow,
+      error | 1,
+      error | 1,
+    ])
+    for (const call of [nr.socket, nr.socketpair])
+      expect([1, 2, 40].map((family) => of(call, family))).toEqual([allow, error | 97, error | 97])
+    expect([0x5401, 0x5412, 0x541c].map((request) => of(nr.ioctl, 0, request))).toEqual([allow, error | 1, error | 1])
+  })
+})
+
+describe('a control group of systemd', () => {
+  test('is asked for where a service manager of the user runs, and keeps the bounds of all processes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'svc-test-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const limits = { memory: 1_000, tasks: 5 }
+    expect(scopeLauncher(limits, undefined, {})).toBeUndefined()
+    expect(scopeLauncher(limits, undefined, { XDG_RUNTIME_DIR: folder })).toBeUndefined()
+    await mkdir(join(folder, 'systemd'))
+    await writeFile(join(folder, 'systemd', 'private'), '')
+    const found = scopeLauncher(limits, undefined, { XDG_RUNTIME_DIR: folder, SECRET: 'x' })
+    expect(found).toMatchObject({ env: { XDG_RUNTIME_DIR: folder }, changesUser: false })
+    const line = found!.before.join(' ')
+    expect(line).toMatch(
+      /^\/usr\/bin\/systemd-run --user --scope .*MemoryMax=1000 .*TasksMax=5 .*-- \/usr\/bin\/env -i$/,
+    )
+  })
 })

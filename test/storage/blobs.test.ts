@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
@@ -342,4 +342,18 @@ describe('the folder of the disk store', () => {
     await Promise.all([openStoreOnDisk(folder), openStoreOnDisk(folder), openStoreOnDisk(folder)])
     expect(await readdir(join(folder, 'tmp'))).toEqual([])
   })
+})
+
+test('a content that a killed process had taken away to remove is brought back, also after a day', async () => {
+  const folder = join(await folderOfTest(), 'blobs')
+  const { store } = await openStoreOnDisk(folder)
+  const { sha256 } = await store.put(pieces(bytesOf(100), 100), Infinity)
+  const path = join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+  const then = new Date(Date.now() - 2 * DAY)
+  await utimes(path, then, then)
+  // No process has such a number.
+  await rename(path, join(folder, 'tmp', `${sha256}.99999999.00c0ffee`))
+  const { store: again, leftovers } = await openStoreOnDisk(folder)
+  expect((await readAll(again, sha256)).equals(bytesOf(100))).toBe(true)
+  expect(await leftovers()).toEqual([])
 })

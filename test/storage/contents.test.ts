@@ -2,10 +2,13 @@ import { Readable } from 'node:stream'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
+import { Busy } from '../../src/base/trouble.ts'
 import { insertRelease } from '../../src/storage/app-releases.ts'
 import { insertApp } from '../../src/storage/apps.ts'
 import { TooLarge } from '../../src/storage/blobs/blobs.ts'
+import { holdCollector } from '../../src/storage/collector-holds.ts'
 import { INLINE_MAX, makeContents, type Staged } from '../../src/storage/contents.ts'
+import type { Database } from '../../src/storage/database.ts'
 import { insertNode, replaceFile, rootOf } from '../../src/storage/files.ts'
 import { everyStore, type OpenedStore } from '../support/blob-stores.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
@@ -225,4 +228,84 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       }
     })
   })
+
+  describe('reclaiming what an account let go of', () => {
+    const kinds = [
+      ['small', 100],
+      ['large', LARGE],
+    ] as const
+
+    const remove = (database: Database, node: number) =>
+      database.write((tx) => tx.q.deleteFrom('nodes').where('id', '=', node).execute())
+
+    test.each(kinds)('takes a %s content at once, however young, that nothing else points to', async (_, size) => {
+      const { keep, contents, hashes, blobs, database, user } = await world()
+      const gone = await keep(bytesOf(size, 1), Date.now(), true)
+      const [shared, twin] = [await keep(bytesOf(size, 2), 1, true), await keep(bytesOf(size, 2), 1, true)]
+      const other = await keep(bytesOf(size, 3), Date.now(), false)
+      for (const { node } of [gone, shared]) await remove(database, node)
+      await contents.reclaim(user + 1)
+      expect(await hashes()).toContain(gone.sha256)
+      await contents.reclaim(user)
+      expect(await hashes()).toEqual([twin.sha256, other.sha256].sort())
+      if (size <= INLINE_MAX) return
+      expect([await blobs.has(gone.sha256), await blobs.has(twin.sha256)]).toEqual([false, true])
+    })
+
+    test('takes what was published and came to nothing', async () => {
+      const { stage, contents, hashes, blobs, database, user } = await world()
+      const staged = await stage(bytesOf(LARGE))
+      await database.write((tx) => contents.abandon(tx, user, staged, Date.now()))
+      await contents.reclaim(user)
+      expect([await hashes(), await blobs.has(staged.sha256)]).toEqual([[], false])
+    })
+
+    test('waits while somebody copies contents', async () => {
+      const { keep, contents, hashes, database, user } = await world()
+      const { node, sha256 } = await keep(bytesOf(LARGE), Date.now(), true)
+      await remove(database, node)
+      const hold = await holdCollector(database)
+      await contents.reclaim(user)
+      expect(await hashes()).toEqual([sha256])
+      await hold.release()
+      await contents.reclaim(user)
+      expect(await hashes()).toEqual([])
+    })
+
+    test('turns away who published the same content before, and nobody who does so afterwards', async () => {
+      const { keep, stage, contents, bytes, database, user } = await world()
+      const { node, sha256 } = await keep(bytesOf(LARGE), Date.now(), true)
+      const early = await stage(bytesOf(LARGE))
+      await remove(database, node)
+      await contents.reclaim(user)
+      await expect(database.write((tx) => contents.claim(tx, early, Date.now()))).rejects.toThrow(Busy)
+      const late = await stage(bytesOf(LARGE))
+      await database.write((tx) => contents.claim(tx, late, Date.now()))
+      expect((await bytes(sha256)).equals(bytesOf(LARGE))).toBe(true)
+    })
+
+    test.each(kinds)('beside uploads of the same %s content never takes it from under them', async (_, size) => {
+      const { keep, contents, bytes, database, user } = await world()
+      const content = bytesOf(size)
+      let stored = 0
+      for (let round = 0; round < 15; round += 1) {
+        const first = await keep(content, Date.now(), true).catch(nullWhenBusy)
+        if (first) await remove(database, first.node)
+        const uploads = [1, 2].map(() => keep(content, Date.now(), true).catch(nullWhenBusy))
+        const kept = await Promise.all([...uploads, contents.reclaim(user), contents.reclaim(user)])
+        for (const file of kept) {
+          if (!file) continue
+          stored += 1
+          expect((await bytes(file.sha256)).equals(content)).toBe(true)
+        }
+        for (const file of kept) if (file) await remove(database, file.node)
+      }
+      expect(stored).toBeGreaterThan(0)
+    })
+  })
 })
+
+const nullWhenBusy = (error: unknown): null => {
+  if (error instanceof Busy) return null
+  throw error
+}

@@ -107,6 +107,23 @@ describe.skipIf(missing)('a database of Postgres', () => {
     expect(await settings(database)).toEqual(['one', 'three'])
   })
 
+  test('refuses a unit that hides a failed statement: its COMMIT is answered with ROLLBACK, and nothing is kept', async () => {
+    const { database } = await made()
+    const hidden = database.write(async (tx) => {
+      await tx.q.insertInto('settings').values({ key: 'one', value: '' }).execute()
+      await tx.q
+        .insertInto('settings')
+        .values({ key: 'one', value: 'again' })
+        .execute()
+        .catch(() => undefined)
+      return 'taken for written'
+    })
+    await expect(hidden).rejects.toThrow('Postgres answered COMMIT with ROLLBACK')
+    expect(await settings(database)).toEqual([])
+    await put(database, 'two', '')
+    expect(await settings(database)).toEqual(['two'])
+  })
+
   test('lets one server write at a time, so that nothing is decided on what another is just changing', async () => {
     const { database, url } = await made()
     const other = await opened(url)

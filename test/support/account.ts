@@ -56,6 +56,8 @@ export interface AccountOptions {
   role?: 'admin' | 'user'
   /** Bytes. */
   quota?: number
+  /** Lets its device token plant code, as a minted one may. */
+  plantsCode?: boolean
 }
 
 interface Place {
@@ -69,7 +71,7 @@ let devices = 0
 
 /** Makes an account with one device, straight in the database. */
 export async function makeAccount(place: Place, options: AccountOptions = {}): Promise<Account> {
-  const { username = `user-${++accounts}`, role = 'user', quota = null } = options
+  const { username = `user-${++accounts}`, role = 'user', quota = null, plantsCode = false } = options
   const row = {
     username,
     display_name: username,
@@ -80,16 +82,17 @@ export async function makeAccount(place: Place, options: AccountOptions = {}): P
   }
   const id = await place.database.write((tx) => insertAccount(tx, row, place.clock.now()))
   if (id === undefined) throw new Error(`There is a user ${username} already.`)
-  return makeDevice(place, id, username)
+  return makeDevice(place, id, username, plantsCode)
 }
 
-async function makeDevice(place: Place, id: number, username: string): Promise<Account> {
+async function makeDevice(place: Place, id: number, username: string, plantsCode = false): Promise<Account> {
   const { url, database, clock } = place
   const token = newToken()
   const now = clock.now()
   const device = { device_id: `device-${++devices}`, device_name: 'Laptop', last_ip: null, expires_at: null }
   const stamps = { created_at: now, last_used_at: now }
-  const row = { user_id: id, token_hash: hashToken(token), ...device, ...stamps }
+  const allows_code = plantsCode ? 1 : 0
+  const row = { user_id: id, token_hash: hashToken(token), allows_code, ...device, ...stamps } as const
   await database.write((tx) => replaceToken(tx, row, { now, idleSince: -1, madeSince: -1 }, 20))
 
   return { id, username, token, another: () => makeDevice(place, id, username), ...clientOf(url, token) }

@@ -14,11 +14,13 @@ export const toolNamed = (
   name: string,
   reach: Tool['reach'],
   run: (what: string, signal: AbortSignal) => ToolResult | Promise<ToolResult>,
+  { untrusted = false } = {},
 ): Tool => ({
   name,
   description: `Does ${name}.`,
   parameters: Type.Object({ what: Type.String({ maxLength: 100 }) }),
   reach,
+  untrusted,
   run: async ({ signal }, args) => run((args as { what: string }).what, signal),
 })
 

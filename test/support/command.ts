@@ -9,16 +9,23 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts the built command on a data directory, in UTC and away from this machine's user. */
-export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>
+const start = (env: NodeJS.ProcessEnv, args: string[]): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env['PATH'], HOME: dataDir, SVC_DATA_DIR: dataDir, TZ: 'UTC' },
+    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
+/** Starts the built command on a data directory, in UTC and away from this machine's user. */
+export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>
+  start({ HOME: dataDir, SVC_DATA_DIR: dataDir }, args)
+
 /** Runs the built command on a data directory to its end. */
-export async function runCommand(dataDir: string, ...args: string[]): Promise<Ended> {
-  const child = startCommand(dataDir, ...args)
+export const runCommand = (dataDir: string, ...args: string[]): Promise<Ended> => ended(startCommand(dataDir, ...args))
+
+/** The same with this environment. */
+export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => ended(start(env, args))
+
+async function ended(child: ChildProcess): Promise<Ended> {
   let stdout = ''
   let stderr = ''
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))

@@ -26,6 +26,13 @@ export function chunked(content: Uint8Array, piece: number): ReadableStream {
   })
 }
 
+/** A body in the chunked transfer coding, each byte a chunk of its own. */
+export function tinyChunks(content: Uint8Array): Buffer {
+  const coded = Buffer.alloc(content.length * 6, '1\r\nx\r\n')
+  for (let at = 0; at < content.length; at++) coded[at * 6 + 3] = content[at]!
+  return Buffer.concat([coded, Buffer.from('0\r\n\r\n')])
+}
+
 /** Files below a folder, relative to it. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -40,4 +47,6 @@ export const temporaryFilesOf = (dataDir: string): Promise<string[]> => filesBel
 
 /** The contents in the blob store of a data directory, by hash. */
 export const blobsOf = async (dataDir: string): Promise<string[]> =>
-  (await filesBelow(join(dataDir, 'blobs'))).filter((path) => !path.startsWith('tmp')).map((path) => path.slice(-64))
+  (await filesBelow(join(dataDir, 'blobs')))
+    .filter((path) => /[0-9a-f]{64}$/.test(path) && !path.startsWith('tmp'))
+    .map((path) => path.slice(-64))

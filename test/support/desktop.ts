@@ -75,6 +75,8 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
+    // Other browsers know the directive.
+    if (message.text() === "Unrecognized Content-Security-Policy directive 'webrtc'.") return
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text())
   })

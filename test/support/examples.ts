@@ -225,14 +225,24 @@ const withSomebody: Maker = async (scene) => {
 let newcomers = 0
 const newcomer: Maker = () => Promise.resolve({ params: { username: `newcomer-${++newcomers}` } })
 
+const restorers = new Set<() => Promise<void>>()
+
+/** Undoes what examples did to the whole service, before the test ends. */
+export async function restoreService(): Promise<void> {
+  for (const restore of restorers) await restore()
+}
+
 /** For actions about the whole service: afterwards it is as it was. */
 const forAWhile: Maker = async ({ server }) => {
   const { settings } = server.local.domain.instance
   const before = await settings.maintenance()
-  onTestFinished(async () => {
+  const restore = async (): Promise<void> => {
+    if (!restorers.delete(restore)) return
     await server.set('quota.default', undefined)
     await server.set('#maintenance', before)
-  })
+  }
+  restorers.add(restore)
+  onTestFinished(restore)
   return {}
 }
 

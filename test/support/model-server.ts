@@ -6,9 +6,10 @@ import { onTestFinished } from 'vitest'
 // A server of models that answers as it is told, in the protocols of OpenAI (chat completions) and Anthropic (messages),
 // both as streams, and as an Ollama where one is asked what it has.
 
-/** A call as the model writes it; arguments that are a text are sent as they are. */
+/** A call as the model writes it, perhaps without a name; arguments that are a text are sent as they are. */
 interface ScriptedCall {
-  name: string
+  name?: string | null
+  id?: string
   arguments: object | string
 }
 
@@ -87,7 +88,9 @@ function* asOpenAi(reply: Scripted, model: string): Generator<string> {
   for (const [index, call] of (reply.calls ?? []).entries()) {
     const [half, rest] = [textOf(call).slice(0, 5), textOf(call).slice(5)]
     yield chunk({
-      tool_calls: [{ index, id: `call-${index}`, type: 'function', function: { name: call.name, arguments: half } }],
+      tool_calls: [
+        { index, id: call.id ?? `call-${index}`, type: 'function', function: { name: call.name, arguments: half } },
+      ],
     })
     yield chunk({ tool_calls: [{ index, function: { arguments: rest } }] })
   }

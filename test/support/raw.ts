@@ -48,6 +48,6 @@ export function readRaw(text: string): { status: number; body: string } {
 
 /** The head of a raw request. */
 export const rawHead = (method: string, target: string, headers: Record<string, string | number>): string =>
-  `${method} ${target} HTTP/1.1\r\nhost: svc\r\n${Object.entries(headers)
+  `${method} ${target} HTTP/1.1\r\nhost: 127.0.0.1\r\n${Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')}\r\n`

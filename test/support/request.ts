@@ -1,4 +1,5 @@
 import type { AnyAction } from '../../src/contract/contract.ts'
+import { noteReceived } from './answers.ts'
 
 /** What came back, read to its end. */
 export interface Reply {
@@ -39,6 +40,7 @@ export async function request(base: string, path: string, sent: Sent = {}): Prom
     ...(signal ? { signal } : {}),
   })
   const bytes = Buffer.from(await response.arrayBuffer())
+  noteReceived(response.url, method, response.status, response.headers, bytes)
   return {
     status: response.status,
     headers: response.headers,

@@ -9,6 +9,12 @@ import { temporaryFolder } from './server.ts'
 /** What the server of the tests knows. */
 export const s3Keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 
+/** The same, as the environment of a server names it. */
+export const s3Environment = {
+  AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
+} as const
+
 export interface S3Bucket {
   /** Address of the bucket, or of a part of it, at the server itself or at what stands before it. */
   address(options?: { prefix?: string; endpoint?: string }): string

@@ -7,7 +7,7 @@ interface Schema {
 }
 
 /** The schema with every object closed to fields it does not name, unless it says that it is open. */
-function closed(schema: unknown): unknown {
+export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
   const { properties, ...rest } = schema as Schema

@@ -18,8 +18,12 @@ export interface ServerOptions {
   /** Whether there is an administrator already. */
   administered?: boolean
   flags?: Partial<Record<OptionName, string>>
+  /** What else its environment holds. */
+  env?: Record<string, string>
   /** An existing data directory, which stays when the server closes. */
   dataDir?: string
+  /** When the first upkeep begins. No test lasts until then by default: what upkeep commits would be taken for the test's. */
+  upkeepAfterMs?: number
 }
 
 export { temporaryFolder } from './folder.ts'
@@ -53,13 +57,20 @@ export async function folderOfTest(): Promise<string> {
   return folder
 }
 
+/** The same for all tests of a file. */
+export async function folderOfFile(): Promise<string> {
+  const folder = await temporaryFolder()
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** A server on a free port with a data directory of its own; whoever starts it closes it. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { clock = makeClock(), limits = false, administered = true, flags = {} } = options
+  const { clock = makeClock(), limits = false, administered = true, flags = {}, upkeepAfterMs = 86_400_000 } = options
   const dataDir = options.dataDir ?? (await temporaryFolder())
   const place = await databaseFor(dataDir)
-  const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env }
-  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false })
+  const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env, ...options.env }
+  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false, upkeepAfterMs })
   const database = await place.open()
   const site = { url, database, clock }
   if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(site, { role: 'admin' })

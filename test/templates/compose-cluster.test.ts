@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { PASSWORD } from '../support/browser.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { programs, startPostgres } from '../support/postgres.ts'
-import { s3Keys, s3OfFile } from '../support/s3.ts'
+import { s3Environment, s3OfFile } from '../support/s3.ts'
 import { folderOfTest } from '../support/server.ts'
 import { freePort, programNamed, run, startCaddy, startProgram, written, type Started } from './programs.ts'
 
@@ -237,8 +237,7 @@ async function svcServices(folder: string) {
     ...compose.services[name]!.environment,
     SVC_BLOBS: compose.services[name]!.environment!['SVC_BLOBS']!.replace('http://store:3900', bucket.endpoint),
     // The store of the tests knows one key only.
-    AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
+    ...s3Environment,
     SVC_SECRET_KEY_FILE: join(folder, compose.secrets['secret_key']!.file),
     SVC_TRUSTED_PROXIES: '127.0.0.1',
     SVC_DATA_DIR: join(folder, name),
@@ -346,7 +345,7 @@ test.skipIf(!programNamed('caddy') || programs === undefined)(
     const type = 'application/octet-stream'
     const sent = { method: 'POST', headers: { ...headers, 'content-type': type }, body: content }
     expect((await send(file('upload'), sent)).status).toBe(200)
-    expect(await site.bucket.objects()).toHaveLength(1)
+    expect(await site.bucket.objects()).toEqual([expect.stringContaining(sha256Of(content)), 'installation'])
     for (const { url } of [first, second]) {
       const found = await fetch(`${url}${file('download')}`, { headers })
       expect(sha256Of(Buffer.from(await found.arrayBuffer()))).toBe(sha256Of(content))

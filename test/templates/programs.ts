@@ -24,7 +24,7 @@ export const run = (program: string, args: string[], env: Record<string, string>
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, text: stdout + stderr }),
   )
 
-const globals: Globals = { env: {}, json: false, debug: false, dataDir: undefined, profile: undefined }
+const globals: Globals = { env: {}, json: false, debug: false, quiet: false, dataDir: undefined, profile: undefined }
 
 interface Given {
   host?: string
@@ -82,7 +82,9 @@ export interface Ports {
 export async function startCaddy(program: string, text: string, ports: Ports, folder: string, admin = 'off') {
   const file = join(folder, 'Caddyfile')
   const own = `admin ${admin}\nlocal_certs\nskip_install_trust\nhttp_port ${ports.http}\nhttps_port ${ports.https}`
-  await writeFile(file, `{\n${own}\n}\n${text}`)
+  // A block of options is there once, and first.
+  const options = /^\{$/m
+  await writeFile(file, options.test(text) ? text.replace(options, `{\n${own}`) : `{\n${own}\n}\n${text}`)
   const env = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
   const args = ['--config', file, '--adapter', 'caddyfile']
   const { code, text: said } = await run(program, ['validate', ...args], env)

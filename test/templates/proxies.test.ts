@@ -50,7 +50,7 @@ const proxies: Proxy[] = [
         (it) => `${it}_temp_path ${folder}/${it};`,
       )
       const main = `daemon off; pid ${folder}/nginx.pid; error_log stderr; ${isRoot ? 'user root;' : ''}
-        events {} http { access_log off; ${temporary.join(' ')} include ${folder}/svc.conf; }`
+        events { worker_connections 8192; } http { access_log off; ${temporary.join(' ')} include ${folder}/svc.conf; }`
       await writeFile(join(folder, 'nginx.conf'), main)
       const args = ['-e', 'stderr', '-p', folder, '-c', join(folder, 'nginx.conf')]
       expect(await run(program, [...args, '-t'])).toMatchObject({
@@ -83,6 +83,8 @@ const proxies: Proxy[] = [
         `PidFile ${folder}/apache.pid`,
         `DefaultRuntimeDir ${folder}`,
         `ErrorLog ${folder}/error.log`,
+        // On a slow machine the next request must not meet a connection that is just being closed.
+        'KeepAliveTimeout 60',
         `Listen 127.0.0.1:${ports.http}`,
         `Listen 127.0.0.1:${ports.https}`,
         ...(isRoot ? ['User www-data', 'Group www-data'] : []),
@@ -241,6 +243,15 @@ describe.each(proxies)('$program in front of svc', (proxy) => {
     const push = { method: 'POST', headers: { ...json, authorization } }
     expect((await send('/api/sync/data.php?action=push', push, note)).status).toBe(200)
     expect(JSON.parse((await news).body.toString())).toMatchObject({ count: 1 })
+
+    if (proxy.program === 'nginx') {
+      // Whoever tries passwords is slowed down before svc sees them, and others are not.
+      const attempts = await Promise.all(
+        Array.from({ length: 60 }, () => send('/api/login.php', { method: 'POST', headers: json }, '{}')),
+      )
+      expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([400, 429]))
+      expect((await send('/api/session.php')).status).toBe(401)
+    }
 
     // HTTP/2.
     const session = connect(`https://127.0.0.1:${ports.https}`, { rejectUnauthorized: false, servername: 'localhost' })

@@ -12,7 +12,7 @@ import { folderOfTest, serverOfTest } from '../support/server.ts'
 import { programNamed, run, written } from './programs.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const globals = { env: {}, json: false, debug: false, dataDir: undefined, profile: undefined }
+const globals = { env: {}, json: false, debug: false, quiet: false, dataDir: undefined, profile: undefined }
 const nothing = { host: undefined, user: undefined, port: undefined }
 
 describe.each(Object.keys(catalogue))('the template %s', (name) => {
@@ -43,7 +43,7 @@ describe('what is filled in', () => {
     const given = { host: 'Cloud.Example.ORG', user: 'cloud', port: 9_000, dataDir: '/srv/cloud' }
     const unit = (await written('systemd', given))['svc.service']!
     expect(unit).toContain('User=cloud\nGroup=cloud\n')
-    expect(unit).toMatch(/^ExecStart=\/\S+ \/\S+ serve --data-dir \/srv\/cloud --port 9000$/m)
+    expect(unit).toMatch(/^ExecStart=\/\S+ \/\S+ serve --existing --data-dir \/srv\/cloud --port 9000$/m)
     expect(unit).toContain('\nReadWritePaths=/srv/cloud\n')
     const nginx = (await written('nginx', given))['svc.nginx.conf']!
     expect(nginx).toContain('server_name cloud.example.org;')
@@ -106,7 +106,7 @@ describe('the sample app', () => {
 })
 
 test('the sample components can be saved', async () => {
-  const ada = await (await serverOfTest()).account()
+  const ada = await (await serverOfTest()).account({ plantsCode: true })
   const types = { css: 'css', js: 'js', html: 'widget' } as const
   for (const [file, code] of Object.entries(await written('sample-components'))) {
     const component_type = types[file.split('.').at(-1) as keyof typeof types]

@@ -13,6 +13,7 @@ import { openPruning } from '../../src/wiring/prune.ts'
 import { restore } from '../../src/wiring/restore.ts'
 import { contentsBelow, LARGE, noPassphrases, objectAt, placeOfTest, sourceOf } from '../support/backups.ts'
 import { blobsOf, bytesOf, sha256Of } from '../support/contents.ts'
+import { rowsAndCursorOf } from '../support/everything.ts'
 import { folderOfTest } from '../support/server.ts'
 import { smallDisk } from '../support/small-disk.ts'
 
@@ -34,7 +35,7 @@ async function everythingIn(dataDir: string) {
         username,
         used_bytes,
         manifest: JSON.parse(Buffer.concat(await files.manifest(id, 'x', {})).toString()) as object,
-        rows: (await sync.everything(id)).data,
+        rows: (await rowsAndCursorOf(sync, id)).data,
       })),
     )
   } finally {

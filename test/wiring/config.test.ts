@@ -59,6 +59,22 @@ describe('what is given from outside', () => {
     })
   })
 
+  test.each([
+    'https://ada:secret@example.org',
+    'https://ada@example.org',
+    'https://example.org:99999',
+    'https://example.org:0',
+    'https://exa mple.org',
+    'https://exa%mple.org',
+    'https://example.org/path',
+    'https://example.org?query',
+    'https://',
+  ])('is refused with the public URL %s, and no password in it is told', (public_url) => {
+    const [problem] = problemsOf({}, {}, { public_url })
+    expect(problem).toMatch(/^--public-url must/)
+    expect(problem).not.toContain('secret')
+  })
+
   test('is refused with everything that is wrong with it, at once', () => {
     const problems = problemsOf(
       { SVC_PORT: '99999', SVC_LIMITS: 'perhaps', SVC_HOST: 'ok.example' },
@@ -66,7 +82,7 @@ describe('what is given from outside', () => {
       { public_url: 'ftp://example.org' },
     )
     expect(problems.sort()).toEqual([
-      '--public-url must be a URL without a path, not "ftp://example.org".',
+      '--public-url must be a URL without a path, such as https://cloud.example.org.',
       'SVC_LIMITS must be on or off, not "perhaps".',
       'SVC_PORT must be a whole number from 0 to 65535, not "99999".',
       'config.json: host must be a text, a number, true or false.',

@@ -2,15 +2,10 @@ import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'nod
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import {
-  assertInstalled,
-  dataDirectoryPath,
-  isInstalled,
-  openDataDirectory,
-  readConfigFile,
-  secretKey,
-} from '../../src/wiring/data-directory.ts'
+import { dataDirectoryPath, openDataDirectory, readConfigFile } from '../../src/wiring/data-directory.ts'
+import { assertInstalled, isInstalled } from '../../src/wiring/installed.ts'
 import { openLocal } from '../../src/wiring/local.ts'
+import { secretKey } from '../../src/wiring/secret-key.ts'
 import { folderOfTest } from '../support/server.ts'
 
 /** What the command line makes a message and exit code 4 of. */
@@ -124,16 +119,6 @@ describe('an installation', () => {
     await assertInstalled(path, env)
   })
 
-  test('that lost its rows, or whose server is not named, is not taken for a new one', async () => {
-    const path = await folderOfTest()
-    await mkdir(join(path, 'keys'))
-    await expect(assertInstalled(path, {})).rejects.toMatchObject(
-      missing(
-        `${path} has keys, but neither svc.db nor config.json: name the server of its rows with SVC_DATABASE, or restore a backup.`,
-      ),
-    )
-  })
-
   test('is left to what opens it where nobody can look', async () => {
     const path = join(await folderOfTest(), 'file')
     await writeFile(path, '')
@@ -160,7 +145,9 @@ describe('the secret key', () => {
 
   test('is one for processes that start at the same moment', async () => {
     const directory = await openDataDirectory(join(await folderOfTest(), 'data'))
-    const keys = await Promise.all(Array.from({ length: 8 }, () => secretKey(directory, true, {})))
+    const secrets = await Promise.all(Array.from({ length: 8 }, () => secretKey(directory, true, {})))
+    await Promise.all(secrets.map(({ keep }) => keep()))
+    const keys = secrets.map(({ key }) => key)
     const text = (await readFile(join(directory.path, 'keys', 'secret.key'), 'utf8')).trim()
     expect(keys.map((key) => Buffer.from(key).toString('hex'))).toEqual(keys.map(() => text))
     expect(await readdir(join(directory.path, 'keys'))).toEqual(['secret.key'])

@@ -1,10 +1,10 @@
-import { chmod, chown, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, mkdir, readdir, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
 import { examine, readiness, type Finding } from '../../src/wiring/doctor.ts'
 import { openLocal, type Local, type LocalOptions } from '../../src/wiring/local.ts'
-import { folderOfTest } from '../support/server.ts'
+import { folderOfTest, serverOfTest } from '../support/server.ts'
 
 const PASSWORD = 'analytical engine'
 
@@ -55,6 +55,8 @@ describe('files', () => {
 
   test('of the blob store that nothing points to are found and removed, and young ones left alone', async () => {
     const local = await opened()
+    await local.domain.accounts.create({ username: 'ada', password: PASSWORD, role: 'admin' })
+    await local.domain.instance.check()
     const folder = join(local.directory.blobs, 'ab', 'cd')
     await mkdir(folder, { recursive: true })
     const names = ['0', '1'].map((digit) => `abcd${digit.repeat(60)}`)
@@ -66,6 +68,56 @@ describe('files', () => {
     await found.fix!()
     expect(await readdir(folder)).toEqual([names[1]])
     expect(await healthOf(local, 'orphaned-blobs')).toBe('ok')
+  })
+})
+
+describe('the place of the data directory', () => {
+  const locationOf = async (dataDir: string, uid?: number): Promise<Finding> => {
+    const local = await openLocal({ dataDir, env: {} })
+    onTestFinished(() => local.close())
+    if (uid !== undefined) await chown(dirname(dataDir), uid, uid)
+    return finding(local, 'data-location')
+  }
+
+  test('is told when it is a link, or is reached by one, with the folder to use instead', async () => {
+    const folder = await realpath(await folderOfTest())
+    const real = join(folder, 'real', 'data')
+    await mkdir(real, { recursive: true, mode: 0o700 })
+    await symlink(real, join(folder, 'data'))
+    await symlink(join(folder, 'real'), join(folder, 'disk'))
+    for (const path of [join(folder, 'data'), join(folder, 'disk', 'data')])
+      expect(await locationOf(path)).toMatchObject({
+        health: 'warning',
+        found: expect.stringContaining(`${path} leads to ${real}`),
+        remedy: expect.stringContaining(`--data-dir ${real}`),
+      })
+    expect(await locationOf(real)).toMatchObject({ health: 'ok' })
+  })
+
+  test.each([
+    ['everybody', 0o777, 'warning'],
+    ['a group', 0o770, 'warning'],
+    ['everybody, who cannot rename what belongs to others,', 0o1777, 'ok'],
+    ['its owner', 0o755, 'ok'],
+  ])('is told when a folder on its way can be written by %s', async (_, mode, health) => {
+    const open = join(await folderOfTest(), 'open')
+    const dataDir = join(open, 'mine', 'data')
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    await chmod(open, mode)
+    const found = await locationOf(dataDir)
+    expect(found.health).toBe(health)
+    if (health === 'warning') expect(found.remedy).toBe(`chmod go-w ${open}`)
+  })
+
+  test('is told when a folder on its way belongs to another user', async (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root can give folders away')
+    const parent = join(await folderOfTest(), 'theirs')
+    const dataDir = join(parent, 'data')
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    expect(await locationOf(dataDir, 65_534)).toMatchObject({
+      health: 'warning',
+      found: expect.stringContaining(`${parent} belongs to user 65534`),
+    })
   })
 })
 
@@ -96,6 +148,23 @@ describe('the configuration', () => {
     ['tokens for ever', { 'auth.device_idle_days': '0', 'auth.device_max_days': '0' }, 'weak-settings', 'warning'],
   ])('%s', async (_, flags, id, health) => {
     expect(await healthOf(await opened({ flags: flags! }), id)).toBe(health)
+  })
+
+  test('names a proxy that passes requests on and is not trusted, until it is', async () => {
+    const seen = await serverOfTest({ flags: { public_url: 'https://cloud.example', trusted_proxies: '10.0.0.1' } })
+    expect(await healthOf(seen.local, 'proxy')).toBe('ok')
+    await seen.send('/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } })
+    await expect
+      .poll(() => finding(seen.local, 'proxy'))
+      .toMatchObject({
+        health: 'warning',
+        found: expect.stringContaining('127.0.0.1'),
+        remedy: expect.stringContaining('trusted_proxies 10.0.0.1,127.0.0.1'),
+      })
+    const flags = { public_url: 'https://cloud.example', trusted_proxies: '10.0.0.1,127.0.0.0/8' }
+    const trusting = await serverOfTest({ dataDir: seen.dataDir, flags })
+    await trusting.send('/healthz', { headers: { 'x-forwarded-for': '192.0.2.1' } })
+    expect(await healthOf(trusting.local, 'proxy')).toBe('ok')
   })
 
   test('asks for second factors of administrators where others can reach the service', async () => {

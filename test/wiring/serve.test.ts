@@ -44,10 +44,15 @@ async function freePort(): Promise<string> {
 }
 
 describe('a server that starts', () => {
-  test('says where it is, also in a file, once it answers', async () => {
+  test('says where it is, also in a file, as long as it answers', async () => {
     const folder = await folderOfTest()
     const readyFile = join(folder, 'ready.json')
-    const { url, local } = await started({ dataDir: join(folder, 'data'), readyFile })
+    const { url, local, close } = await serve({
+      env: { SVC_PORT: '0' },
+      log: false,
+      dataDir: join(folder, 'data'),
+      readyFile,
+    })
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     expect(JSON.parse(await readFile(readyFile, 'utf8'))).toEqual({
       url,
@@ -55,6 +60,8 @@ describe('a server that starts', () => {
       version: local.domain.instance.version,
     })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
+    await close()
+    expect(await readdir(folder)).toEqual(['data'])
   })
 
   test('listens where it is told to, and on this machine only where it is not', async () => {

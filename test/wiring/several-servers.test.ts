@@ -2,6 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
+import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { verify } from '../../src/domain/backups/backups.ts'
 import { openPostgres } from '../../src/storage/postgres.ts'
@@ -16,11 +17,11 @@ import { noPassphrases, placeOfTest, sourceOf } from '../support/backups.ts'
 import { channelOf, heard, pollOf, say } from '../support/chat.ts'
 import { makeClock } from '../support/clock.ts'
 import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
+import { rowsAndCursorOf } from '../support/everything.ts'
 import { cutListening, freshName, listeningAt, programs, startPostgres, type Cluster } from '../support/postgres.ts'
-import { s3Keys, s3OfFile } from '../support/s3.ts'
+import { s3Environment as keys, s3OfFile } from '../support/s3.ts'
 import { folderOfTest, settingsNoticed } from '../support/server.ts'
 
-const keys = { AWS_ACCESS_KEY_ID: s3Keys.accessKeyId, AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey }
 const LARGE = 300_000
 
 /** Everything accounts have, to compare two installations. */
@@ -31,7 +32,7 @@ async function everythingOf({ accounts, files, sync }: RunningServer['local']['d
       username,
       used_bytes,
       manifest: JSON.parse(Buffer.concat(await files.manifest(id, 'x', {})).toString()) as object,
-      rows: (await sync.everything(id)).data,
+      rows: (await rowsAndCursorOf(sync, id)).data,
     })),
   )
 }
@@ -120,8 +121,8 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     expect((await adaThere.download('/small.txt')).bytes.equals(small)).toBe(true)
     expect((await ada.download('/large.bin')).bytes.equals(large)).toBe(true)
     expect((await ada.manifest()).files).toEqual((await adaThere.manifest()).files)
-    // The content is in the bucket, and in no folder of either.
-    expect(await place.bucket.objects()).toEqual([expect.stringContaining(sha256Of(large))])
+    // The content is in the bucket, which says whose it is, and in no folder of either.
+    expect(await place.bucket.objects()).toEqual([expect.stringContaining(sha256Of(large)), 'installation'])
     for (const { dataDir } of [one, two]) expect(await filesBelow(dataDir)).toEqual([])
 
     // A request that waits here is answered with what happens there.
@@ -189,6 +190,13 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     await asleep(1)
     await adaThere.ask(teamChat.actions.delete_room, { room_id: room })
     expect((await refused).json['code']).toBe('forbidden')
+
+    // Whose access ends elsewhere waits no longer, and what breaks off is told nothing.
+    const { cursor } = await ada.everything()
+    const ended = ada.call(syncData.actions.delta, { cursor, wait: 55 })
+    await asleep(1)
+    await two.local.domain.accounts.revokeAllDevices(ada.id)
+    expect((await ended).status).toBe(401)
 
     for (const server of [one, two]) await server.close()
     await expect.poll(() => listeningAt(place.url)).toBe(0)
@@ -259,7 +267,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const other = join(place.folder, 'other')
     await writeFile(other, 'cd'.repeat(32))
     await expect(place.start({ SVC_SECRET_KEY_FILE: other })).rejects.toMatchObject({
-      exitCode: 4,
+      exitCode: 8,
       message: expect.stringMatching(/^The secret key is not the one this database was made with: copy /) as string,
     })
     await expect(place.start({ SVC_SECRET_KEY_FILE: '' })).rejects.toMatchObject({
@@ -306,7 +314,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const refused = { exitCode: 6, message: expect.stringMatching(/Stop every server/) as string }
     await expect(moveStorage({ dataDir, env: keys }, url, {})).rejects.toMatchObject(refused)
     await expect(moveStorage({ dataDir, env: keys }, bucket.address(), {})).rejects.toMatchObject(refused)
-    expect(await bucket.objects()).toHaveLength(1)
+    expect(await bucket.objects()).toEqual([expect.any(String), 'installation'])
     await place.close()
 
     // A variable alone moves nothing, and would show an empty installation.

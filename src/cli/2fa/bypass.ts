@@ -16,7 +16,7 @@ export const bypass = command({
   async run({ io, domain: { accounts }, args, flags: { ttl = 10 * MINUTE } }) {
     const { id, username } = await accounts.byName(args.name)
     const { code, expires_at } = await accounts.twoFactor.bypass(id, ttl)
-    io.say(
+    io.sayOnce(
       `Code for ${username}, good for one login until ${moment(expires_at)}:\n\n    ${grouped(code)}\n\n` +
         'This code is not shown again.',
       { username, code, expires_at: iso(expires_at) },

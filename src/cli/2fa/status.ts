@@ -6,6 +6,7 @@ export const status = command({
   name: '2fa status',
   summary: 'Who has a second factor, since when, and how many backup codes are left',
   needs: 'domain',
+  onlyPrints: true,
   args: { name: { summary: 'user name (all accounts)', optional: true } },
   flags: {},
   examples: ['svc 2fa status', 'svc 2fa status ada', 'svc 2fa status --json'],

@@ -5,6 +5,7 @@ export const list = command({
   name: 'app list',
   summary: 'All apps: of the desktop, added, installed, and custom ones of users',
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc app list', 'svc app list --json'],

@@ -10,6 +10,7 @@ export const openApp = command({
     'The address goes to standard output; on a terminal the browser is started too (BROWSER, else that of the system). You are asked ' +
     'to sign in there if you are not yet.',
   needs: 'server',
+  onlyPrints: true,
   args: {
     slug: 'app, as its address has it, such as files',
     path: { summary: 'what the app is to show, such as /Reports', optional: true },

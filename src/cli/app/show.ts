@@ -10,6 +10,7 @@ export const show = command({
   name: 'app show',
   summary: 'One app with its address and releases',
   needs: 'domain',
+  onlyPrints: true,
   args: { slug: 'slug of the app' },
   flags: {},
   examples: ['svc app show focus', 'svc app show focus --json'],

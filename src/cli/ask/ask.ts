@@ -1,5 +1,6 @@
 import { command, flag } from '../command.ts'
-import { Exit, usage } from '../exit.ts'
+import { usage } from '../exit.ts'
+import { interruptible } from '../interruption.ts'
 import type { Talk } from './converse.ts'
 
 export const ask = command({
@@ -7,7 +8,8 @@ export const ask = command({
   summary: 'Ask the assistant',
   details:
     'The answer goes to standard output, what the assistant does meanwhile to standard error. Standard input is appended to the question. ' +
-    'What the assistant may not do by itself is asked on a terminal, and declined without one (exit 8). Without a question a terminal asks ' +
+    'What the assistant may not do by itself is asked on a terminal, and declined without one (exit 8); --yes, which every command takes ' +
+    'that changes something, does not answer that, because somebody else’s text may be behind it. Without a question a terminal asks ' +
     'for one after the other. A question in quotes is never taken for a command; one without that begins with the name of a command is ' +
     'refused unless -- stands before it. With --json each line is an object ' +
     'with an event: delta, tool, action, done.',
@@ -50,15 +52,10 @@ export const ask = command({
     const conversation_id = flags.continue ? await lastConversation(api) : (flags.conversation ?? null)
     const standing = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
 
-    const ending = new AbortController()
-    const interrupt = (): void => ending.abort(new Exit(130, 'Interrupted: the answer was given up.', 'interrupted'))
-    const talk: Talk = { io, asking: makeAsking(api), stage, isStream, signal: ending.signal }
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
-    try {
+    await interruptible('Interrupted: the answer was given up.', async (signal) => {
+      const talk: Talk = { io, asking: makeAsking(api), stage, isStream, signal }
       if (composed) await converse(talk, { ...composed, ...standing })
       else await (await import('./prompt-loop.ts')).promptLoop(talk, standing)
-    } finally {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
-    }
+    })
   },
 })

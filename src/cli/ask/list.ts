@@ -6,6 +6,7 @@ export const list = command({
   name: 'ask list',
   summary: 'Conversations with the assistant, the one used last first',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: { limit: flag.integer('at most so many, 20 by default', 'N', 1, 500) },
   examples: ['svc ask list', 'svc ask list --limit 100 --json'],

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import { blocksOf, linesOf } from './markdown.ts'
+import { blocksOf, linesOf } from '../markdown.ts'
 
 /** What is drawn on: a terminal's standard output, or a stand-in. */
 export interface Surface {

@@ -9,6 +9,7 @@ export const log = command({
   summary: 'What the assistant changed, newest first',
   details: 'Each entry is what one answer changed, or one undo; svc ask undo takes it back.',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {
     limit: flag.integer('at most so many entries, 20 by default', 'N', 1, 100),

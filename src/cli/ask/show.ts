@@ -8,6 +8,7 @@ export const show = command({
   name: 'ask show',
   summary: 'A conversation with the assistant, oldest message first',
   needs: 'server',
+  onlyPrints: true,
   args: { id: 'number of the conversation, from svc ask list' },
   flags: {},
   examples: ['svc ask show 12', 'svc ask show 12 --json'],

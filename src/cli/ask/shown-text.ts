@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import { printable } from '../../base/text.ts'
-import { blocksOf, linesOf } from './markdown.ts'
+import { blocksOf, linesOf } from '../markdown.ts'
 
 const WIDEST = 100
 

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { auditKinds, kindsLike } from '../../domain/instance/audit-kinds.ts'
 import type { Audit, StoredEntry } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
-import { usage, type ExitCode } from '../exit.ts'
+import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { parseWhen } from '../when.ts'
 import { detailText, documentOf, lineOf, secondOf } from './entry.ts'
@@ -24,6 +25,7 @@ export const audit = command({
     'The newest entries, the last one at the end. --user finds what somebody did and what was done to them; commands of administrators ' +
     `act as cli:<user id of the system>. Entries are kept for a year. With --json --follow there is one entry a line.\n\nKinds:\n${kindTable}`,
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {
     follow: flag.switch('go on as entries are written, until interrupted', { short: 'f' }),
@@ -91,12 +93,12 @@ function momentOf(name: string, text: string, now: number): number {
 type Filter = Omit<Parameters<Audit['list']>[0], 'limit'>
 
 /** Shows the last entries, and every one that is written from then on. */
-async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise<ExitCode> {
+async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise<never> {
   const show = (entry: StoredEntry) => io.event(lineOf(entry), documentOf(entry))
-  const interrupted = interruption()
   let after = await log.newest()
   for (const entry of (await log.list({ ...filter, limit: last })).reverse()) if (entry.id <= after) show(entry)
-  while (!(await interrupted.within(LOOK_EVERY))) {
+  for (;;) {
+    await sleep(LOOK_EVERY)
     for (;;) {
       const entries = await log.after(after, PIECE)
       entries.filter((entry) => isWanted(entry, filter)).forEach(show)
@@ -104,31 +106,7 @@ async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise
       if (entries.length < PIECE) break
     }
   }
-  return 130
 }
 
 const isWanted = ({ kind, actor, target }: StoredEntry, { kinds, user }: Filter): boolean =>
   (kinds === undefined || kinds.includes(kind)) && (user === undefined || actor === user || target === user)
-
-/** Whether somebody interrupts the command within some milliseconds. */
-function interruption(): { within: (ms: number) => Promise<boolean> } {
-  let stopped = false
-  let wake: () => void = () => undefined
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => {
-      stopped = true
-      wake()
-    })
-  }
-  return {
-    within: (ms) =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(stopped), ms)
-        wake = () => {
-          clearTimeout(timer)
-          resolve(true)
-        }
-        if (stopped) wake()
-      }),
-  }
-}

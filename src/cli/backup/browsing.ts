@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, Doing } from '../../domain/backups/backups.ts'
+import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
@@ -27,11 +25,11 @@ export async function browsing<T>(
     import('../../domain/backups/backups.ts'),
   ])
   const source = await backupSource(backup, seekingOf(globals, flags), passphrasesOf(io, flags))
-  const scratch = await mkdtemp(join(flags.temp ?? tmpdir(), 'svc-backup-'))
+  const scratch = await makeTemporaryFolder('svc-backup-', flags.temp)
   try {
     const manifest = await source.manifest(await backupNamed(source, backup))
     return await working('Opening', async (doing) => {
-      const browser = await browseBackup(source, manifest, scratch, doing)
+      const browser = await browseBackup(source, manifest, scratch.path, doing)
       try {
         return await work(browser, doing)
       } finally {
@@ -39,7 +37,7 @@ export async function browsing<T>(
       }
     })
   } finally {
-    await rm(scratch, { recursive: true, force: true })
+    await scratch.remove()
     await source.close()
   }
 }

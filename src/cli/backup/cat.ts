@@ -7,6 +7,7 @@ export const cat = command({
   summary: 'One file of a backup, to standard output',
   details: 'Ends with 0 only when every byte was right. BACKUP is an id, its beginning, latest, or an archive.',
   needs: 'nothing',
+  onlyPrints: true,
   args: { backup: 'backup' },
   flags: {
     user: flag.text('the account', 'NAME'),

@@ -84,7 +84,7 @@ async function writeAll(
 ): Promise<Outcome> {
   const { streamDurably } = await import('../../host/durable.ts')
   const outcome: Outcome = { files: 0, bytes: 0, skipped: [] }
-  await mkdir(target, { recursive: true })
+  await (await import('../../host/make-folder.ts')).makeFolder(target)
   const start = top!.path === '/' ? 0 : top!.path.lastIndexOf('/')
   // Where each folder went; what is below one that could not be made is left out with it.
   const folders = new Map<string, string>([[top!.path.slice(0, start), target]])

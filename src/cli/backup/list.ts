@@ -10,15 +10,13 @@ export const list = command({
   summary: 'The backups there are, oldest first',
   details: 'NEW is what a backup added to its folder: most of a backup is shared with those before it.',
   needs: 'nothing',
+  onlyPrints: true,
   args: {},
   flags: seekingFlags,
   examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
   async run({ io, globals, flags }) {
-    const { backupSource } = await import('../../wiring/backup-places.ts')
-    const source = await backupSource(undefined, seekingOf(globals, flags), passphrasesOf(io, flags))
-    const manifests = []
-    for (const id of await source.ids()) manifests.push(await source.manifest(id))
-    await source.close()
+    const { listBackups } = await import('../../wiring/backup-places.ts')
+    const { place, manifests } = await listBackups(seekingOf(globals, flags), passphrasesOf(io, flags))
     io.table(
       manifests,
       [
@@ -30,7 +28,7 @@ export const list = command({
         { title: 'NEW', value: ({ added }) => formatSize(added.bytes), align: 'right' },
         { title: 'VERSION', value: ({ version }) => version },
       ],
-      `There is no backup in ${source.place} yet.`,
+      `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`,
       manifests.map(documentOf),
     )
   },

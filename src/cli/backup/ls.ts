@@ -12,6 +12,7 @@ export const ls = command({
   summary: 'The accounts in a backup, or the files of one',
   details: 'BACKUP is an id, its beginning, latest, or an archive. Nothing is changed anywhere.',
   needs: 'nothing',
+  onlyPrints: true,
   args: { backup: 'backup' },
   flags: {
     user: flag.text('the files of this account', 'NAME'),

@@ -11,6 +11,7 @@ export const show = command({
   summary: 'One backup: what it holds and where it comes from',
   details: 'BACKUP is an id, its beginning, latest, or an archive.',
   needs: 'nothing',
+  onlyPrints: true,
   args: { backup: 'backup' },
   flags: seekingFlags,
   examples: ['svc backup show latest', 'svc backup show 20261121-03', 'svc backup show svc.tar --json'],

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
+import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
@@ -32,9 +30,11 @@ export const verify = command({
     ])
     const source = await backupSource(args.backup, seekingOf(globals, flags), passphrasesOf(io, flags))
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
-    const scratch = await mkdtemp(join(flags.temp ?? tmpdir(), 'svc-verify-'))
+    const scratch = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {
-      const { problems, objects, bytes } = await working('Verifying', (doing) => check(source, ids, scratch, doing))
+      const { problems, objects, bytes } = await working('Verifying', (doing) =>
+        check(source, ids, scratch.path, doing),
+      )
       const read = `${counted(ids.length, 'backup')}, ${counted(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
@@ -45,7 +45,7 @@ export const verify = command({
       io.say([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {
-      await rm(scratch, { recursive: true, force: true })
+      await scratch.remove()
       await source.close()
     }
   },

@@ -17,10 +17,10 @@ export async function follow(
   { room, after, signal, isStream }: Following,
 ): Promise<AsyncGenerator<Polled>> {
   const { followRoom } = await import('../../client/chat/follow-room.ts')
-  const { makeWeather } = await import('../../client/sync/weather.ts')
-  const { sleep } = await import('../../client/sync/pace.ts')
+  const { makeConnectivity } = await import('../../client/http/connectivity.ts')
+  const { sleep } = await import('../../client/http/sleep.ts')
   const { sentenceOf } = await import('../sentence.ts')
-  const weather = makeWeather({
+  const connectivity = makeConnectivity({
     sleep,
     random: Math.random,
     signal,
@@ -33,5 +33,5 @@ export async function follow(
       else io.note('The server is back.')
     },
   })
-  return followRoom({ api, room, after, signal, weather })
+  return followRoom({ api, room, after, signal, connectivity })
 }

@@ -6,6 +6,7 @@ export const members = command({
   name: 'chat members',
   summary: 'Who is in a room',
   needs: 'server',
+  onlyPrints: true,
   args: { room: "room: name, '#id' or @user" },
   flags: {},
   examples: ['svc chat members general', 'svc chat members general --json'],

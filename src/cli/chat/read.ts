@@ -8,6 +8,7 @@ export const read = command({
   summary: 'The last messages of a room, oldest first',
   details: 'Reading leaves unread what is unread; --mark marks the room as read.',
   needs: 'server',
+  onlyPrints: ({ flags }) => !flags['mark'],
   args: { room: "room: name, '#id' or @user" },
   flags: {
     limit: flag.integer('at most so many messages, 50 by default', 'N', 1, 200),

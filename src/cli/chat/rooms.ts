@@ -5,6 +5,7 @@ export const rooms = command({
   name: 'chat rooms',
   summary: 'Rooms of the account, the one with the newest message first',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc chat rooms', 'svc chat rooms --json'],

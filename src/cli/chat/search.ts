@@ -7,6 +7,7 @@ export const search = command({
   summary: 'Messages that contain a text, newest first',
   details: 'At most 100 messages of the rooms one is in. Upper and lower case are the same.',
   needs: 'server',
+  onlyPrints: true,
   args: { text: 'what to look for' },
   flags: { room: flag.text("only in this room: name, '#id' or @user", 'ROOM') },
   examples: ['svc chat search "release notes"', 'svc chat search invoice --room general --json'],

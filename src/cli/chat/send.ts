@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { teamChat } from '../../contract/team-chat.ts'
 import { command, flag } from '../command.ts'
-import { usage } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { Exit, usage } from '../exit.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const send = command({
   name: 'chat send',
   summary: 'Post a message',
   details:
     "Rooms are named by their name, by '#id', or by @user for a direct conversation, which begins with its first message. With - the " +
-    'message comes from standard input. The same --key again posts nothing and answers the first message.',
+    'message comes from standard input. The same --key with the same text posts nothing again; with another text it is refused (exit 6).',
   needs: 'server',
   args: {
     room: "room: name, '#id' or @user",
@@ -28,7 +28,7 @@ export const send = command({
     const { messageGiven } = await import('./message-input.ts')
     const { messageId } = await import('./message-id.ts')
     const { enterOrOpen } = await import('./place.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     if (flags.key !== undefined && (flags.key === '' || flags.key.length > 100))
       throw usage('--key must be 1 to 100 characters long.')
     const reply_to = flags.replyTo === undefined ? undefined : messageId(flags.replyTo)
@@ -38,8 +38,14 @@ export const send = command({
     const client_id = flags.key ?? randomUUID()
     const params = { room_id: room.room_id, content, client_id, ...(reply_to === undefined ? {} : { reply_to }) }
     const sent = () => api.call(teamChat.actions.send, params, { repeatable: true })
-    const { message } = await patiently(sent, patienceOf(io))
+    const { message } = await withRetry(sent, retryOptions(io))
     const { printable } = await import('../../base/text.ts')
+    const isAnother = flags.key !== undefined && message.edited_at === null && message.content !== content
+    if (isAnother)
+      throw new Exit(
+        6,
+        `--key ${flags.key} was used before, for #${message.message_id} with another text: nothing was sent.`,
+      )
     io.say(`Sent #${message.message_id} to ${printable(title)}.`, message)
   },
 })

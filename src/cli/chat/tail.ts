@@ -8,6 +8,7 @@ export const tail = command({
     'Goes on until it is ended; a server that is away is waited for, and nothing is missed. With --json each line is an object with an ' +
     'event: message, changed (edited, or reacted to), deleted, offline, online.',
   needs: 'server',
+  onlyPrints: true,
   args: { room: "room: name, '#id' or @user" },
   flags: { limit: flag.integer('begin with so many messages, 10 by default', 'N', 0, 200) },
   examples: ['svc chat tail general', 'svc chat tail @ada --limit 0 --json'],

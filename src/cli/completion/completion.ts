@@ -18,6 +18,7 @@ export const completion = command({
     '  fish        svc completion fish > ~/.config/fish/completions/svc.fish\n' +
     '  powershell  svc completion powershell >> $PROFILE',
   needs: 'commands',
+  onlyPrints: true,
   args: { shell: 'bash, zsh, fish or powershell' },
   flags: {},
   examples: ['svc completion bash > ~/.local/share/bash-completion/completions/svc', 'source <(svc completion zsh)'],

@@ -8,6 +8,7 @@ export const get = command({
   summary: 'The code of a component of your own',
   details: 'The version in force goes to standard output byte for byte, or another one with --version.',
   needs: 'server',
+  onlyPrints: true,
   args: { name: 'name of the component' },
   flags: { version: flag.integer('this version', 'N', 1) },
   examples: [

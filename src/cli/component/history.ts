@@ -8,6 +8,7 @@ export const history = command({
   name: 'component history',
   summary: 'The versions of a component of your own, newest first',
   needs: 'server',
+  onlyPrints: true,
   args: { name: 'name of the component' },
   flags: {},
   examples: ['svc component history clock', 'svc component history clock --json'],

@@ -35,6 +35,7 @@ export const list = command({
     'Your own, where you are signed in. For an administrator on the data directory: with --user those of a user, with --everybody ' +
     'or where nobody is signed in those of all users.',
   needs: 'either',
+  onlyPrints: true,
   asAdministrator: ({ user, everybody }) => user !== undefined || everybody === true,
   args: {},
   flags: {

@@ -37,6 +37,7 @@ export const profile = command({
     'A profile keeps copies of all components that are active when it is saved. Loading it saves them as new versions, in force at ' +
     "once; with --exclusive all others are turned off. Where two have one name, '#ID' names one of them.",
   needs: 'server',
+  onlyPrints: ({ args }) => [undefined, 'list'].includes(args['action'] as undefined),
   args: {
     action: { summary: 'list (the default), save, load, rename or remove', optional: true },
     names: { summary: "name of the profile or '#ID'; for rename, then the new name", optional: true, many: true },

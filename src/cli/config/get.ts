@@ -4,6 +4,7 @@ export const get = command({
   name: 'config get',
   summary: 'The value of one setting',
   needs: 'domain',
+  onlyPrints: true,
   args: { key: 'name of the setting' },
   flags: {},
   examples: ['svc config get limits.sync_upload'],

@@ -4,6 +4,7 @@ export const list = command({
   name: 'config list',
   summary: 'Every setting with its value and where it comes from',
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc config list', 'svc config list --json'],

@@ -50,8 +50,11 @@ export const set = command({
     const given = { key, value, file: valueFile }
     const text = optionNamed(key).secret ? await secretValue(io, given) : await plainValue(given)
     const { stored, overriddenBy } = await changeSetting({ instance: domain.instance, config, directory }, key, text)
-    if (overriddenBy) io.warn(`${overriddenBy} also sets ${key}, and that wins.`)
     const when = stored === 'database' ? 'in force now' : 'in force from the next start of the server on'
-    io.say(`${key} is set, ${when}.`, { name: key, stored, overridden_by: overriddenBy ?? null })
+    const words = overriddenBy
+      ? `${key} is stored, but not in force: ${overriddenBy} sets it too, and that wins.`
+      : `${key} is set, ${when}.`
+    io.say(words, { name: key, stored, overridden_by: overriddenBy ?? null })
+    return overriddenBy ? 3 : 0
   },
 })

@@ -14,12 +14,15 @@ export const unset = command({
       args.key,
       undefined,
     )
-    if (overriddenBy) io.warn(`${overriddenBy} also sets ${args.key}, and that wins.`)
     const when = stored === 'database' ? 'now' : 'from the next start of the server on'
-    io.say(`${args.key} has its default value ${when}.`, {
+    const words = overriddenBy
+      ? `${args.key} is not stored any more, but ${overriddenBy} sets it too, and that wins.`
+      : `${args.key} has its default value ${when}.`
+    io.say(words, {
       name: args.key,
       stored,
       overridden_by: overriddenBy ?? null,
     })
+    return overriddenBy ? 3 : 0
   },
 })

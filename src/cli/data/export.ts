@@ -6,11 +6,14 @@ export const exportRows = command({
   summary: 'All rows of a table on standard output',
   details:
     'In CSV nothing between two commas is null and "" is an empty text, so that an export can be imported as it was. ' +
+    'Texts that a spreadsheet would run as a formula get an apostrophe in front, which svc data import takes away again. ' +
     'Times and ids are exported too; svc data import leaves them to the server.',
   needs: 'server',
+  onlyPrints: true,
   args: { table: 'table; svc_ may be left out' },
   flags: {
     format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']),
+    raw: flag.switch('CSV: leave texts as they are that a spreadsheet would run as a formula'),
     ...whether,
   },
   examples: ['svc data export notes > notes.json', 'svc data export finance --format csv > finance.csv'],
@@ -23,6 +26,6 @@ export const exportRows = command({
       await fresh()
       return copy.rows(table)
     })
-    await io.raw(formatRows(table, rows, flags.format ?? 'json'))
+    await io.raw(formatRows(table, rows, flags.format ?? 'json', flags.raw))
   },
 })

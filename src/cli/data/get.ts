@@ -9,6 +9,7 @@ export const get = command({
   summary: 'One row, whole',
   details: 'Without an answer of the server it is the row as it was last heard of, and stderr says how old that is.',
   needs: 'server',
+  onlyPrints: true,
   args: { table: 'table; svc_ may be left out', id: 'id of the row' },
   flags: whether,
   examples: ['svc data get notes 12', 'svc data get svc_contacts 3 --json'],

@@ -22,6 +22,7 @@ export const importRows = command({
   flags: {
     format: flag.choice('format of the file, where its beginning does not tell', 'FORMAT', ['json', 'jsonl', 'csv']),
     update: flag.switch('change the rows whose id the file names'),
+    raw: flag.switch('CSV: keep the apostrophe before what looks like a formula, as svc data export --raw has it'),
     again: flag.switch('add rows that were imported before once more'),
     dryRun: flag.switch('only check the file'),
     ...whether,
@@ -39,7 +40,7 @@ export const importRows = command({
     const table = writableTable(args.table)
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
-    const candidates = readCandidates(table, text, flags.update, flags.format)
+    const candidates = readCandidates(table, text, flags.update, flags.format, flags.raw)
     refuseFlawed(source, candidates)
     if (flags.dryRun) {
       return io.say(`${count(candidates.length)} of ${source} could be imported into ${table}.`, {

@@ -4,14 +4,14 @@ import type { Change, Waiting } from '../../client/row-copy/records.ts'
 import type { RowCopy } from '../../client/row-copy/row-copy.ts'
 import type { Line } from '../../client/row-copy/exchange.ts'
 import type { Outcome } from '../../client/rows.ts'
-import type { Owner } from '../../client/sync/root.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
 import { flag, type Globals } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { sentenceOf } from '../sentence.ts'
+import type { AccountIdentity } from '../../client/account-identity.ts'
 
 /** What became of a change: what the server said, or `queued` as long as it could not be asked. */
 export type Told = Omit<Outcome, 'status'> & { status: Outcome['status'] | 'queued' }
@@ -50,10 +50,10 @@ export async function withRows<T>(context: Context, use: (rows: KeptRows) => Pro
   const { systemClock } = await import('../../base/clock.ts')
   const { copyFile, knownOwner, rememberOwner } = await import('../../client/row-copy/place.ts')
   const { openRowCopy } = await import('../../client/row-copy/row-copy.ts')
-  const { decided } = await import('../../client/patience.ts')
+  const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
   const stateFolder = userFolder('state', globals.env)
-  const patience = patienceOf(io)
-  const line: Line = { api, pace: (_, request) => decided(request, patience), timeout: PATIENCE }
+  const retry = retryOptions(io)
+  const line: Line = { api, throttle: (_, request) => withRetryIfUnknown(request, retry), timeout: PATIENCE }
   const known = await knownOwner(stateFolder, account)
   if (!known && flags.offline) {
     throw new Exit(7, 'Nothing is known here of the rows of this account: leave out --offline once.', 'unknown_here')
@@ -81,16 +81,16 @@ export async function withRows<T>(context: Context, use: (rows: KeptRows) => Pro
   }
 }
 
-async function ownerOf({ api, pace }: Line): Promise<Owner> {
-  const { identify } = await import('../../client/sync/owner.ts')
-  const { server_id, user_id } = await pace({ limit: 'none' }, () => identify(api))
+async function ownerOf({ api, throttle }: Line): Promise<AccountIdentity> {
+  const { identify } = await import('../../client/account-identity.ts')
+  const { server_id, user_id } = await throttle({ limit: 'none' }, () => identify(api))
   return { server_id, user_id }
 }
 
 async function keptRows({ io, flags }: Context, copy: RowCopy, line: Line): Promise<KeptRows> {
   const { systemClock } = await import('../../base/clock.ts')
   const { flush, pull } = await import('../../client/row-copy/exchange.ts')
-  const { isTemporary } = await import('../../client/sync/weather.ts')
+  const { isTemporary } = await import('../../client/http/connectivity.ts')
 
   const age = (): string => {
     const { asked } = copy.place()!

@@ -14,6 +14,7 @@ export const list = command({
     'The rows are kept on this machine too. When the server does not answer they are shown as they were last heard of, together with ' +
     'the changes that wait to be sent, and stderr says how old that is. A row with a negative id is one that the server has not seen yet.',
   needs: 'server',
+  onlyPrints: true,
   args: { table: 'table; svc_ may be left out' },
   flags: {
     where: flag.many('only rows with this value', 'COLUMN=VALUE'),

@@ -8,6 +8,7 @@ export const tables = command({
   name: 'data tables',
   summary: 'The synchronised tables and their columns',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc data tables', 'svc data tables --json'],
@@ -15,7 +16,7 @@ export const tables = command({
     const contract = await import('../../contract/tables.ts')
     const { columnsOf } = await import('../../client/row-values.ts')
     const { syncStatus } = await import('../../contract/sync-status.ts')
-    const { isTemporary } = await import('../../client/sync/weather.ts')
+    const { isTemporary } = await import('../../client/http/connectivity.ts')
     const { synced_tables } = await api
       .call(syncStatus.actions.info, {}, { timeout: PATIENCE })
       .catch((error: unknown) => {

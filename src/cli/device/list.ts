@@ -9,6 +9,7 @@ export const list = command({
     'Tokens made by svc token mint are listed as well, with the time at which they end. Other devices are signed out ' +
     'by the settings auth.device_idle_days and auth.device_max_days.',
   needs: 'domain',
+  onlyPrints: true,
   args: { name: 'user name' },
   flags: {},
   examples: ['svc device list ada', 'svc device list ada --json'],

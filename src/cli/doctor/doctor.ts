@@ -1,30 +1,31 @@
 import type { Finding, Health } from '../../wiring/doctor.ts'
 import { command, flag } from '../command.ts'
-import type { ExitCode } from '../exit.ts'
+import { exitCodeOf, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
 
 /** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
 async function examined(dataDir: string | undefined, mend: boolean) {
-  const [{ openLocal }, { assertInstalled, dataDirectoryPath }, { environment }, { examine, notOpened, opened }] =
+  const [{ openLocal }, { dataDirectoryPath }, { assertInstalled }, { environment }, { examine, notOpened, opened }] =
     await Promise.all([
       import('../../wiring/local.ts'),
       import('../../wiring/data-directory.ts'),
+      import('../../wiring/installed.ts'),
       import('../../wiring/environment.ts'),
       import('../../wiring/doctor.ts'),
     ])
   const path = dataDirectoryPath(dataDir, environment)
   const local = await assertInstalled(path, environment)
-    .then(() => openLocal({ dataDir }))
+    .then(() => openLocal({ dataDir, create: false }))
     .catch((error: unknown) => error as Error)
-  if (local instanceof Error) return { path, fixed: [], findings: [notOpened(local)] }
+  if (local instanceof Error) return { path, fixed: [], findings: [notOpened(local)], refused: exitCodeOf(local) === 8 }
   try {
     const findings = await examine(local)
     const fixable = mend ? findings.filter(({ fix }) => fix) : []
     for (const { fix } of fixable) await fix!()
     const after = fixable.length > 0 ? await examine(local) : findings
-    return { path, fixed: fixable.map(({ id }) => id), findings: [opened(path), ...after] }
+    return { path, fixed: fixable.map(({ id }) => id), findings: [opened(path), ...after], refused: false }
   } finally {
     await local.close()
   }
@@ -54,7 +55,7 @@ async function list(io: Io): Promise<void> {
 export const doctor = command({
   name: 'doctor',
   summary: 'Check the installation and say how to mend it',
-  details: 'Ends with 0 when all is well, 3 with warnings, 1 when something is broken.',
+  details: 'Ends with 0 when all is well, 3 with warnings, 1 when something is broken, 8 when the database is lost.',
   needs: 'nothing',
   args: {},
   flags: {
@@ -64,11 +65,12 @@ export const doctor = command({
   examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --list', 'svc doctor --json'],
   async run({ io, globals, flags }) {
     if (flags.list) return list(io)
-    const { path, fixed, findings } = await examined(globals.dataDir, flags.fix)
+    const { path, fixed, findings, refused } = await examined(globals.dataDir, flags.fix)
     const lines = linesOf(io, findings)
     if (fixed.length > 0) lines.push(`Mended: ${fixed.join(', ')}.`)
     const document = findings.map(({ id, health, found, remedy }) => ({ id, health, found, remedy: remedy ?? null }))
     io.say(lines.join('\n'), { data_dir: path, fixed, checks: document })
+    if (refused) return 8
     return findings.reduce<ExitCode>((code, { health }) => (code === 1 ? 1 : worst[health] || code), 0)
   },
 })

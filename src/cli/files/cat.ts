@@ -1,7 +1,7 @@
 import { command } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { isFault } from '../../contract/errors.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const cat = command({
   name: 'files cat',
@@ -10,16 +10,17 @@ export const cat = command({
     'The bytes go to standard output as they are. A file that arrives damaged ends the command with 1 after what ' +
     'had arrived.',
   needs: 'server',
+  onlyPrints: true,
   args: { paths: { summary: 'files of the account', many: true } },
   flags: {},
   examples: ['svc files cat /notes.txt', 'svc files cat /part-1.csv /part-2.csv | sort'],
   async run({ io, api, args }) {
     const { look, remotePath } = await import('../../client/remote-files.ts')
     const { download } = await import('../../client/download.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     for (const path of args.paths.map(remotePath)) {
       if (path === '/') throw usage('Name a file: / is a folder.')
-      const opened = await patiently(() => download(api, path), patienceOf(io)).catch(async (error: unknown) => {
+      const opened = await withRetry(() => download(api, path), retryOptions(io)).catch(async (error: unknown) => {
         if (!isFault(error, 'not_found')) throw error
         const isFolder = (await look(api, path))?.type === 'directory'
         throw isFolder ? usage(`${path} is a folder.`) : new Exit(5, `There is no ${path} in the account.`, 'not_found')

@@ -1,7 +1,7 @@
 import { isFault } from '../../contract/errors.ts'
 import { command } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const cp = command({
   name: 'files cp',
@@ -15,12 +15,12 @@ export const cp = command({
   examples: ['svc files cp /letter.txt /letter-2.txt', 'svc files cp /photos /archive/'],
   async run({ io, api, args }) {
     const { landingOf, remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const { filesystem } = await import('../../contract/filesystem.ts')
     const from = remotePath(args.from)
     const to = await landingOf(api, from, args.to)
     try {
-      await patiently(() => api.call(filesystem.actions.copy, { from, to }), patienceOf(io))
+      await withRetry(() => api.call(filesystem.actions.copy, { from, to }), retryOptions(io))
     } catch (error) {
       if (isFault(error, 'exists'))
         throw new Exit(6, `${to} exists already: remove it first, or choose another name.`, 'exists')

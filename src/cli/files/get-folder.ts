@@ -1,18 +1,20 @@
+import { makeFolder } from '../../host/make-folder.ts'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Api } from '../../client/api.ts'
-import { download } from '../../client/download.ts'
-import { patiently } from '../../client/patience.ts'
+import { download, remoteHash } from '../../client/download.ts'
+import { withRetry } from '../../client/http/retry.ts'
 import { look, nameOf, readTree } from '../../client/remote-files.ts'
-import { isSafePath, placeOf, unrepresentable } from '../../client/sync/paths.ts'
 import { measure } from '../../client/upload.ts'
 import { isFault } from '../../contract/errors.ts'
 import { streamDurably } from '../../host/durable.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 import { makeTally } from './tally.ts'
+import { toLocalPath } from '../../client/local-path.ts'
+import { isSafePath, unrepresentable } from '../../client/path-rules.ts'
 
 interface GetFolder {
   io: Io
@@ -24,17 +26,17 @@ interface GetFolder {
 
 /** Downloads everything below a folder. Files that are here already with the same content are left, others only replaced with `force`. */
 export async function getFolder({ io, api, remote, local, force }: GetFolder): Promise<ExitCode> {
-  const patience = patienceOf(io)
+  const retry = retryOptions(io)
   const item = await look(api, remote)
   if (item?.type !== 'directory') throw new Exit(5, `There is no folder ${remote} in the account.`, 'not_found')
-  const { files, directories } = await patiently(() => readTree(api, remote), patience)
+  const { files, directories } = await withRetry(() => readTree(api, remote), retry)
   const inside = (path: string) => path.slice(remote === '/' ? 0 : remote.length)
   const tally = makeTally()
   const isPossible = (path: string) => isSafePath(path) && unrepresentable(inside(path)) === undefined
 
-  await mkdir(local, { recursive: true })
+  await makeFolder(local)
   for (const path of directories) {
-    if (isPossible(path)) await mkdir(placeOf(local, inside(path)), { recursive: true })
+    if (isPossible(path)) await mkdir(toLocalPath(local, inside(path)), { recursive: true })
     else tally.skip(path, 'its name is not possible on this machine')
   }
   const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
@@ -43,15 +45,16 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
       tally.skip(path, 'its name is not possible on this machine')
       continue
     }
-    const target = placeOf(local, inside(path))
+    const target = toLocalPath(local, inside(path))
     const there = await stateOf(target)
-    if (there?.size === size && there.sha256 === sha256) tally.keep()
+    const isSame = there?.size === size && there.sha256 === (sha256 ?? (await remoteHash(api, path)))
+    if (isSame) tally.keep()
     else if (there && !there.isFile) tally.skip(path, `${target} is no ordinary file`)
     else if (there && !force) tally.skip(path, `${target} exists with other content (--force replaces it)`)
     else {
       try {
         await mkdir(dirname(target), { recursive: true })
-        const { content, mtime } = await patiently(() => download(api, path), patience)
+        const { content, mtime } = await withRetry(() => download(api, path), retry)
         await streamDurably(target, content, { replace: force, mtime })
         tally.done(size)
       } catch (error) {

@@ -6,7 +6,7 @@ import { isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 
 export const get = command({
@@ -16,6 +16,7 @@ export const get = command({
     'A local file is written under its name only when all of it has arrived and its checksum is right, and is never ' +
     'replaced without --force. With - the content goes to standard output.',
   needs: 'server',
+  onlyPrints: ({ args }) => args['local'] === '-',
   args: {
     remote: 'file of the account',
     local: { summary: 'local file or folder, or - for standard output; here by default', optional: true },
@@ -65,9 +66,9 @@ const alreadyThere = (local: string) => new Exit(6, `${local} exists already: --
 
 async function open(io: Io, api: Api, remote: string) {
   const { download } = await import('../../client/download.ts')
-  const { patiently } = await import('../../client/patience.ts')
+  const { withRetry } = await import('../../client/http/retry.ts')
   try {
-    return await patiently(() => download(api, remote), patienceOf(io))
+    return await withRetry(() => download(api, remote), retryOptions(io))
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
     const { look } = await import('../../client/remote-files.ts')

@@ -3,25 +3,26 @@ import { printable } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { moment } from '../moment.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const ls = command({
   name: 'files ls',
   summary: 'What a folder holds',
   needs: 'server',
+  onlyPrints: true,
   args: { path: { summary: 'folder or file, the top folder by default', optional: true } },
   flags: { long: flag.switch('with size and time', { short: 'l' }) },
   examples: ['svc files ls', 'svc files ls -l /photos', 'svc files ls /photos --json'],
   async run({ io, api, args, flags }) {
     const { listFolder, look, remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const path = remotePath(args.path ?? '/')
-    const items = await patiently(async () => {
+    const items = await withRetry(async () => {
       const inside = await listFolder(api, path)
       if (inside) return inside
       const file = await look(api, path)
       return file && [file]
-    }, patienceOf(io))
+    }, retryOptions(io))
     if (!items) throw fault('not_found', { text: `There is no ${path} in the account.` })
 
     const shown = (item: (typeof items)[number]) => `${item.name}${item.type === 'directory' ? '/' : ''}`
@@ -36,7 +37,7 @@ export const ls = command({
         `${path} is empty.`,
       )
     } else if (items.length > 0) {
-      await io.raw(items.map((item) => `${printable(shown(item))}\n`).join(''))
+      io.say(items.map((item) => printable(shown(item))).join('\n'), items)
     }
   },
 })

@@ -1,7 +1,7 @@
 import { isFault } from '../../contract/errors.ts'
 import { command } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const mv = command({
   name: 'files mv',
@@ -13,13 +13,12 @@ export const mv = command({
   flags: {},
   examples: ['svc files mv /draft.txt /letter.txt', 'svc files mv /letter.txt /archive/'],
   async run({ io, api, args }) {
-    const { landingOf, remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
-    const { syncFiles } = await import('../../contract/sync-files.ts')
+    const { landingOf, movePath, remotePath } = await import('../../client/remote-files.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const from = remotePath(args.from)
     const to = await landingOf(api, from, args.to)
     try {
-      await patiently(() => api.call(syncFiles.actions.move, { from, to }), patienceOf(io))
+      await withRetry(() => movePath(api, from, to), retryOptions(io))
     } catch (error) {
       if (isFault(error, 'exists'))
         throw new Exit(6, `${to} exists already: remove it first, or choose another name.`, 'exists')

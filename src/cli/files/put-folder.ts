@@ -1,17 +1,17 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Api } from '../../client/api.ts'
-import { patiently } from '../../client/patience.ts'
-import { below, nameOf, readTree } from '../../client/remote-files.ts'
-import { nameTrouble } from '../../client/sync/paths.ts'
+import { withRetry } from '../../client/http/retry.ts'
+import { remoteHash } from '../../client/download.ts'
+import { below, makeFolder, nameOf, readTree } from '../../client/remote-files.ts'
 import { measure, upload } from '../../client/upload.ts'
 import { isFault } from '../../contract/errors.ts'
-import { syncFiles } from '../../contract/sync-files.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 import { makeTally } from './tally.ts'
+import { nameProblem } from '../../client/path-rules.ts'
 
 interface PutFolder {
   io: Io
@@ -23,19 +23,19 @@ interface PutFolder {
 
 /** Uploads everything below a folder. Files that are there already with the same content are not sent again; links are left out. */
 export async function putFolder({ io, api, local, remote, noClobber }: PutFolder): Promise<ExitCode> {
-  const patience = patienceOf(io)
-  const { files } = await patiently(() => readTree(api, remote), patience)
-  const there = new Map(files.map(({ path, sha256 }) => [path.normalize('NFC'), sha256]))
+  const retry = retryOptions(io)
+  const { files } = await withRetry(() => readTree(api, remote), retry)
+  const there = new Map(files.map((file) => [file.path.normalize('NFC'), file]))
   const tally = makeTally()
   const progress = makeProgress({ label: nameOf(remote), total: undefined })
 
   async function folder(here: string, path: string): Promise<void> {
     const entries = await readdir(here, { withFileTypes: true })
-    if (entries.length === 0) await patiently(() => api.call(syncFiles.actions.mkdir, { path }), patience)
+    if (entries.length === 0) await withRetry(() => makeFolder(api, path), retry)
     for (const entry of entries) {
       const source = join(here, entry.name)
       const target = below(path, entry.name)
-      if (nameTrouble(entry.name)) tally.skip(source, 'the server takes no such name')
+      if (nameProblem(entry.name)) tally.skip(source, 'the server takes no such name')
       else if (entry.isDirectory()) await folder(source, target)
       else if (entry.isFile()) await file(source, target)
       else tally.skip(source, 'it is no ordinary file')
@@ -47,10 +47,12 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
     try {
       const found = await measure(handle)
       const known = there.get(path.normalize('NFC'))
-      if (known === found.sha256) tally.keep()
+      const isSame =
+        known?.size === found.size && (known.sha256 ?? (await remoteHash(api, known.path))) === found.sha256
+      if (isSame) tally.keep()
       else if (known !== undefined && noClobber) tally.skip(source, `${path} exists with other content`)
       else {
-        await patiently(() => upload(api, path, found, { ifAbsent: noClobber, sent: progress.add }), patience)
+        await withRetry(() => upload(api, path, found, { ifAbsent: noClobber, sent: progress.add }), retry)
         tally.done(found.size)
       }
     } catch (error) {

@@ -1,11 +1,11 @@
 import { basename, join, resolve } from 'node:path'
-import { mkdtemp, open, rm, stat, type FileHandle } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { open, stat, type FileHandle } from 'node:fs/promises'
 import { formatSize } from '../../base/sizes.ts'
 import { isFault } from '../../contract/errors.ts'
+import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 
 export const put = command({
@@ -45,7 +45,7 @@ export const put = command({
     }
 
     const { measure, upload } = await import('../../client/upload.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const { file, remove } = args.local === '-' ? await spooled(io.input()) : await opened(args.local)
     try {
       const found = await measure(file)
@@ -58,7 +58,7 @@ export const put = command({
           progress.end()
         }
       }
-      const answer = await patiently(send, patienceOf(io))
+      const answer = await withRetry(send, retryOptions(io))
       io.say(`Uploaded ${args.local === '-' ? 'standard input' : args.local} to ${remote} (${formatSize(size)}).`, {
         path: remote,
         size,
@@ -92,8 +92,7 @@ async function opened(path: string): Promise<Source> {
 
 /** Standard input as a file: its length and checksum must be known before it can be sent. */
 async function spooled(input: AsyncIterable<Uint8Array>): Promise<Source> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-'))
-  const remove = () => rm(folder, { recursive: true, force: true })
+  const { path: folder, remove } = await makeTemporaryFolder('svc-')
   try {
     const file = await open(join(folder, 'input'), 'wx+', 0o600)
     // Where the system allows it the file loses its name at once, so that nothing can leave it behind.

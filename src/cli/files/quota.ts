@@ -5,6 +5,7 @@ export const quota = command({
   name: 'files quota',
   summary: 'Space used and allowed',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc files quota'],

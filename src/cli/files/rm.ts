@@ -1,7 +1,7 @@
 import { fault } from '../../contract/errors.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const rm = command({
   name: 'files rm',
@@ -11,9 +11,8 @@ export const rm = command({
   flags: { recursive: flag.switch('folders with everything in them', { short: 'r' }), yes: flag.yes },
   examples: ['svc files rm /old.txt', 'svc files rm -r /photos/2019 --yes'],
   async run({ io, api, args, flags }) {
-    const { look, remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
-    const { syncFiles } = await import('../../contract/sync-files.ts')
+    const { look, remotePath, trashPath } = await import('../../client/remote-files.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const paths = [...new Set(args.paths.map(remotePath))]
     // Everything is looked at before anything is deleted.
     for (const path of paths) {
@@ -29,11 +28,8 @@ export const rm = command({
 
     const done: { path: string; deleted: boolean }[] = []
     for (const path of paths) {
-      const { deleted } = await patiently(
-        () => api.call(syncFiles.actions.delete, { path }, { repeatable: true }),
-        patienceOf(io),
-      )
-      done.push({ path, deleted: deleted === true })
+      const deleted = await withRetry(() => trashPath(api, path), retryOptions(io))
+      done.push({ path, deleted })
     }
     io.say(`Deleted ${named}.`, done)
   },

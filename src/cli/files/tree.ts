@@ -3,7 +3,7 @@ import { printable } from '../../base/text.ts'
 import { counted } from '../counted.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 interface Branch {
   /** Size of a file; undefined for a folder. */
@@ -14,8 +14,9 @@ interface Branch {
 export const tree = command({
   name: 'files tree',
   summary: 'Everything below a folder, as a tree',
-  details: 'Shared files of chat rooms are not part of it.',
+  details: 'Files of chat rooms are a tree of their own: svc files tree /Teamchat.',
   needs: 'server',
+  onlyPrints: true,
   args: { path: { summary: 'folder, the top folder by default', optional: true } },
   flags: {
     depth: flag.integer('how many folders deep to look', 'N', 1, 64),
@@ -25,12 +26,12 @@ export const tree = command({
   examples: ['svc files tree', 'svc files tree /photos --depth 2', 'svc files tree --folders'],
   async run({ io, api, args, flags }) {
     const { look, readTree, remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const path = remotePath(args.path ?? '/')
     const found = await look(api, path)
     if (!found) throw new Exit(5, `There is no ${path} in the account.`, 'not_found')
     if (found.type === 'file') throw new Exit(6, `${path} is a file: svc files ls shows it.`, 'conflict')
-    const all = await patiently(() => readTree(api, path), patienceOf(io))
+    const all = await withRetry(() => readTree(api, path), retryOptions(io))
     const files = flags.folders ? [] : all.files
     const top = branchesOf(path, files, all.directories)
     const depth = flags.depth ?? Infinity

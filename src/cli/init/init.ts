@@ -11,7 +11,11 @@ export const init = command({
   needs: 'domain',
   makesDataDirectory: true,
   args: {},
-  flags: { admin: flag.text('user name of the first administrator', 'NAME'), ...passwordFlags },
+  flags: {
+    admin: flag.text('user name of the first administrator', 'NAME'),
+    ...passwordFlags,
+    new: flag.switch('start afresh where the database is lost; what is there is moved aside'),
+  },
   examples: [
     'svc init',
     'svc init --admin ada --generate',
@@ -36,7 +40,8 @@ export const init = command({
     await writeFirstConfig(directory)
     const words = `Prepared ${directory.path} with ${username} as administrator.${passwordLine(chosen)}`
     const password = chosen.generated ? { password: chosen.password } : {}
-    io.say(`${words}\nNext: svc serve`, { ...place, created: true, admins: [username], ...password })
+    const say = chosen.generated ? io.sayOnce : io.say
+    say(`${words}\nNext: svc serve`, { ...place, created: true, admins: [username], ...password })
   },
 })
 

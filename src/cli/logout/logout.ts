@@ -11,7 +11,7 @@ export const logout = command({
   examples: ['svc logout', 'svc logout --profile work', 'svc logout --force'],
   async run({ io, globals, flags }) {
     const { changeCredentials, findAccount, openApi } = await import('../../client/credentials.ts')
-    const { Unreachable } = await import('../../client/trouble.ts')
+    const { Unreachable } = await import('../../client/errors.ts')
     const { syncAuth } = await import('../../contract/sync-auth.ts')
     const account = await findAccount({ env: globals.env, profile: globals.profile })
     const api = openApi(account)

@@ -4,6 +4,7 @@ export const list = command({
   name: 'profile list',
   summary: 'The accounts stored on this machine',
   needs: 'nothing',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc profile list'],

@@ -1,10 +1,11 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
+import { counted } from '../counted.ts'
 
 export const recount = command({
   name: 'quota recount',
-  summary: 'Put right what is counted for accounts, from their files',
+  summary: 'Put right what is counted for accounts, from what is there',
   details:
     'The server keeps these counts right by itself; this is for after a repair by hand. Safe while it serves. With --dry-run it ends with ' +
     '3 when a count is wrong.',
@@ -16,15 +17,16 @@ export const recount = command({
     const drifts = await instance.usage.recount({ dryRun: flags.dryRun })
     const verb = flags.dryRun ? 'is counted' : 'was counted'
     const lines = drifts.map(
-      ({ username, counted, actual }) =>
-        `${username}: ${amount(counted)} ${verb}, the files add up to ${amount(actual)}.`,
+      ({ username, kind, counted, actual }) =>
+        `${username}, ${kind}: ${amount(counted)} ${verb}, there are ${amount(actual)}.`,
     )
     if (lines.length === 0) lines.push('Every account is counted right.')
-    else if (!flags.dryRun) lines.push(`Put right: ${lines.length === 1 ? '1 account' : `${lines.length} accounts`}.`)
+    else if (!flags.dryRun) lines.push(`Put right: ${counted(lines.length, 'count')}.`)
     io.say(lines.join('\n'), {
       dry_run: flags.dryRun,
-      accounts: drifts.map(({ username, counted, actual }) => ({
+      accounts: drifts.map(({ username, kind, counted, actual }) => ({
         username,
+        kind,
         counted_bytes: counted,
         actual_bytes: actual,
       })),

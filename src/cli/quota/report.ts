@@ -20,9 +20,10 @@ export const report = command({
   name: 'quota report',
   summary: 'What accounts use, of how much, and when that is full',
   details:
-    'USED counts towards the quota: own files and those stored in rooms. Trash and versions count towards none. FULL IN goes on as the last ' +
+    'USED counts towards the quota: own files and those stored in rooms. Trash and versions count towards none. DATA is what is kept beside files (rows, messages, components, conversations), within bounds of its own: svc config list. FULL IN goes on as the last ' +
     '30 days went; a running server notes every day what each account uses, and it takes some days to know.',
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {
     sort: flag.choice('order (used)', Object.keys(orders).join('|'), Object.keys(orders) as UsageOrder[]),
@@ -49,7 +50,7 @@ export const report = command({
     // Sums of some of them would be taken for those of all.
     const lines: Line[] = over > 0 ? shown : [...shown, { ...total, title: `${accounts.length} accounts` }]
     io.table(lines, columns, '')
-    await io.raw(`\n${diskLine(disk, total.growth)}\n`)
+    io.event(`\n${diskLine(disk, total.growth)}`, undefined)
     warnOfDrift(io, accounts)
   },
 })
@@ -67,9 +68,13 @@ const columns: Column<Line>[] = [
   { title: 'IN ROOMS', value: ({ room_bytes }) => formatSize(room_bytes), align: 'right' },
   { title: 'TRASH', value: ({ trash_bytes }) => formatSize(trash_bytes), align: 'right' },
   { title: 'VERSIONS', value: ({ versions_bytes }) => formatSize(versions_bytes), align: 'right' },
+  { title: 'DATA', value: (line) => formatSize(dataBytes(line)), align: 'right' },
   { title: 'GROWTH', value: ({ growth }) => (growth === null ? '' : growthText(growth)), align: 'right' },
   { title: 'FULL IN', value: (line) => (isAccount(line) ? fullText(line.full_in_days) : ''), align: 'right' },
 ]
+
+const dataBytes = ({ rows_bytes, chat_bytes, components_bytes, assistant_bytes }: Line): number =>
+  rows_bytes + chat_bytes + components_bytes + assistant_bytes
 
 const quotaText = ({ effective_quota }: AccountUsage): string =>
   effective_quota < 0 ? 'none' : formatSize(effective_quota)
@@ -108,6 +113,10 @@ const fields = {
   versions_bytes: ({ versions_bytes }) => versions_bytes,
   growth_bytes_per_day: ({ growth }) => growth,
   full_in_days: ({ full_in_days }) => full_in_days,
+  rows_bytes: ({ rows_bytes }) => rows_bytes,
+  chat_bytes: ({ chat_bytes }) => chat_bytes,
+  components_bytes: ({ components_bytes }) => components_bytes,
+  assistant_bytes: ({ assistant_bytes }) => assistant_bytes,
 } satisfies Record<string, (account: AccountUsage) => string | number | boolean | null>
 
 function csvOf(accounts: readonly AccountUsage[]): string {

@@ -7,6 +7,7 @@ export const list = command({
   name: 'room list',
   summary: 'Every chat room: who is in it and how much it holds, never what is said',
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc room list', 'svc room list --json'],

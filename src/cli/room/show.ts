@@ -9,6 +9,7 @@ export const show = command({
   name: 'room show',
   summary: 'One chat room and who is in it',
   needs: 'domain',
+  onlyPrints: true,
   args: { room: 'name or ID of the room' },
   flags: {},
   examples: ['svc room show 3', 'svc room show "Difference engines"'],

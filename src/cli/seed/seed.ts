@@ -73,17 +73,18 @@ async function carryOut(io: Io, plan: Plan): Promise<void> {
         if (io.json) return
         // At once: what comes after may fail, and nobody could be told again.
         progress.end()
-        io.event(`Password of ${secret.username}, not shown again: ${secret.secret}`, undefined)
+        io.eventOnce(`Password of ${secret.username}, not shown again: ${secret.secret}`, undefined)
       },
     })
   } catch (error) {
-    if (io.json && secrets.length > 0) io.say('', { completed: false, ...secretsOf(secrets) })
+    if (io.json && secrets.length > 0) io.sayOnce('', { completed: false, ...secretsOf(secrets) })
     throw error
   } finally {
     progress.end()
   }
   for (const item of items.filter(({ action }) => action === 'keep')) io.note(lineOf(io, item))
-  io.say(tallyOf(items, unchanged), { completed: true, items, unchanged, ...secretsOf(secrets) })
+  const say = io.json && secrets.length > 0 ? io.sayOnce : io.say
+  say(tallyOf(items, unchanged), { completed: true, items, unchanged, ...secretsOf(secrets) })
 }
 
 const secretsOf = (secrets: readonly Made[]) => ({

@@ -1,21 +1,12 @@
+import { once } from 'node:events'
 import { iso } from '../../base/clock.ts'
 import type { Local } from '../../wiring/local.ts'
 import type { Seeded } from '../../wiring/serve.ts'
 import { command, flag } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { tallyOf } from '../seed-tally.ts'
-
-/** Resolves with the first signal that asks the process to stop. A second one ends it at once. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(130))
-        resolve(signal)
-      })
-    }
-  })
-}
 
 export const serve = command({
   name: 'serve',
@@ -31,6 +22,8 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     publicUrl: flag.text('URL under which users reach the service', 'URL'),
     readyFile: flag.text('write {"url","pid","version"} to this file when requests are served', 'FILE'),
     seed: flag.text('put a seed into effect before requests are served (svc seed --help)', 'FILE'),
+    new: flag.switch('start afresh where the database is lost; what is there is moved aside'),
+    existing: flag.switch('refuse to create a data directory, for services whose disk may not be mounted'),
     ephemeral: flag.switch('use a temporary data directory and remove it at the end'),
     logFormat: flag.choice('form of the log', 'FORMAT', ['auto', 'json', 'pretty']),
     logLevel: flag.choice('least serious entries of the log', 'LEVEL', ['debug', 'info', 'warn', 'error', 'silent']),
@@ -41,34 +34,57 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     'svc serve --ephemeral --port 0 --seed ci.yaml --ready-file ready.json',
   ],
   async run({ io, globals, flags }) {
-    const { serve: start } = await import('../../wiring/serve.ts')
-    const stopped = stopSignal()
-    const server = await start({
-      dataDir: globals.dataDir,
-      flags: {
-        host: flags.host,
-        port: flags.port,
-        public_url: flags.publicUrl,
-        log_format: flags.logFormat,
-        log_level: flags.logLevel,
+    const { isForPeople, serve: start } = await import('../../wiring/serve.ts')
+    const { logFormatBefore } = await import('../../wiring/log-format.ts')
+    const { dataDir, env } = globals
+    if (flags.existing) {
+      if (flags.ephemeral || flags.new) throw usage('--existing goes with neither --ephemeral nor --new.')
+      const [{ dataDirectoryPath }, { assertInstalled }] = await Promise.all([
+        import('../../wiring/data-directory.ts'),
+        import('../../wiring/installed.ts'),
+      ])
+      await assertInstalled(dataDirectoryPath(dataDir, env), env)
+    }
+    const place = flags.ephemeral ? undefined : { dataDir }
+    if (!isForPeople(await logFormatBefore(place, flags.logFormat, env))) io.logRemarks()
+    const ended = () => new Exit(0, 'Stopped.', 'stopped')
+    await interruptible(
+      ended,
+      async (signal) => {
+        const server = await start({
+          dataDir: globals.dataDir,
+          flags: {
+            host: flags.host,
+            port: flags.port,
+            public_url: flags.publicUrl,
+            log_format: flags.logFormat,
+            log_level: flags.logLevel,
+          },
+          anew: flags.new,
+          ephemeral: flags.ephemeral,
+          program: flags.ephemeral
+            ? undefined
+            : { command: process.execPath, args: [process.argv[1]!], env: globals.env },
+          readyFile: flags.readyFile,
+          seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
+        })
+        const { url, local, seeded, logsForPeople } = server
+        if (!logsForPeople) io.logRemarks()
+        if (seeded) tellSeeded(io, seeded, flags.readyFile !== undefined)
+        io.event(`svc is ready at ${url}`, {
+          event: 'ready',
+          url,
+          pid: process.pid,
+          version: local.domain.instance.version,
+        })
+        await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
+        if (!signal.aborted) await once(signal, 'abort')
+        io.note('Stopping: requests in progress may finish.')
+        await server.close()
       },
-      ephemeral: flags.ephemeral,
-      program: flags.ephemeral ? undefined : { command: process.execPath, args: [process.argv[1]!], env: globals.env },
-      readyFile: flags.readyFile,
-      seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
-    })
-    const { url, local, seeded } = server
-    if (seeded) tellSeeded(io, seeded, flags.readyFile !== undefined)
-    io.event(`svc is ready at ${url}`, {
-      event: 'ready',
-      url,
-      pid: process.pid,
-      version: local.domain.instance.version,
-    })
-    await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
-    await stopped
-    io.note('Stopping: requests in progress may finish.')
-    await server.close()
+      // It would leave the directory of a throw-away server behind.
+      ['SIGQUIT'],
+    )
   },
 })
 
@@ -78,7 +94,7 @@ function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: See
   if (!io.json) io.note(tallyOf(items, unchanged))
   if (inFile) return
   for (const [username, password] of Object.entries(passwords)) {
-    io.event(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
+    io.eventOnce(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
   }
 }
 
@@ -92,6 +108,11 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
   else
     io.note(
       `There is no administrator yet. Make one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
+      {
+        msg: 'There is no administrator yet: the link makes one, once.',
+        setup_url: link,
+        expires_at: iso(offered.expires_at),
+      },
     )
 }
 

@@ -12,20 +12,27 @@ export const gc = command({
   summary: 'Remove now what nobody can reach any more: old trash, old versions, contents without a file',
   details:
     'A running server does this every hour; how long deleted files are kept is the setting retention.versions_days. Nothing is removed ' +
-    'that somebody stored within the last day, or within --grace.',
+    'that somebody stored within the last day, or within --grace.\n' +
+    'What is out of proportion is refused (exit code 8): contents without a single account, more than half of everything at once, contents that a ' +
+    'restored database cannot know. --confirm-count N removes it all the same, if it is no more than N contents.',
   needs: 'domain',
   args: {},
   flags: {
     dryRun: flag.switch('show what would be removed, and change nothing'),
+    confirmCount: flag.integer('confirm that as many contents go as a refusal named', 'N', 1),
     grace: flag.duration('how old a content has to be (24h, which is the least)'),
     ...shrinkFlag,
   },
   examples: ['svc storage gc --dry-run', 'svc storage gc', 'svc storage gc --grace 7d --shrink'],
-  async run({ io, domain: { instance }, flags: { dryRun, grace, shrink } }) {
+  async run({ io, domain: { instance }, flags: { dryRun, grace, shrink, confirmCount } }) {
     if (grace !== undefined && grace < LEAST_GRACE * HOUR)
       throw usage(`--grace is at least ${LEAST_GRACE}h: somebody may be about to use what is younger.`)
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
-    const found = await instance.storage.collect({ dryRun, ...(grace !== undefined && { grace }) })
+    const found = await instance.storage.collect({
+      dryRun,
+      ...(grace !== undefined && { grace }),
+      ...(confirmCount !== undefined && { confirmed: confirmCount }),
+    })
     const room = shrink ? await instance.storage.shrink() : undefined
     const lines = [
       `${dryRun ? 'Would remove' : 'Removed'} ${counted(found.trash, 'trash entry', 'trash entries')}, ${counted(found.versions, 'old version')} and ${counted(found.contents, 'content')} (${formatSize(found.bytes)}).`,
@@ -41,7 +48,8 @@ export const gc = command({
       ...found,
       ...(room && { database_bytes_before: room.before, database_bytes_after: room.after }),
     })
+    if (found.refusal !== undefined) io.warn(found.refusal.replace('Nothing was removed', 'This would be refused'))
     if (found.held) io.warn('A backup is being made: contents are kept until it is done. Run this again then.')
-    return found.held ? 3 : 0
+    return found.held || found.refusal !== undefined ? 3 : 0
   },
 })

@@ -4,7 +4,7 @@ import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import type { Letter } from '../../client/row-copy/records.ts'
 import type { RowCopy } from '../../client/row-copy/row-copy.ts'
-import type { FileConflict, Side } from '../../client/sync/conflicts.ts'
+import type { FileConflict, Side } from '../../client/sync/index.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
 
@@ -67,7 +67,7 @@ const sideLine = (name: string, side: Side | null): string => {
   if (!side) return `  ${name.padEnd(8)}deleted`
   const what =
     side.kind === 'file'
-      ? `${formatSize(side.size ?? 0)}, ${moment((side.mtime ?? 0) * 1_000)}`
+      ? [formatSize(side.size ?? 0), ...(side.mtime === null ? [] : [moment(side.mtime * 1_000)])].join(', ')
       : side.kind === 'dir'
         ? 'folder'
         : 'neither file nor folder'

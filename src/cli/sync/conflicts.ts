@@ -1,12 +1,12 @@
 import type { Api } from '../../client/api.ts'
 import type { Letter } from '../../client/row-copy/records.ts'
 import type { RowCopy } from '../../client/row-copy/row-copy.ts'
-import type { Choice, FileConflict } from '../../client/sync/conflicts.ts'
+import type { Choice, FileConflict } from '../../client/sync/index.ts'
 import { command, flag, cancelled } from '../command.ts'
 import { counted } from '../counted.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 import { documentOf, listing, titleOf, type Open } from './conflict-text.ts'
 
 const done: Record<Choice, string> = {
@@ -130,10 +130,9 @@ async function filesOf(
   stateFolder: string,
   account: { url: string; username: string; token: string; profile: string },
 ): Promise<FileConflict[]> {
-  const { fileConflicts } = await import('../../client/sync/conflicts.ts')
+  const { listFileConflicts, listRoots } = await import('../../client/sync/index.ts')
   const { knownOwner } = await import('../../client/row-copy/place.ts')
-  const { Refused } = await import('../../client/sync/refusals.ts')
-  const { listRoots } = await import('../../client/sync/root.ts')
+  const { Refused } = await import('../../client/refused.ts')
   const owner = await knownOwner(stateFolder, account)
   const found: FileConflict[] = []
   for (const { path, url, username, server_id, user_id } of await listRoots(stateFolder)) {
@@ -142,7 +141,7 @@ async function filesOf(
       : url === account.url && username === account.username
     if (!isOurs) continue
     try {
-      found.push(...(await fileConflicts(path, stateFolder)))
+      found.push(...(await listFileConflicts(path, stateFolder)))
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       io.warn(error.message)
@@ -152,11 +151,10 @@ async function filesOf(
 }
 
 async function settleFileOf(conflict: FileConflict, choice: Choice, stateFolder: string): Promise<void> {
-  const { settleFile } = await import('../../client/sync/conflicts.ts')
-  const { Changed } = await import('../../client/sync/changed.ts')
+  const { resolveFileConflict, Changed } = await import('../../client/sync/index.ts')
   const { systemClock } = await import('../../base/clock.ts')
   try {
-    await settleFile(conflict, choice, { stateFolder, clock: systemClock })
+    await resolveFileConflict(conflict, choice, { stateFolder, clock: systemClock })
   } catch (error) {
     if (!(error instanceof Changed)) throw error
     throw new Exit(
@@ -177,11 +175,11 @@ async function settleRow(copy: RowCopy, letter: Letter, choice: Choice): Promise
 
 async function sendWhatWaits(io: Io, copy: RowCopy, api: Api): Promise<void> {
   const { flush } = await import('../../client/row-copy/exchange.ts')
-  const { decided } = await import('../../client/patience.ts')
-  const { isTemporary } = await import('../../client/sync/weather.ts')
+  const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
+  const { isTemporary } = await import('../../client/http/connectivity.ts')
   try {
     const { letters } = await flush(
-      { api, pace: (_, request) => decided(request, patienceOf(io)), timeout: 20_000 },
+      { api, throttle: (_, request) => withRetryIfUnknown(request, retryOptions(io)), timeout: 20_000 },
       copy,
     )
     if (letters > 0) io.warn(`${counted(letters, 'change')} could still not be carried out: look again.`)

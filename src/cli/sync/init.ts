@@ -13,8 +13,8 @@ export const init = command({
   async run({ io, globals, api, account, args, flags }) {
     const { userFolder } = await import('../../host/folders.ts')
     const { credentialsFile } = await import('../../client/credentials.ts')
-    const { identify } = await import('../../client/sync/owner.ts')
-    const { initRoot } = await import('../../client/sync/root.ts')
+    const { identify } = await import('../../client/account-identity.ts')
+    const { initRoot } = await import('../../client/sync/index.ts')
     const { server_id, user_id, username, device_name } = await identify(api)
     const { path, created } = await initRoot({
       path: args.dir,

@@ -1,9 +1,9 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
-import type { Progress } from '../../client/sync/events.ts'
+import type { Progress } from '../../client/sync/index.ts'
 import { counted } from '../counted.ts'
-import { barOf, type Screen } from '../progress.ts'
+import { barOf, standardScreen, type Screen } from '../progress.ts'
 
 /** What the server's limits are called, by the names of the wire. */
 const limited: Record<string, string> = {
@@ -33,7 +33,7 @@ interface Options {
 }
 
 /** A line on a terminal's stderr that shows how far a run is and what it waits for; silent elsewhere. */
-export function makeProgressLine({ screen = process.stderr, now = () => performance.now() }: Options = {}) {
+export function makeProgressLine({ screen = standardScreen, now = () => performance.now() }: Options = {}) {
   const start = now()
   let shown = false
   return {

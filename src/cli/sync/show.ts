@@ -2,12 +2,12 @@ import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import { reasons } from '../../client/sync/draft.ts'
-import type { Planned, Summary, SyncEvent } from '../../client/sync/events.ts'
+import type { Planned, Summary, SyncEvent } from '../../client/sync/index.ts'
 import { counted } from '../counted.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { limitText, limitWords, makeProgressLine } from './progress-line.ts'
+import { reasons } from './reasons.ts'
 
 /** Lines of what was done that people are shown; the summary tells the rest. */
 const LINES = 40
@@ -28,7 +28,7 @@ const doing: Record<Planned['op'], string> = {
 }
 
 /** A path of the tree as people write it. */
-const shown = (path: string): string => printable(path.slice(1))
+const shown = (path: string): string => printable(path.replace(/^\//, ''))
 
 /** Tells people, and with `--json` machines, what a run does. */
 export function makeShow(io: Io) {

@@ -1,10 +1,10 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
-import type { Status } from '../../client/sync/status.ts'
-import type { Waited } from '../../client/sync/wait.ts'
+import type { Status, Waited } from '../../client/sync/index.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
+import { interruptible } from '../interruption.ts'
 import type { Globals } from '../command.ts'
 import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
@@ -33,8 +33,7 @@ export const status = command({
     if (flags.timeout !== undefined && !flags.wait) throw usage('--timeout says how long to --wait: give both.')
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock, iso } = await import('../../base/clock.ts')
-    const { findRoot } = await import('../../client/sync/root.ts')
-    const { readStatus } = await import('../../client/sync/status.ts')
+    const { findRoot, readStatus } = await import('../../client/sync/index.ts')
     const stateFolder = userFolder('state', globals.env)
     const path = await findRoot(args.dir, process.cwd(), stateFolder)
     const waited = flags.wait ? await wait({ io, globals, path, stateFolder, timeout: flags.timeout }) : undefined
@@ -98,32 +97,29 @@ interface Place {
 async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise<Waited> {
   const { systemClock: clock } = await import('../../base/clock.ts')
   const { findAccount, openApi } = await import('../../client/credentials.ts')
-  const { readStatus } = await import('../../client/sync/status.ts')
-  const { runSync } = await import('../../client/sync/run.ts')
-  const { sleep } = await import('../../client/sync/pace.ts')
-  const { waitInStep } = await import('../../client/sync/wait.ts')
+  const { readStatus, runSync, waitUntilInSync } = await import('../../client/sync/index.ts')
+  const { sleep } = await import('../../client/http/sleep.ts')
   const account = await findAccount({ env: globals.env, profile: globals.profile })
   const api = openApi(account)
-  const controller = new AbortController()
-  const { signal } = controller
-  const interrupt = (): void => controller.abort(new Exit(130, 'Interrupted.', 'interrupted'))
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, interrupt)
   const looking = { path, stateFolder, clock }
   try {
-    return await waitInStep({
-      status: () => readStatus(looking),
-      plan: (emit) => runSync({ ...looking, api, account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),
-      timeout,
-      clock,
-      sleep,
-      signal,
-      onWait({ running, watched }) {
-        if (!running && !watched)
-          io.note('Waiting, but nobody is at work: svc sync or svc sync --watch elsewhere brings both sides together.')
-      },
-    })
+    return await interruptible('Interrupted.', (signal) =>
+      waitUntilInSync({
+        status: () => readStatus(looking),
+        plan: (emit) => runSync({ ...looking, api, account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),
+        timeout,
+        clock,
+        sleep,
+        signal,
+        onWait({ running, watched }) {
+          if (!running && !watched)
+            io.note(
+              'Waiting, but nobody is at work: svc sync or svc sync --watch elsewhere brings both sides together.',
+            )
+        },
+      }),
+    )
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt)
     api.close()
   }
 }

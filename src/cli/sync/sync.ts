@@ -1,6 +1,7 @@
-import type { MaxDelete } from '../../client/sync/brake.ts'
+import type { MaxDelete } from '../../client/sync/index.ts'
 import { command, flag, type FlagSpec } from '../command.ts'
-import { Exit, usage } from '../exit.ts'
+import { usage } from '../exit.ts'
+import { interruptible } from '../interruption.ts'
 
 const maxDelete: FlagSpec<MaxDelete> = {
   summary: 'stop when more than this many files, or this share of them, would be deleted on one side',
@@ -50,9 +51,8 @@ export const sync = command({
     if (!flags.watch && args.dir.length > 1) throw usage('Several folders go with --watch only: name one.')
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
-    const { findRoot, findRoots } = await import('../../client/sync/root.ts')
-    const { runSync } = await import('../../client/sync/run.ts')
-    const { sleep } = await import('../../client/sync/pace.ts')
+    const { findRoot, findRoots, runSync } = await import('../../client/sync/index.ts')
+    const { sleep } = await import('../../client/http/sleep.ts')
     const { makeShow } = await import('./show.ts')
     const stateFolder = userFolder('state', globals.env)
     if (flags.watch) {
@@ -62,31 +62,27 @@ export const sync = command({
     }
     const path = await findRoot(args.dir[0], process.cwd(), stateFolder)
 
-    const controller = new AbortController()
-    const interrupt = (): void =>
-      controller.abort(
-        new Exit(130, 'Interrupted: what was done stays done, and the next run goes on from there.', 'interrupted'),
-      )
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
     const show = makeShow(io)
     try {
-      const summary = await runSync({
-        path,
-        stateFolder,
-        api,
-        account,
-        dryRun: flags.dryRun,
-        sleep,
-        clock: systemClock,
-        maxDelete: flags.forceDelete ? 'any' : flags.maxDelete,
-        signal: controller.signal,
-        rows: true,
-        emit: show.event,
-      })
+      const ending = 'Interrupted: what was done stays done, and the next run goes on from there.'
+      const summary = await interruptible(ending, (signal) =>
+        runSync({
+          path,
+          stateFolder,
+          api,
+          account,
+          dryRun: flags.dryRun,
+          sleep,
+          clock: systemClock,
+          maxDelete: flags.forceDelete ? 'any' : flags.maxDelete,
+          signal,
+          rows: true,
+          emit: show.event,
+        }),
+      )
       return show.summary(summary)
     } finally {
       show.end()
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
     }
   },
 })

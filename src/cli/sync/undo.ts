@@ -1,9 +1,9 @@
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
-import type { Summary, SyncEvent, Undone } from '../../client/sync/events.ts'
+import type { Summary, SyncEvent, Undone } from '../../client/sync/index.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
-import { Exit } from '../exit.ts'
+import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
 
@@ -23,56 +23,48 @@ export const undo = command({
   async run({ io, globals, api, account, args, flags }) {
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
-    const { findRoot } = await import('../../client/sync/root.ts')
-    const { runSync } = await import('../../client/sync/run.ts')
-    const { sleep } = await import('../../client/sync/pace.ts')
+    const { findRoot, runSync } = await import('../../client/sync/index.ts')
+    const { sleep } = await import('../../client/http/sleep.ts')
     const stateFolder = userFolder('state', globals.env)
     const path = await findRoot(args.dir, process.cwd(), stateFolder)
-    const controller = new AbortController()
-    const interrupt = (): void =>
-      controller.abort(new Exit(130, 'Interrupted: the next run brings the undo to its end.', 'interrupted'))
     const run = (dryRun: boolean, emit: (event: SyncEvent) => void): Promise<Summary> =>
-      runSync({
-        path,
-        stateFolder,
-        api,
-        account,
-        dryRun,
-        sleep,
-        emit,
-        undo: true,
-        clock: systemClock,
-        maxDelete: 'any',
-        signal: controller.signal,
-      })
+      interruptible('Interrupted: the next run brings the undo to its end.', (signal) =>
+        runSync({
+          path,
+          stateFolder,
+          api,
+          account,
+          dryRun,
+          sleep,
+          emit,
+          undo: true,
+          clock: systemClock,
+          maxDelete: 'any',
+          signal,
+        }),
+      )
 
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt)
-    try {
-      if (flags.dryRun || !flags.yes) {
-        const events: SyncEvent[] = []
-        if (!flags.dryRun && !io.interactive) await io.confirm('Take the last run back?')
-        const planned = await run(true, (event) => void events.push(event))
-        const { run_at: at, of_undo: ofUndo, done, left } = planned.undo!
-        if (!io.json) io.event(headline(planned, systemClock.now()), undefined)
-        events.forEach(makeTold(io))
-        if (flags.dryRun || done === 0) {
-          if (flags.dryRun && done > 0) io.event('Nothing was changed: this was a dry run.', undefined)
-          if (io.json) io.event('', { event: 'summary', ...planned })
-          return left.length > 0 ? 3 : 0
-        }
-        if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${moment(at!)}?`))) throw cancelled()
+    if (flags.dryRun || !flags.yes) {
+      const events: SyncEvent[] = []
+      if (!flags.dryRun && !io.interactive) await io.confirm('Take the last run back?')
+      const planned = await run(true, (event) => void events.push(event))
+      const { run_at: at, of_undo: ofUndo, done, left } = planned.undo!
+      if (!io.json) io.event(headline(planned, systemClock.now()), undefined)
+      events.forEach(makeTold(io))
+      if (flags.dryRun || done === 0) {
+        if (flags.dryRun && done > 0) io.event('Nothing was changed: this was a dry run.', undefined)
+        if (io.json) io.event('', { event: 'summary', ...planned })
+        return left.length > 0 ? 3 : 0
       }
-      // Who was asked has seen the lines already.
-      const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
-      const { done, left } = summary.undo!
-      const rest = left.length > 0 ? `; ${counted(left.length, 'item')} left alone` : ''
-      const words =
-        done === 0 ? `There was nothing to take back${rest}.` : `Took back ${counted(done, 'change')}${rest}.`
-      io.event(words, { event: 'summary', ...summary })
-      return left.length + summary.conflicts.length > 0 ? 3 : 0
-    } finally {
-      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, interrupt)
+      if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${moment(at!)}?`))) throw cancelled()
     }
+    // Who was asked has seen the lines already.
+    const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
+    const { done, left } = summary.undo!
+    const rest = left.length > 0 ? `; ${counted(left.length, 'item')} left alone` : ''
+    const words = done === 0 ? `There was nothing to take back${rest}.` : `Took back ${counted(done, 'change')}${rest}.`
+    io.event(words, { event: 'summary', ...summary })
+    return left.length + summary.conflicts.length > 0 ? 3 : 0
   },
 })
 

@@ -1,11 +1,10 @@
 import { printable } from '../../base/text.ts'
 import type { Api } from '../../client/api.ts'
 import type { Account } from '../../client/credentials.ts'
-import type { MaxDelete } from '../../client/sync/brake.ts'
-import type { Summary, SyncEvent } from '../../client/sync/events.ts'
-import type { WatchEvent } from '../../client/sync/watch.ts'
+import type { MaxDelete, Summary, SyncEvent, WatchEvent } from '../../client/sync/index.ts'
 import { counted } from '../counted.ts'
 import { Exit, type ExitCode } from '../exit.ts'
+import { interrupted, interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { makeShow } from './show.ts'
 
@@ -18,61 +17,58 @@ export interface Watching {
   maxDelete: MaxDelete | undefined
 }
 
+const ending = (signal: NodeJS.Signals): Exit =>
+  signal === 'SIGTERM'
+    ? new Exit(0, 'Watching ended.', 'ended')
+    : interrupted('Watching ended: what was done stays done.')
+
 /** Keeps folders in step until it is interrupted (exit code 130) or told to end (0). */
 export async function keepWatching({ io, api, account, stateFolder, roots, maxDelete }: Watching): Promise<ExitCode> {
   const { systemClock } = await import('../../base/clock.ts')
-  const { sleep } = await import('../../client/sync/pace.ts')
-  const { runSync } = await import('../../client/sync/run.ts')
-  const { holdWatched, watchRoots } = await import('../../client/sync/watch.ts')
-  const { makeRowWatch } = await import('../../client/sync/row-watch.ts')
+  const { sleep } = await import('../../client/http/sleep.ts')
+  const { runSync, holdWatched, watchRoots, makeReplicaWatch } = await import('../../client/sync/index.ts')
   const letGo = holdWatched(roots)
-  const controller = new AbortController()
-  const { signal } = controller
-  const ends = {
-    SIGINT: () => controller.abort(new Exit(130, 'Watching ended: what was done stays done.', 'interrupted')),
-    SIGTERM: () => controller.abort(new Exit(0, 'Watching ended.', 'ended')),
-  }
-  for (const [signal, end] of Object.entries(ends)) process.once(signal, end)
   const tell = makeTelling(io, roots)
   const given = { stateFolder, api, account, dryRun: false, rows: true, sleep, clock: systemClock, maxDelete }
   try {
-    return await watchRoots({
-      roots,
-      api,
-      clock: systemClock,
-      sleep,
-      random: Math.random,
-      signal,
-      emit: tell.watch,
-      rows: makeRowWatch({
-        stateFolder,
-        account,
+    return await interruptible(ending, (signal) =>
+      watchRoots({
+        roots,
+        api,
         clock: systemClock,
-        line: { api, signal, pace: (_, request) => request() },
-        sent: (sent, letters) => tell.watch({ event: 'rows', sent, letters }),
+        sleep,
+        random: Math.random,
+        signal,
+        emit: tell.watch,
+        rows: makeReplicaWatch({
+          stateFolder,
+          account,
+          clock: systemClock,
+          line: { api, signal, throttle: (_, request) => request() },
+          sent: (sent, letters) => tell.watch({ event: 'rows', sent, letters }),
+        }),
+        async run(path, heard, signal) {
+          const told = tell.run(path)
+          try {
+            const summary = await runSync({
+              ...given,
+              path,
+              signal,
+              onFeedPosition: heard,
+              emit: told.event,
+            })
+            told.summary(summary)
+            return summary
+          } finally {
+            told.end()
+          }
+        },
       }),
-      async run(path, heard, signal) {
-        const told = tell.run(path)
-        try {
-          const summary = await runSync({
-            ...given,
-            path,
-            signal,
-            heard,
-            emit: told.event,
-          })
-          told.summary(summary)
-          return summary
-        } finally {
-          told.end()
-        }
-      },
-    })
+    )
   } catch (error) {
     if (error instanceof Exit && error.code === 0) return 0
     throw error
   } finally {
-    for (const [signal, end] of Object.entries(ends)) process.off(signal, end)
     letGo()
   }
 }

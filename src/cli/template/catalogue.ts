@@ -25,8 +25,8 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'sudo useradd --system --home-dir {{data_dir}} --shell /usr/sbin/nologin {{user}}',
       'sudo install -d -m 0700 -o {{user}} -g {{user}} {{data_dir}}',
       'sudo install -m 0644 svc.service /etc/systemd/system/',
-      'sudo systemctl daemon-reload && sudo systemctl enable --now svc',
       asUser('user add NAME --role admin'),
+      'sudo systemctl daemon-reload && sudo systemctl enable --now svc',
     ],
   },
   'systemd-backup': {

@@ -5,6 +5,7 @@ export const list = command({
   name: 'template list',
   summary: 'Files to begin with: services, proxies, containers, samples',
   needs: 'nothing',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc template list'],

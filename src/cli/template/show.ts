@@ -5,6 +5,7 @@ export const show = command({
   name: 'template show',
   summary: 'Print a template as it would be written',
   needs: 'nothing',
+  onlyPrints: true,
   args: { name: 'template' },
   flags: valueFlags,
   examples: ['svc template show systemd', 'svc template show nginx --host cloud.example.org'],

@@ -1,4 +1,5 @@
-import { lstat, mkdir } from 'node:fs/promises'
+import { makeFolder } from '../../host/make-folder.ts'
+import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { streamDurably } from '../../host/durable.ts'
 import { command, flag } from '../command.ts'
@@ -60,7 +61,7 @@ async function assertFree(paths: readonly string[]): Promise<void> {
 
 async function writeText(path: string, text: string, replace: boolean): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     await streamDurably(path, content(text), { replace, mode: 0o644 })
   } catch (error) {
     throw trouble(path, error as NodeJS.ErrnoException)

@@ -1,6 +1,6 @@
 import { cancelled, command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const empty = command({
   name: 'trash empty',
@@ -11,16 +11,16 @@ export const empty = command({
   examples: ['svc trash empty', 'svc trash empty --yes'],
   async run({ io, api, flags }) {
     const { trash } = await import('../../contract/trash.ts')
-    const { patiently } = await import('../../client/patience.ts')
-    const patience = patienceOf(io)
-    const { items } = await patiently(() => api.call(trash.actions.list, {}), patience)
+    const { withRetry } = await import('../../client/http/retry.ts')
+    const retry = retryOptions(io)
+    const { items } = await withRetry(() => api.call(trash.actions.list, {}), retry)
     if (items.length === 0) {
       io.say('The trash is empty.', { deleted: 0 })
       return
     }
     if (!flags.yes && !(await io.confirm(`Remove ${counted(items.length, 'entry', 'entries')} for good?`)))
       throw cancelled()
-    const { deleted } = await patiently(() => api.call(trash.actions.empty, {}), patience)
+    const { deleted } = await withRetry(() => api.call(trash.actions.empty, {}), retry)
     io.say(`Removed ${counted(deleted, 'entry', 'entries')} for good.`, { deleted })
   },
 })

@@ -1,19 +1,20 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { moment } from '../moment.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const list = command({
   name: 'trash list',
   summary: 'What was deleted and can be restored, newest first',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc trash list', 'svc trash list --json'],
   async run({ io, api }) {
     const { trash } = await import('../../contract/trash.ts')
-    const { patiently } = await import('../../client/patience.ts')
-    const { items } = await patiently(() => api.call(trash.actions.list, {}), patienceOf(io))
+    const { withRetry } = await import('../../client/http/retry.ts')
+    const { items } = await withRetry(() => api.call(trash.actions.list, {}), retryOptions(io))
     io.table(
       items,
       [

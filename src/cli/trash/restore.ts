@@ -1,9 +1,9 @@
 import type { Api } from '../../client/api.ts'
-import type { Patience } from '../../client/patience.ts'
+import type { RetryOptions } from '../../client/http/retry.ts'
 import { isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 export const restore = command({
   name: 'trash restore',
@@ -18,13 +18,13 @@ export const restore = command({
   async run({ io, api, args, flags }) {
     const { trash } = await import('../../contract/trash.ts')
     const { remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
-    const patience = patienceOf(io)
-    const id = /^\d+$/.test(args.item) ? Number(args.item) : await idOf(api, remotePath(args.item), patience)
+    const { withRetry } = await import('../../client/http/retry.ts')
+    const retry = retryOptions(io)
+    const id = /^\d+$/.test(args.item) ? Number(args.item) : await idOf(api, remotePath(args.item), retry)
     const to = flags.to === undefined ? undefined : remotePath(flags.to)
     if (to === '/') throw usage('Name the path it gets with --to, not a folder to put it into.')
     try {
-      const { path } = await patiently(() => api.call(trash.actions.restore, { id, ...(to && { to }) }), patience)
+      const { path } = await withRetry(() => api.call(trash.actions.restore, { id, ...(to && { to }) }), retry)
       io.say(`Restored ${path}.`, { id, path })
     } catch (error) {
       if (isFault(error, 'exists'))
@@ -38,10 +38,10 @@ export const restore = command({
 const nothing = (item: string) =>
   new Exit(5, `There is no ${item} in the trash: svc trash list shows what is.`, 'not_found')
 
-async function idOf(api: Api, path: string, patience: Patience): Promise<number> {
+async function idOf(api: Api, path: string, retry: RetryOptions): Promise<number> {
   const { trash } = await import('../../contract/trash.ts')
-  const { patiently } = await import('../../client/patience.ts')
-  const { items } = await patiently(() => api.call(trash.actions.list, {}), patience)
+  const { withRetry } = await import('../../client/http/retry.ts')
+  const { items } = await withRetry(() => api.call(trash.actions.list, {}), retry)
   const wanted = path.normalize('NFC')
   // Newest first.
   const found = items.find((item) => item.path.normalize('NFC') === wanted)

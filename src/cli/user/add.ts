@@ -49,7 +49,8 @@ export const add = command({
     const user = await accounts.details(username)
     const words = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
     const password = chosen.generated ? { password: chosen.password } : {}
-    io.say(words + passwordLine(chosen), { created: true, user: documentOf(user), ...password })
+    const say = chosen.generated ? io.sayOnce : io.say
+    say(words + passwordLine(chosen), { created: true, user: documentOf(user), ...password })
   },
 })
 

@@ -14,6 +14,7 @@ export const exportAccount = command({
     'runs. Passwords, second factors, devices, the trash and earlier versions of files are not in it.\n' +
     'Any tar program opens it; svc user import makes an account of it on this or another server.',
   needs: 'domain',
+  onlyPrints: ({ flags }) => flags['to'] === '-',
   args: { name: 'user name' },
   flags: { to: flag.text('file to write, or - for standard output (NAME.tar)', 'FILE') },
   examples: [

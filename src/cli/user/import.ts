@@ -59,7 +59,8 @@ export const importAccount = command({
       for (const what of leftOut) io.warn(printable(`left out ${what}`))
       const password = chosen.generated ? { password: chosen.password } : {}
       const words = `Imported ${username}, with\n\n${inventory(contained)}${passwordLine(chosen)}`
-      io.say(words, { username, ...documentOf(contained), left_out: leftOut, ...password })
+      const say = chosen.generated ? io.sayOnce : io.say
+      say(words, { username, ...documentOf(contained), left_out: leftOut, ...password })
       return leftOut.length > 0 ? 3 : 0
     } finally {
       await source.close()

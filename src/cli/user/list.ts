@@ -28,6 +28,7 @@ export const list = command({
     'Last seen is the newest use of a device or a session in a browser, or login. Filters add up.\n' +
     'Sorted by name, or with the largest, fullest, latest or newest first.',
   needs: 'domain',
+  onlyPrints: true,
   args: {},
   flags: {
     role: flag.choice('only with this role', 'ROLE', ['user', 'admin']),

@@ -6,18 +6,27 @@ export const passwd = command({
   name: 'user passwd',
   summary: 'Set the password of an account',
   details:
-    'Sessions in browsers end. Devices that are signed in stay so; svc device revoke NAME --all ends them too. ' +
+    'Everybody who is signed in to the account is signed out: browsers and devices. With --keep-devices the devices stay ' +
+    'signed in, where the old password is known to nobody else. ' +
     'Wrong attempts that were counted stay counted: svc user unlock.',
   needs: 'domain',
   args: { name: 'user name' },
-  flags: { ...passwordFlags, allowWeak: flag.switch('accept a common password') },
-  examples: ['svc user passwd ada', 'svc user passwd ada --generate'],
+  flags: {
+    ...passwordFlags,
+    allowWeak: flag.switch('accept a common password'),
+    keepDevices: flag.switch('let devices stay signed in'),
+  },
+  examples: ['svc user passwd ada', 'svc user passwd ada --generate', 'svc user passwd ada --keep-devices'],
   async run({ io, domain: { accounts }, args, flags }) {
     const { id, username } = await accounts.byName(args.name)
     const chosen = await readNewPassword(io, flags, username)
-    const { sessions } = await accounts.setPassword(id, chosen.password, { allow_weak: flags.allowWeak })
-    const words = `Set the password of ${username}; ${counted(sessions, 'session')} ended.`
+    const { sessions, devices } = await accounts.setPassword(id, chosen.password, {
+      allow_weak: flags.allowWeak,
+      keep_devices: flags.keepDevices,
+    })
+    const words = `Set the password of ${username}; ${counted(devices, 'device')} and ${counted(sessions, 'session')} ended.`
     const password = chosen.generated ? { password: chosen.password } : {}
-    io.say(words + passwordLine(chosen), { username, sessions_ended: sessions, ...password })
+    const say = chosen.generated ? io.sayOnce : io.say
+    say(words + passwordLine(chosen), { username, devices_ended: devices, sessions_ended: sessions, ...password })
   },
 })

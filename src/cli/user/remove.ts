@@ -8,42 +8,55 @@ export const remove = command({
   summary: 'Remove an account with its files and rows, for good',
   details:
     'Its messages, its conversations with the assistant and the rooms that nobody else is in go as well, and so do the files it stored in rooms of others.\n' +
+    'With --keep-messages its messages stay in rooms that others are in, written by "Former user"; nobody can edit them, and ' +
+    'administrators can delete them.\n' +
     'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has; files ' +
-    'in rooms of others stay there and count for that account. What is in the trash goes in any case: its owner deleted it.',
+    'in rooms of others stay there and count for that account. What is in the trash goes in any case: its owner deleted it.\n' +
+    'From the first moment on nobody signs in any more, and the data goes while others work on. What is interrupted goes on ' +
+    'when the server starts, within an hour where it runs, or when the account is removed again.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {
     keepFilesFor: flag.text('account that gets the files', 'USER'),
+    keepMessages: flag.switch('leave its messages in rooms of others, without its name'),
     dryRun: flag.switch('show what would go, and change nothing'),
     yes: flag.yes,
   },
-  examples: ['svc user remove ada --dry-run', 'svc user remove ada', 'svc user remove ada --keep-files-for bob --yes'],
+  examples: [
+    'svc user remove ada --dry-run',
+    'svc user remove ada',
+    'svc user remove ada --keep-messages --keep-files-for bob --yes',
+  ],
   async run({ io, domain: { accounts }, args, flags }) {
     const { id, username, used_bytes } = await accounts.details(args.name)
     const heir = flags.keepFilesFor === undefined ? undefined : await accounts.byName(flags.keepFilesFor)
-    const plan = await accounts.planRemoval(id, heir?.id)
+    const bequest = { heir: heir?.id, keepMessages: flags.keepMessages }
+    const plan = await accounts.planRemoval(id, bequest)
     const about = { id, username, used_bytes, files_to: heir?.username ?? null }
     if (flags.dryRun) {
       const words = `Would remove ${username}, for good:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
-      const { has, hands_over = null } = plan
-      io.say(words, { ...about, has, hands_over, removed: false, dry_run: true })
+      const { has, messages_kept, hands_over = null } = plan
+      io.say(words, { ...about, has, messages_kept, hands_over, removed: false, dry_run: true })
       return
     }
     if (!flags.yes) {
       if (io.interactive) io.note(`${inventory(plan, heir?.username)}\n`)
       if (!(await io.confirm(`Remove ${username}, for good?`))) throw cancelled()
     }
-    const { had, handed_over } = await accounts.remove(id, heir?.id)
+    const { had, messages_kept, handed_over } = await accounts.remove(id, bequest)
     const files = `${counted(had.files, 'file')} (${formatSize(had.bytes)})`
-    const words = handed_over
-      ? `Removed ${username}. ${handoverText(handed_over, heir!.username, files)}`
-      : `Removed ${username} with ${files}.`
-    io.say(words, { ...about, has: had, handed_over: handed_over ?? null, removed: true })
+    const words = [
+      handed_over
+        ? `Removed ${username}. ${handoverText(handed_over, heir!.username, files)}`
+        : `Removed ${username} with ${files}.`,
+      ...(messages_kept > 0 ? [`${stayText(messages_kept)}.`] : []),
+    ]
+    io.say(words.join(' '), { ...about, has: had, messages_kept, handed_over: handed_over ?? null, removed: true })
   },
 })
 
 /** What belongs to an account, a line a kind; what there is none of is left out. */
-function inventory({ has, hands_over }: RemovalPlan, heir: string | undefined): string {
+function inventory({ has, messages_kept, hands_over }: RemovalPlan, heir: string | undefined): string {
   const kept = (text: string, where: string) => (heir === undefined ? text : `${text}: ${where}`)
   const files = `${counted(has.files, 'file')} in ${counted(has.folders, 'folder')}, ${formatSize(has.bytes)}`
   const inRooms = `${counted(has.room_files, 'file')} in rooms of others, ${formatSize(has.room_bytes)}`
@@ -53,17 +66,21 @@ function inventory({ has, hands_over }: RemovalPlan, heir: string | undefined): 
     [has.trash, `${counted(has.trash, 'thing')} in the trash`],
     [has.room_files, kept(inRooms, `to be counted for ${heir}`)],
     [has.rows, counted(has.rows, 'row')],
-    [has.messages, counted(has.messages, 'message')],
+    [has.messages - messages_kept, counted(has.messages - messages_kept, 'message')],
     [has.rooms, `leaves ${counted(has.rooms, 'room')}${alone}`],
     [has.conversations, `${counted(has.conversations, 'conversation')} with the assistant`],
     [has.devices, counted(has.devices, 'device')],
     [has.sessions, counted(has.sessions, 'session')],
   ]
   const some = lines.filter(([count]) => count > 0).map(([, text]) => `  ${text}`)
-  if (some.length === 0) some.push('  An empty account.')
+  if (some.length === 0 && messages_kept === 0) some.push('  An empty account.')
+  if (messages_kept > 0) some.push(`\n${stayText(messages_kept)}.`)
   if (hands_over) some.push(`\n${heir} would use ${usageText(hands_over)}.`)
   return some.join('\n')
 }
+
+const stayText = (messages: number): string =>
+  `${counted(messages, 'message')} ${messages === 1 ? 'stays' : 'stay'}, written by "Former user"`
 
 function handoverText(handed: HandedOver, heir: string, files: string): string {
   const { folder, room_files } = handed

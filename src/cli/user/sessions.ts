@@ -8,6 +8,7 @@ export const sessions = command({
   summary: 'Browsers in which an account is signed in',
   details: 'With --end all of them have to sign in again. Devices with a token are another matter: svc device list.',
   needs: 'domain',
+  onlyPrints: ({ flags }) => !flags['end'],
   args: { name: 'user name' },
   flags: { end: flag.switch('end all of them'), yes: flag.yes },
   examples: ['svc user sessions ada', 'svc user sessions ada --end', 'svc user sessions ada --json'],

@@ -12,6 +12,7 @@ export const show = command({
   name: 'user show',
   summary: 'One account with its storage, second factor, devices and sessions',
   needs: 'domain',
+  onlyPrints: true,
   args: { name: 'user name' },
   flags: {},
   examples: ['svc user show ada', 'svc user show ada --json'],

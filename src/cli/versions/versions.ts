@@ -7,7 +7,7 @@ import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
-import { patienceOf } from '../patience.ts'
+import { retryOptions } from '../retry-options.ts'
 
 type Version = Answer<typeof endpoint.actions.list>['versions'][number]
 
@@ -18,6 +18,7 @@ export const versions = command({
     'A content that is replaced is kept for a while (the setting retention.versions_days of the server). Bringing one ' +
     'back makes what is there now a version too, so nothing is lost.',
   needs: 'server',
+  onlyPrints: ({ flags }) => flags['restore'] === undefined,
   args: { path: 'file of the account' },
   flags: {
     print: flag.integer('print this version to standard output', 'ID', 1, Number.MAX_SAFE_INTEGER),
@@ -31,24 +32,24 @@ export const versions = command({
   async run({ io, api, args, flags }) {
     if (flags.print !== undefined && flags.restore !== undefined) throw usage('Give one of --print and --restore.')
     const { remotePath } = await import('../../client/remote-files.ts')
-    const { patiently } = await import('../../client/patience.ts')
+    const { withRetry } = await import('../../client/http/retry.ts')
     const { versions: kept } = await import('../../contract/versions.ts')
     const path = remotePath(args.path)
-    const patience = patienceOf(io)
+    const retry = retryOptions(io)
     const missing = (error: unknown): never => {
       if (isFault(error, 'not_found')) throw new Exit(5, `There is no file ${path} in the account.`, 'not_found')
       throw error
     }
-    const { versions: all } = await patiently(() => api.call(kept.actions.list, { path }), patience).catch(missing)
+    const { versions: all } = await withRetry(() => api.call(kept.actions.list, { path }), retry).catch(missing)
     const id = flags.print ?? flags.restore
     if (id === undefined) return show(io, all)
     const version = all.find(({ version_id, current }) => version_id === id && !current)
     if (!version) throw new Exit(5, `${path} has no version ${id}: svc versions ${path} lists them.`, 'not_found')
     if (flags.print !== undefined) return print(io, api, path, version)
     const { sha256 } = all.find(({ current }) => current)!
-    const restored = await patiently(
+    const restored = await withRetry(
       () => api.call(kept.actions.restore, { path, version_id: id, if_sha256: sha256 }),
-      patience,
+      retry,
     ).catch((error: unknown) => {
       if (isFault(error, 'precondition_failed'))
         throw new Exit(6, `${path} was changed at this moment: look again before bringing a version back.`, 'changed')

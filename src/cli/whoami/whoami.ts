@@ -7,6 +7,7 @@ export const whoami = command({
   details:
     'Asks the server whether the token is still good; exit code 4 when it is not, 7 when the server is not reached.',
   needs: 'server',
+  onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc whoami', 'svc whoami --profile work --json'],

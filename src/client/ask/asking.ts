@@ -2,8 +2,9 @@ import type { AnyAction } from '../../contract/contract.ts'
 import { assistant, type AssistantAnswer, type AssistantEvents } from '../../contract/assistant.ts'
 import type { Params } from '../../contract/define.ts'
 import { errors, fault, type ErrorCode } from '../../contract/errors.ts'
+import { discard, notOurs } from '../answers.ts'
 import type { Api } from '../api.ts'
-import { Unreachable } from '../trouble.ts'
+import { Unreachable } from '../errors.ts'
 import { serverSentEvents } from './event-stream.ts'
 
 export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
@@ -27,8 +28,13 @@ const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' &&
 export function makeAsking(api: Api) {
   async function* events(action: AnyAction, params: object, signal: AbortSignal): AsyncGenerator<AskEvent> {
     const streamed = { ...params, stream: true }
-    const { body } = await api.receive(action as never, streamed as never, { signal, timeout: PATIENCE })
-    for await (const { event, data } of serverSentEvents(body)) {
+    const answer = await api.receive(action as never, streamed as never, { signal, timeout: PATIENCE })
+    const type = answer.headers['content-type'] ?? 'no content type'
+    if (!/^text\/event-stream\b/i.test(type)) {
+      await discard(answer)
+      throw notOurs(api.url, answer.status, type.slice(0, 100))
+    }
+    for await (const { event, data } of serverSentEvents(answer.body)) {
       if (event === 'error') {
         const { error: text, code } = JSON.parse(data) as AssistantEvents['error']
         throw fault(isCode(code) ? code : 'internal', { text })
@@ -37,7 +43,7 @@ export function makeAsking(api: Api) {
       yield { event, data: JSON.parse(data) as unknown } as AskEvent
       if (event === 'done') return
     }
-    throw new Unreachable('The server broke off in the middle of the answer; ask again.', { undecided: true })
+    throw new Unreachable('The server broke off in the middle of the answer; ask again.', { outcomeUnknown: true })
   }
 
   /** The same without a stream: everything at its end. */

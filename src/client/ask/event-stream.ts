@@ -1,4 +1,4 @@
-import { Unreachable } from '../trouble.ts'
+import { Unreachable } from '../errors.ts'
 
 export interface ServerEvent {
   event: string
@@ -8,30 +8,42 @@ export interface ServerEvent {
 /** Most characters of one event: an answer whole, with all its actions. */
 const MOST = 16 * 1_048_576
 
-const LINE_END = /\r\n|\n|\r(?!$)/
+const LINE_END = /\r\n|\n|\r/
 
 /** Takes a stream of server-sent events apart (HTML Living Standard, 9.2.6); comments and fields nobody needs are left out. */
 export async function* serverSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
-  let rest = ''
+  /** The line that has not ended yet. Only what arrives is searched for its end: the line may be long and its pieces many. */
+  let line = ''
+  /** Whether a CR came last, which may be the first half of a line end. */
+  let isReturned = false
   let event = ''
   let data: string[] = []
+  let length = 0
   for await (const piece of body) {
-    rest += decoder.decode(piece, { stream: true })
-    if (rest.length > MOST) throw new Unreachable('The server sent an answer without an end; try again.')
-    const lines = rest.split(LINE_END)
-    rest = lines.pop()!
+    const text: string = (isReturned ? '\r' : '') + decoder.decode(piece, { stream: true })
+    isReturned = text.endsWith('\r')
+    const [first = '', ...others] = (isReturned ? text.slice(0, -1) : text).split(LINE_END)
+    line += first
+    if (line.length + length > MOST) throw new Unreachable('The server sent an answer without an end; try again.')
+    if (others.length === 0) continue
+    const lines = [line, ...others.slice(0, -1)]
+    line = others.at(-1)!
     for (const line of lines) {
       if (line === '') {
         if (data.length > 0) yield { event: event || 'message', data: data.join('\n') }
         event = ''
         data = []
+        length = 0
         continue
       }
       const colon = line.indexOf(':')
       const [name, value] = colon < 0 ? [line, ''] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')]
       if (name === 'event') event = value
-      else if (name === 'data') data.push(value)
+      else if (name === 'data') {
+        data.push(value)
+        length += value.length + 1
+      }
     }
   }
 }

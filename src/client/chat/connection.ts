@@ -1,9 +1,8 @@
 import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
-import { doze } from '../sync/doze.ts'
-import type { Sleep } from '../sync/pace.ts'
-import { isTemporary, makeWeather } from '../sync/weather.ts'
+import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
 import type { Trouble } from './state.ts'
+import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
 
 /** How often it is looked whether somebody has signed in again, milliseconds. */
 const RENEW_MS = 2_000
@@ -23,7 +22,7 @@ export interface ConnectionParts {
 export function makeConnection({ api: first, renew, sleep, random, signal, trouble }: ConnectionParts) {
   let now = first
   let renewing: Promise<void> | undefined
-  const weather = makeWeather({
+  const connectivity = makeConnectivity({
     sleep,
     random,
     signal,
@@ -34,7 +33,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, troub
   async function awaitSignIn(error: Error): Promise<void> {
     trouble({ kind: 'signed-out', error })
     for (;;) {
-      await doze(sleep, RENEW_MS, signal, () => undefined)
+      await interruptibleSleep(sleep, RENEW_MS, signal, () => undefined)
       const next = await renew()
       if (!next) continue
       now.close()
@@ -49,12 +48,12 @@ export function makeConnection({ api: first, renew, sleep, random, signal, troub
     if (isFault(error, 'unauthorized')) {
       renewing ??= awaitSignIn(error).finally(() => (renewing = undefined))
       await renewing
-    } else if (isTemporary(error)) await weather.sitOut(error)
+    } else if (isTemporary(error)) await connectivity.backOff(error)
     else throw error
   }
 
   return {
-    weather,
+    connectivity,
     /** The same through all changes. */
     api: {
       url: first.url,
@@ -68,7 +67,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, troub
     /** Asks until it is answered; throws what waiting does not mend. */
     async persist<T>(ask: () => Promise<T>): Promise<T> {
       for (;;) {
-        const gotThrough = weather.attempt()
+        const gotThrough = connectivity.attempt()
         try {
           const answer = await ask()
           gotThrough()

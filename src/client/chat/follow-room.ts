@@ -2,7 +2,7 @@ import type { Answer } from '../../contract/define.ts'
 import { MAX_WAIT } from '../../contract/limits.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Api } from '../api.ts'
-import { isTemporary, type makeWeather } from '../sync/weather.ts'
+import { isTemporary, type makeConnectivity } from '../http/connectivity.ts'
 
 export type Polled = Answer<typeof teamChat.actions.poll>
 export type Message = Polled['messages'][number]
@@ -16,7 +16,7 @@ export interface Following {
   /** What happened after this moment is told (ISO 8601). */
   after: string
   signal: AbortSignal
-  weather: ReturnType<typeof makeWeather>
+  connectivity: ReturnType<typeof makeConnectivity>
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Following {
  * that is away, restarts or is under maintenance is waited for. Throws when it is aborted, and what waiting does not mend,
  * such as `forbidden` for who is no longer in the room.
  */
-export async function* followRoom({ api, room, after, signal, weather }: Following): AsyncGenerator<Polled> {
+export async function* followRoom({ api, room, after, signal, connectivity }: Following): AsyncGenerator<Polled> {
   let position = after
   for (;;) {
     const polled = await ask(position)
@@ -35,7 +35,7 @@ export async function* followRoom({ api, room, after, signal, weather }: Followi
 
   async function ask(from: string): Promise<Polled | undefined> {
     signal.throwIfAborted()
-    const gotThrough = weather.attempt()
+    const gotThrough = connectivity.attempt()
     try {
       const params = { room_id: room, after: from, wait: MAX_WAIT }
       const answer = await api.call(teamChat.actions.poll, params, { signal, timeout: MAX_WAIT * 1_000 + GRACE_MS })
@@ -43,7 +43,7 @@ export async function* followRoom({ api, room, after, signal, weather }: Followi
       return answer
     } catch (error) {
       if (signal.aborted || !isTemporary(error)) throw error
-      await weather.sitOut(error)
+      await connectivity.backOff(error)
       return undefined
     }
   }

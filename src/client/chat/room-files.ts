@@ -2,11 +2,11 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { printable } from '../../base/text.ts'
-import { randomHex } from '../../base/random.ts'
 import type { Answer } from '../../contract/define.ts'
 import { fault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import type { Api } from '../api.ts'
+import { multipartFile } from '../multipart.ts'
 import { folderAmong, SHARED } from './room-folder.ts'
 import type { ChatRoom } from './room-names.ts'
 
@@ -37,23 +37,13 @@ export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Pro
   const { items } = await api.call(filesystem.actions.list, { path })
   if (items.some((item) => item.name.normalize('NFC') === name))
     throw fault('exists', { text: `The room has a file ${name} already.` })
-  const boundary = `svc-${randomHex(16)}`
-  // The value of a parameter as browsers write it (WHATWG HTML, multipart/form-data encoding).
-  const quoted = name.replace(/["\r\n]/g, (character) => encodeURIComponent(character))
-  const head = Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${quoted}"\r\n` +
-      'Content-Type: application/octet-stream\r\n\r\n',
-  )
-  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
-  async function* body(): AsyncGenerator<Uint8Array> {
-    yield head
+  // Opened when it is asked for: an error before that would have no listener.
+  async function* content(): AsyncGenerator<Uint8Array> {
     yield* createReadStream(local, { end: Math.max(0, found.size - 1) }) as AsyncIterable<Uint8Array>
-    yield tail
   }
-  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` }
-  const { size } = await api.send(filesystem.actions.upload, { path }, body(), head.length + found.size + tail.length, {
-    headers,
-  })
+  const sent = multipartFile(name, content(), found.size)
+  const { headers } = sent
+  const { size } = await api.send(filesystem.actions.upload, { path }, sent.body, sent.size, { headers })
   return { name, size }
 }
 

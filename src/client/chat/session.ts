@@ -2,8 +2,6 @@ import type { Clock } from '../../base/clock.ts'
 import { syncAuth } from '../../contract/sync-auth.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Api } from '../api.ts'
-import { doze } from '../sync/doze.ts'
-import type { Sleep } from '../sync/pace.ts'
 import { makeConnection, type Connection } from './connection.ts'
 import { followRoom, type Message } from './follow-room.ts'
 import { takeIn } from './log.ts'
@@ -11,6 +9,7 @@ import { makeOutbox } from './outbox.ts'
 import { makeSessionMessages } from './session-messages.ts'
 import { makeSessionRooms, type SessionRooms } from './session-rooms.ts'
 import { emptyState, type ChatState, type Pending } from './state.ts'
+import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
 
 const { actions } = teamChat
 
@@ -86,7 +85,9 @@ export function makeChatSession(parts: SessionParts) {
       await learn(state, connection)
       const catchUp = (room: number) => messages.catchUp(room).catch(rooms.unlessGone(room))
       const around = { state, connection, rooms, catchUp, isFocused: () => isFocused, changed }
-      background(lookAround(around, () => doze(parts.sleep, parts.beatMs ?? BEAT_MS, signal, () => undefined)))
+      background(
+        lookAround(around, () => interruptibleSleep(parts.sleep, parts.beatMs ?? BEAT_MS, signal, () => undefined)),
+      )
       changed()
     },
     open,
@@ -143,7 +144,13 @@ function makeOpening({ state, connection, rooms, messages, background, changed }
     changed()
     while (!aborted.aborted) {
       try {
-        const given = { api: connection.api, room, after: log.position, signal: aborted, weather: connection.weather }
+        const given = {
+          api: connection.api,
+          room,
+          after: log.position,
+          signal: aborted,
+          connectivity: connection.connectivity,
+        }
         for await (const polled of followRoom(given)) messages.take(room, log, polled)
       } catch (error) {
         if (!aborted.aborted) await connection.mend(error)

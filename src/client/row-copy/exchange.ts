@@ -5,20 +5,20 @@ import { isWritable } from '../../contract/tables.ts'
 import type { Answer } from '../../contract/define.ts'
 import type { Api } from '../api.ts'
 import type { Outcome } from '../rows.ts'
-import type { Pace } from '../sync/pace.ts'
-import { Refused } from '../sync/refusals.ts'
-import { Unreachable } from '../trouble.ts'
+import type { Throttle } from '../http/throttle.ts'
+import { Unreachable } from '../errors.ts'
 import { operationOf } from './queue.ts'
 import type { Page, Waiting } from './records.ts'
 import type { RowCopy } from './row-copy.ts'
 import { readEverything, readOutcomes, readPage, UnsoundRows } from './sound.ts'
+import { Refused } from '../refused.ts'
 
 const { delta, initial_sync: initialSync, push } = syncData.actions
 
 /** The way to the server, and how a request is asked. */
 export interface Line {
   api: Api
-  pace: Pace
+  throttle: Throttle
   signal?: AbortSignal
   /** Milliseconds without a byte before a request is given up. */
   timeout?: number
@@ -103,7 +103,7 @@ const refusal = ({ table, verb, row }: Waiting, { code, message }: { code: strin
 })
 
 /** Whether an error says that the server carried nothing out. */
-const isCertain = (error: unknown): boolean => isFault(error) || (error instanceof Unreachable && !error.undecided)
+const isCertain = (error: unknown): boolean => isFault(error) || (error instanceof Unreachable && !error.outcomeUnknown)
 
 /** Sends a batch; one that surely did not arrive is marked so when this fails. */
 async function send(line: Line, copy: RowCopy, batch: readonly Waiting[]): Promise<Outcome[]> {
@@ -121,7 +121,7 @@ async function send(line: Line, copy: RowCopy, batch: readonly Waiting[]): Promi
   }
   let answer: Answer<typeof push>
   try {
-    answer = await line.pace(push, request)
+    answer = await line.throttle(push, request)
   } catch (error) {
     if (certain) copy.unsent(batch)
     throw error
@@ -144,14 +144,14 @@ export interface Pulled {
 
 /** The next page after what is known; undefined when the server does not go on from there. */
 async function nextPage(
-  { api, pace, ...line }: Line,
+  { api, throttle, ...line }: Line,
   copy: RowCopy,
 ): Promise<{ page: Page; since: number } | undefined> {
   const at = copy.place()
   if (!at) return undefined
   const params = { cursor: at.cursor, limit: DELTA_LIMIT.max, ...(at.epoch === '' ? {} : { epoch: at.epoch }) }
   try {
-    const answer = await pace(delta, () => api.call(delta, params, optionsOf({ api, pace, ...line })))
+    const answer = await throttle(delta, () => api.call(delta, params, optionsOf({ api, throttle, ...line })))
     const page = readPage(answer, at.cursor, api.url)
     assertServer(copy, page.server_id, api.url)
     return page.epoch === at.epoch ? { page, since: at.cursor } : undefined
@@ -175,7 +175,7 @@ export async function pull(line: Line, copy: RowCopy): Promise<Pulled> {
 
 async function pullAll(line: Line, copy: RowCopy): Promise<Pulled> {
   const { api } = line
-  const answer = await line.pace(initialSync, () => api.call(initialSync, {}, optionsOf(line)))
+  const answer = await line.throttle(initialSync, () => api.call(initialSync, {}, optionsOf(line)))
   const everything = readEverything(answer, api.url)
   assertServer(copy, everything.server_id, api.url)
   const restored = copy.begin(everything)

@@ -5,20 +5,19 @@ import { codeOf } from '../../base/trouble.ts'
 import { writeDurably } from '../../host/durable.ts'
 import { whileLocked } from '../../host/file-lock.ts'
 import type { Account } from '../credentials.ts'
-import { fingerprint } from '../sync/owner.ts'
-import type { Owner } from '../sync/root.ts'
+import { type AccountIdentity, fingerprint } from '../account-identity.ts'
 
 // Where the rows of an account are kept: in this user's state, whatever folders are synchronised, so that they are found without any.
 
 const rowsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'rows')
 
 /** The file that holds the rows of an account. */
-export function copyFile(stateFolder: string, { server_id, user_id }: Owner): string {
+export function copyFile(stateFolder: string, { server_id, user_id }: AccountIdentity): string {
   const name = createHash('sha256').update(`${server_id}\n${user_id}`).digest('hex').slice(0, 32)
   return join(rowsFolder(stateFolder), `${name}.db`)
 }
 
-type Known = Record<string, Owner & { at: number }>
+type Known = Record<string, AccountIdentity & { at: number }>
 
 /** Tokens that are remembered: more than anybody has at a time. */
 const MOST = 100
@@ -40,7 +39,7 @@ async function readKnown(stateFolder: string): Promise<Known> {
 }
 
 /** Whose account a token opens, as far as is known without asking. */
-export async function knownOwner(stateFolder: string, account: Account): Promise<Owner | undefined> {
+export async function knownOwner(stateFolder: string, account: Account): Promise<AccountIdentity | undefined> {
   const known = await readKnown(stateFolder)
   const owner = known[fingerprint(account)]
   return owner && { server_id: owner.server_id, user_id: owner.user_id }
@@ -50,7 +49,7 @@ export async function knownOwner(stateFolder: string, account: Account): Promise
 export async function rememberOwner(
   stateFolder: string,
   account: Account,
-  owner: Owner | undefined,
+  owner: AccountIdentity | undefined,
   now: number,
 ): Promise<void> {
   const before = await knownOwner(stateFolder, account)

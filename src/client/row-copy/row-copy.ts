@@ -5,7 +5,6 @@ import type { Clock } from '../../base/clock.ts'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
 import type { Row } from '../row-values.ts'
 import type { Outcome } from '../rows.ts'
-import type { Owner } from '../sync/root.ts'
 import { BASE_SCHEMA, makeBase } from './base.ts'
 import { LETTER_SCHEMA, makeLetters } from './letters.ts'
 import { makeOutcomes, type Awaited, type Fate } from './outcomes.ts'
@@ -15,6 +14,7 @@ import type { Change, Everything, Letter, Page, Place, Waiting } from './records
 import { bringBack } from './restored.ts'
 import { salvage } from './salvage.ts'
 import { makeView } from './view.ts'
+import type { AccountIdentity } from '../account-identity.ts'
 
 const FORMAT = 1
 
@@ -31,7 +31,7 @@ export interface Opened {
  * Opens the rows of an account that are kept on this machine; the file is made when it is missing. A damaged one is moved aside: its rows
  * are fetched anew, and the changes that wait in it are taken over as far as they can be read.
  */
-export function openRowCopy(file: string, owner: Owner, clock: Clock): Opened {
+export function openRowCopy(file: string, owner: AccountIdentity, clock: Clock): Opened {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   try {
@@ -60,7 +60,7 @@ function openSound(file: string): SqliteFile {
   }
 }
 
-function makeCopy(db: SqliteFile, owner: Owner, clock: Clock) {
+function makeCopy(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
   const base = makeBase(db)
   const queue = makeQueue(db, base)
   const letters = makeLetters(db)

@@ -1,5 +1,5 @@
 import { feedTables } from '../../contract/tables.ts'
-import { Unreachable } from '../trouble.ts'
+import { Unreachable } from '../errors.ts'
 import type { Everything, Page, RowChange, ServerRow, Waiting } from './records.ts'
 import type { Outcome } from '../rows.ts'
 

@@ -4,18 +4,27 @@ import { dirname } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
 import { syncFolder } from '../../host/durable.ts'
-import { Changed } from './changed.ts'
-import { giveBack, keepEdit } from './late-edits.ts'
-import { isLocked } from './lock.ts'
-import { deviceLabel, placeOf } from './paths.ts'
-import { assertFolders, placeNew, placeOver, renameAside, see, takeAway, trashPlace } from './placing.ts'
-import { runName } from './recover.ts'
-import { makeGuard, openRoot, ownFile, type Root } from './root.ts'
-import { foldsCase } from './scan.ts'
-import { openForRun, openToLook } from './session.ts'
-import type { Change, State } from './state.ts'
-import { keyOf, secondsOf } from './tree.ts'
-import type { Work } from './work.ts'
+import { isLocked } from '../../host/file-lock.ts'
+import { knownTime } from '../times.ts'
+import { Changed } from './sync-errors.ts'
+import { rescueInPlace, rescueAsConflictCopy } from './local/concurrent-writes.ts'
+import {
+  assertFolders,
+  renameNoReplace,
+  replaceFile,
+  renameUnlessTaken,
+  lstatPath,
+  moveToTrash,
+} from './local/file-operations.ts'
+import { makeGuard, openRoot, ownFile, type Root } from './state/root.ts'
+import { foldsCase } from './local/scan.ts'
+import { openForRun, openReadOnly } from './state/session.ts'
+import type { Change, State } from './state/store.ts'
+import { keyOf, secondsOf } from './plan/tree.ts'
+import type { RunContext } from './run-context.ts'
+import { toLocalPath } from '../local-path.ts'
+import { deviceLabel } from './plan/conflict-names.ts'
+import { trashPath, runName } from './local/trash.ts'
 
 /** Which side of a conflict is kept. */
 export type Choice = 'mine' | 'theirs' | 'both'
@@ -45,16 +54,16 @@ const idOf = ({ registered }: Root, copy: string): string =>
   `f${createHash('sha256').update(`${registered.root_id}\n${copy}`).digest('hex').slice(0, 6)}`
 
 function sideOf(root: string, path: string): Side | undefined {
-  const seen = see(placeOf(root, path))
+  const seen = lstatPath(toLocalPath(root, path))
   if (!seen) return undefined
   if (seen.kind !== 'file') return { path, kind: seen.kind, size: null, mtime: null }
-  return { path, kind: 'file', size: seen.id.size, mtime: secondsOf(seen.id.mtimeNs) }
+  return { path, kind: 'file', size: seen.id.size, mtime: knownTime(secondsOf(seen.id.mtimeNs)) ?? null }
 }
 
 /** The conflict copies of a folder that are still where a run put them. Throws `Refused` when it is not the one that was set up. */
-export async function fileConflicts(path: string, stateFolder: string): Promise<FileConflict[]> {
+export async function listFileConflicts(path: string, stateFolder: string): Promise<FileConflict[]> {
   const root = await openRoot(path, stateFolder)
-  const { state, close } = openToLook(root, isLocked(ownFile(root.path, 'lock')))
+  const { state, close } = openReadOnly(root, isLocked(ownFile(root.path, 'lock')))
   try {
     return state.conflicts().flatMap(({ copy, path: original, at }) => {
       const mine = sideOf(root.path, copy)
@@ -67,23 +76,23 @@ export async function fileConflicts(path: string, stateFolder: string): Promise<
 }
 
 /** Forgets the conflicts whose copy somebody renamed or removed: that is a decision too. */
-export function forgetSettled(root: string, state: State): void {
-  const gone = state.conflicts().filter(({ copy }) => !see(placeOf(root, copy)))
+export function forgetResolvedConflicts(root: string, state: State): void {
+  const gone = state.conflicts().filter(({ copy }) => !lstatPath(toLocalPath(root, copy)))
   state.commit(gone.map(({ copy }) => ({ settled: copy })))
 }
 
-interface Settling {
+interface ResolveOptions {
   stateFolder: string
   clock: Clock
 }
 
 /** What a decision works with. */
-interface Deciding extends Pick<Work, 'root' | 'device' | 'date' | 'onDone' | 'clock' | 'state'> {
+interface Resolution extends Pick<RunContext, 'root' | 'device' | 'date' | 'onDone' | 'clock' | 'state'> {
   /** Where what is given up goes. */
   trash: (path: string) => string
 }
 
-function decidingOn({ path, registered }: Root, state: State, clock: Clock): Deciding {
+function makeResolution({ path, registered }: Root, state: State, clock: Clock): Resolution {
   const now = iso(clock.now())
   return {
     root: path,
@@ -92,19 +101,19 @@ function decidingOn({ path, registered }: Root, state: State, clock: Clock): Dec
     device: deviceLabel(registered.device_name),
     date: now.slice(0, 10),
     onDone: () => undefined,
-    trash: (given) => trashPlace(path, runName(now, randomHex(2)), given),
+    trash: (given) => trashPath(path, runName(now, randomHex(2)), given),
   }
 }
 
 /**
- * Settles a conflict in the folder; the next run carries it to the server. What is given up goes to `.svc/trash`. Throws `Held` while a
+ * Settles a conflict in the folder; the next run carries it to the server. What is given up goes to `.svc/trash`. Throws `FolderLocked` while a
  * run is at work, and `Changed` when something is not as it was. What was written at the last moment into a file that is given up is not:
  * it goes back and is `Changed`, or becomes another conflict copy where the version that is kept has its place by then.
  */
-export async function settleFile(
+export async function resolveFileConflict(
   conflict: FileConflict,
   choice: Choice,
-  { stateFolder, clock }: Settling,
+  { stateFolder, clock }: ResolveOptions,
 ): Promise<void> {
   const root = await openRoot(conflict.root, stateFolder)
   const { state, close } = openForRun({ root, dryRun: false, notice: () => undefined })
@@ -112,9 +121,9 @@ export async function settleFile(
     makeGuard(root)()
     const { path: copy } = conflict.mine
     const recorded = state.conflicts().find((each) => each.copy === copy)
-    const mine = see(placeOf(root.path, copy))
-    if (!recorded || (choice !== 'both' && mine?.kind !== 'file' && mine?.kind !== 'dir')) throw new Changed('here')
-    const deciding = decidingOn(root, state, clock)
+    const mine = lstatPath(toLocalPath(root.path, copy))
+    if (!recorded || (choice !== 'both' && mine?.kind !== 'file' && mine?.kind !== 'dir')) throw new Changed('local')
+    const deciding = makeResolution(root, state, clock)
     assertFolders(root.path, copy)
     assertFolders(root.path, recorded.path)
     const late: Change[] = []
@@ -122,9 +131,9 @@ export async function settleFile(
       // In two steps the path is empty for a moment: then it counts as unknown, never as deleted here.
       const key = keyOf(recorded.path, foldsCase(root.path))
       if (!bothFiles(root.path, copy, recorded.path)) state.commit([{ dropBelow: key }])
-      late.push(...(await takeMine(deciding, copy, recorded.path)))
+      late.push(...(await keepMine(deciding, copy, recorded.path)))
     } else if (choice === 'theirs') await discard(deciding, copy)
-    await syncFolder(dirname(placeOf(root.path, copy)))
+    await syncFolder(dirname(toLocalPath(root.path, copy)))
     state.commit([{ settled: copy }, ...late])
   } finally {
     close()
@@ -132,31 +141,31 @@ export async function settleFile(
 }
 
 const bothFiles = (root: string, one: string, other: string): boolean =>
-  [one, other].every((path) => see(placeOf(root, path))?.kind === 'file')
+  [one, other].every((path) => lstatPath(toLocalPath(root, path))?.kind === 'file')
 
-async function takeMine(deciding: Deciding, copy: string, path: string): Promise<Change[]> {
+async function keepMine(deciding: Resolution, copy: string, path: string): Promise<Change[]> {
   const { root, trash } = deciding
-  const [from, to] = [placeOf(root, copy), placeOf(root, path)]
-  const [mine, theirs] = [see(from), see(to)]
+  const [from, to] = [toLocalPath(root, copy), toLocalPath(root, path)]
+  const [mine, theirs] = [lstatPath(from), lstatPath(to)]
   if (mine?.kind === 'file' && theirs?.kind === 'file') {
     const aside = trash(path)
-    return placeOver(from, to, theirs.id, aside) ? [] : [await keepEdit(deciding, path, aside)]
+    return replaceFile(from, to, theirs.id, aside) ? [] : [await rescueAsConflictCopy(deciding, path, aside)]
   }
   if (theirs) await discard(deciding, path)
-  if (mine?.kind === 'file') placeNew(from, to)
-  else renameAside(from, to)
+  if (mine?.kind === 'file') renameNoReplace(from, to)
+  else renameUnlessTaken(from, to)
   return []
 }
 
 /** Takes a file, or a folder with everything in it, to the trash. */
-async function discard(deciding: Deciding, path: string): Promise<void> {
+async function discard(deciding: Resolution, path: string): Promise<void> {
   const { root, state, trash } = deciding
-  const place = placeOf(root, path)
-  const seen = see(place)
+  const place = toLocalPath(root, path)
+  const seen = lstatPath(place)
   if (seen?.kind === 'file') {
     const aside = trash(path)
-    if (takeAway(place, seen.id, aside)) return
-    state.commit(await giveBack(deciding, path, aside))
+    if (moveToTrash(place, seen.id, aside)) return
+    state.commit(await rescueInPlace(deciding, path, aside))
   } else if (seen?.kind === 'dir') return renameSync(place, trash(path))
-  throw new Changed('here')
+  throw new Changed('local')
 }

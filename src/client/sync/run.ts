@@ -3,35 +3,37 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { makeHasher, type Hasher } from '../../host/hasher.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../credentials.ts'
-import { apply } from './apply.ts'
-import { brake, massDeletion, type MaxDelete } from './brake.ts'
-import type { Failure, Summary, SyncEvent } from './events.ts'
-import { fillHashes } from './hashing.ts'
-import { makeIgnoreRules } from './ignore-rules.ts'
-import { leaveOutIgnored, rulesFirst } from './ignored.ts'
-import { forgetSettled } from './conflicts.ts'
-import { currentListing, type Heard } from './listing.ts'
-import { assertOwner, knownLimits, knownOffers } from './owner.ts'
-import { makePace, type Pace, type Sleep } from './pace.ts'
-import type { Calls, Limits } from './turns.ts'
-import { deviceLabel } from './paths.ts'
-import { plan } from './plan.ts'
-import { makeProgress } from './progress.ts'
-import { heldBack } from './holds.ts'
-import { emptyTrash, recover, runName } from './recover.ts'
-import { buildRemote } from './remote.ts'
-import { makeReport, type Report } from './report.ts'
-import { makeGuard, openRoot, rememberRun, type Root } from './root.ts'
-import { foldsCase, scan } from './scan.ts'
-import { openRowSide, type RowSide } from './row-side.ts'
-import { requestsOf } from './schedule.ts'
-import { openForRun } from './session.ts'
-import { makeSettle } from './settle.ts'
-import type { State } from './state.ts'
-import { emptyTree, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './tree.ts'
-import { putBack, type Undoing } from './undo.ts'
-import { deedOf, planUndo, scopeOf, within, type Step } from './undo-plan.ts'
-import type { Work } from './work.ts'
+import { applyPlan } from './apply/apply-plan.ts'
+import { guardDeletions, massDeletionError, type MaxDelete } from './plan/deletion-guard.ts'
+import type { Failure, Summary, SyncEvent } from './report/events.ts'
+import { fillHashes } from './local/hash-files.ts'
+import { makeIgnoreRules } from './local/ignore-rules.ts'
+import { removeIgnored, rulesFirst } from './plan/ignored-paths.ts'
+import { forgetResolvedConflicts } from './conflicts.ts'
+import { currentListing, type FeedPosition } from './remote/listing.ts'
+import { assertSameAccount, knownLimits, knownCapabilities } from './remote/account-check.ts'
+import { makeThrottle, type Throttle } from '../http/throttle.ts'
+import type { Calls, Limits } from '../http/rate-limiter.ts'
+import { plan } from './plan/plan.ts'
+import { makeProgress } from './report/progress.ts'
+import { findPostponed } from './plan/postponed.ts'
+import { recover } from './apply/recover.ts'
+import { makeReport, type Report } from './report/summary.ts'
+import { makeGuard, openRoot, rememberRun, type Root } from './state/root.ts'
+import { foldsCase, scan } from './local/scan.ts'
+import { openReplicaSync, type ReplicaSync } from './replica-sync.ts'
+import { requestsOf } from './apply/schedule.ts'
+import { openForRun } from './state/session.ts'
+import { makeCommitBatcher } from './state/commit-batcher.ts'
+import type { State } from './state/store.ts'
+import { emptyTree, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './plan/tree.ts'
+import { applyUndo, type PendingUndo } from './undo/apply-undo.ts'
+import { journalEntryOf, planUndo, scopeOf, within, type Step } from './undo/plan-undo.ts'
+import type { RunContext } from './run-context.ts'
+import { deviceLabel } from './plan/conflict-names.ts'
+import { emptyTrash, runName } from './local/trash.ts'
+import type { Sleep } from '../http/sleep.ts'
+import { buildRemote } from './remote/remote-tree.ts'
 
 export interface SyncOptions {
   /** The synchronised folder. */
@@ -49,7 +51,7 @@ export interface SyncOptions {
   signal: AbortSignal
   emit: (event: SyncEvent) => void
   /** Told where the account's feed stood each time the account is looked at. */
-  heard?: (at: Heard) => void
+  onFeedPosition?: (at: FeedPosition) => void
   /** Whether the rows of the account are brought up to date too. */
   rows?: boolean
 }
@@ -58,7 +60,7 @@ export interface SyncOptions {
 const ROUNDS = 5
 
 /**
- * Brings a folder and an account together, once and in both directions. Throws `Refused` before it would do harm, `Held` while another
+ * Brings a folder and an account together, once and in both directions. Throws `Refused` before it would do harm, `FolderLocked` while another
  * run is at work, `Unreachable` and faults of the server; what was done until then stays done, and the next run goes on from there.
  */
 export async function runSync(options: SyncOptions): Promise<Summary> {
@@ -72,7 +74,7 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
     emit({ event: 'started', root: root.path, url: account.url, username: root.registered.username, dry_run: dryRun })
     const calls = state.get<Calls>('calls') ?? {}
     const limits = (): Limits => knownLimits(state)
-    const paced = makePace({
+    const throttled = makeThrottle({
       limits,
       calls,
       clock,
@@ -82,20 +84,22 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
       onRequest: (limit) => progress.onRequest(limit),
       keep: () => state.set('calls', calls),
     })
-    const { pace, count } = paced
-    const progress = makeProgress({ clock, emit, limits, outlook: paced.outlook })
+    const { throttle, count } = throttled
+    const progress = makeProgress({ clock, emit, limits, estimateWait: throttled.estimateWait })
     try {
       const { registered } = root
-      await assertOwner({ ...options, pace, registered, state })
+      await assertSameAccount({ ...options, throttle, registered, state })
       const rows =
-        options.rows && !dryRun ? openRowSide({ ...options, pace, registered, notice: report.notice }) : undefined
+        options.rows && !dryRun
+          ? openReplicaSync({ ...options, throttle, registered, notice: report.notice })
+          : undefined
       try {
-        const parts = { ...options, root, state, hasher, pace, report, progress, rows }
+        const parts = { ...options, root, state, hasher, throttle, report, progress, rows }
         const engine = makeEngine(parts)
         if (!dryRun) await engine.prepare()
         await rows?.push()
-        await (options.undo ? takeBack(parts, engine) : goOn(parts, engine))
-        if (rows) report.rows(rows.tally())
+        await (options.undo ? undoLastRun(parts, engine) : syncBoth(parts, engine))
+        if (rows) report.rows(rows.tally(), rows.skipped())
       } finally {
         rows?.close()
       }
@@ -117,7 +121,7 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
 async function finish({ stateFolder, clock }: SyncOptions, root: Root, state: State, summary: Summary): Promise<void> {
   await rememberRun(root, stateFolder)
   await emptyTrash(root.path, clock.now())
-  forgetSettled(root.path, state)
+  forgetResolvedConflicts(root.path, state)
   state.set('last_run', { ...summary, at: clock.now() })
   if (state.get('last_failure')) state.set('last_failure', null)
   state.endRecord()
@@ -129,26 +133,26 @@ interface Parts extends Omit<SyncOptions, 'rows'> {
   root: Root
   state: State
   hasher: Hasher
-  pace: Pace
+  throttle: Throttle
   report: Report
   progress: Progress
-  rows: RowSide | undefined
+  rows: ReplicaSync | undefined
 }
 
 /** What the operations of a run work with. */
-function makeWork(parts: Parts): Omit<Work, 'remote' | 'known'> {
-  const { root, state, api, pace, clock, hasher, signal, report, progress } = parts
+function makeRunContext(parts: Parts): Omit<RunContext, 'remote' | 'known'> {
+  const { root, state, api, throttle, clock, hasher, signal, report, progress } = parts
   return {
     root: root.path,
     api,
-    pace,
+    throttle,
     limits: () => knownLimits(state),
-    offers: knownOffers(state),
+    capabilities: knownCapabilities(state),
     clock,
     hasher,
     signal,
     state,
-    noting: true,
+    journaling: true,
     device: deviceLabel(root.registered.device_name),
     date: iso(clock.now()).slice(0, 10),
     onDone(done) {
@@ -156,8 +160,8 @@ function makeWork(parts: Parts): Omit<Work, 'remote' | 'known'> {
       if (done.op === 'upload' || done.op === 'download') progress.onTransfer()
     },
     onBytes: progress.onBytes,
-    onAlone: progress.onAlone,
-    settle: makeSettle(state),
+    onUnbatched: progress.onUnbatched,
+    commit: makeCommitBatcher(state),
     parts: new Map(),
     run: runName(iso(clock.now()), randomHex(2)),
     assertRoot: makeGuard(root),
@@ -167,8 +171,8 @@ function makeWork(parts: Parts): Omit<Work, 'remote' | 'known'> {
 function makeEngine(parts: Parts) {
   const { root, state, signal, dryRun, report, progress } = parts
   const fold = foldsCase(root.path)
-  const work = makeWork(parts)
-  const { device, date } = work
+  const context = makeRunContext(parts)
+  const { device, date } = context
 
   async function look(known: Tree<RemoteNode> | undefined) {
     const before = state.base()
@@ -178,12 +182,12 @@ function makeEngine(parts: Parts) {
       known ? undefined : currentListing(parts),
     ])
     if (listing) {
-      parts.heard?.({ cursor: listing.cursor, epoch: listing.epoch })
+      parts.onFeedPosition?.({ cursor: listing.cursor, epoch: listing.epoch })
       await parts.rows?.catchUp(listing)
     }
     const base: BaseTree = listing?.anew ? new Map() : before
     const remote = listing ? buildRemote(listing, { fold, base, rules }) : known!
-    forgetIgnored(parts, base, leaveOutIgnored(base, scanned, remote))
+    forgetIgnored(parts, base, removeIgnored(base, scanned, remote))
     const trees = { base, local: scanned, remote }
     return { ...trees, ...(await learn(parts, trees)) }
   }
@@ -193,26 +197,26 @@ function makeEngine(parts: Parts) {
     let remote: Tree<RemoteNode> | undefined
     let of: number | undefined
     for (let round = 1; ; round += 1) {
-      work.assertRoot()
+      context.assertRoot()
       const found = await look(remote)
       remote = found.remote
       const trees = scope ? within(found, scope) : found
       const { base } = trees
       of ??= [...base.values()].filter(({ kind }) => kind === 'file').length
-      const held = new Set([...report.held(), ...found.back])
-      const planned = plan({ ...trees, fold, device, date, held })
-      report.planned(planned, trees, requestsOf(work, planned.ops), progress.begin)
+      const excluded = new Set([...report.failedKeys(), ...found.back])
+      const planned = plan({ ...trees, fold, device, date, excluded })
+      report.planned(planned, trees, requestsOf(context, planned.ops), progress.begin)
 
-      const braked = brake({ ...trees, ops: planned.ops, of, max: maxDelete })
-      const refusal = braked && massDeletion(braked, root.path, round === 1)
+      const blocked = guardDeletions({ ...trees, ops: planned.ops, of, max: maxDelete })
+      const refusal = blocked && massDeletionError(blocked, root.path, round === 1)
       const first = rulesFirst(planned.ops)
       if (dryRun) return report.dryRun(planned, { ...trees, refusal, newRules: first !== undefined })
       if (refusal) throw refusal
-      const outcome = await apply({ ...work, remote, known: foldersIn(base) }, first ?? planned.ops)
-      report.applied(outcome)
-      if (!outcome.again && !first) return
-      if (round === ROUNDS) return report.gaveUp(outcome)
-      if (outcome.stale || first) remote = undefined
+      const result = await applyPlan({ ...context, remote, known: foldersIn(base) }, first ?? planned.ops)
+      report.applied(result)
+      if (!result.again && !first) return
+      if (round === ROUNDS) return report.gaveUp(result)
+      if (result.stale || first) remote = undefined
     }
   }
 
@@ -221,45 +225,45 @@ function makeEngine(parts: Parts) {
       const before = state.get<boolean>('fold')
       if (before !== undefined && before !== fold) state.forgetAll()
       if (before !== fold) state.set('fold', fold)
-      const recovered = await recover(work)
+      const recovered = await recover(context)
       if (recovered > 0)
         report.notice('recovered', `A run that was cut off left ${recovered} things half done; they were put in order.`)
     },
 
     look: () => look(undefined),
     rounds,
-    work,
+    context,
   }
 }
 
 type Engine = ReturnType<typeof makeEngine>
 
 /** Brings an undo that was written down to its end: the account first, and then this side follows it. */
-async function finishUndo({ state, clock, report }: Parts, { work, rounds }: Engine, steps: readonly Step[]) {
-  work.assertRoot()
-  const { done, left } = await putBack({ ...work, remote: emptyTree(), known: new Set() }, steps)
-  work.noting = false
+async function finishUndo({ state, clock, report }: Parts, { context, rounds }: Engine, steps: readonly Step[]) {
+  context.assertRoot()
+  const { done, left } = await applyUndo({ ...context, remote: emptyTree(), known: new Set() }, steps)
+  context.journaling = false
   await rounds(scopeOf(done), 'any')
-  work.noting = true
+  context.journaling = true
   report.undo.done({ steps: done, left })
   if (done.length === 0) return state.set('undoing', null)
-  state.replaceRecord({ run: work.run, at: clock.now(), ended: true, undo: true }, done.map(deedOf))
+  state.replaceRecord({ run: context.run, at: clock.now(), ended: true, undo: true }, done.map(journalEntryOf))
 }
 
 /** Takes back the last run that changed something; an undo that was cut off is brought to its end instead. */
-async function takeBack(parts: Parts, engine: Engine): Promise<void> {
+async function undoLastRun(parts: Parts, engine: Engine): Promise<void> {
   const { state, report, dryRun } = parts
-  const undoing = state.get<Undoing | null>('undoing')
-  const planned = undoing ? { ...undoing, left: [] } : planUndo(state.deeds(), await engine.look())
+  const undoing = state.get<PendingUndo | null>('undoing')
+  const planned = undoing ? { ...undoing, left: [] } : planUndo(state.journalEntries(), await engine.look())
   report.undo.planned(planned, state.record())
   if (dryRun || planned.steps.length === 0) return
-  if (!undoing) state.set('undoing', { steps: planned.steps } satisfies Undoing)
+  if (!undoing) state.set('undoing', { steps: planned.steps } satisfies PendingUndo)
   await finishUndo(parts, engine, planned.steps)
 }
 
 /** Brings both sides together; an undo that was cut off comes to its end first. */
-async function goOn(parts: Parts, engine: Engine): Promise<void> {
-  const undoing = parts.state.get<Undoing | null>('undoing')
+async function syncBoth(parts: Parts, engine: Engine): Promise<void> {
+  const undoing = parts.state.get<PendingUndo | null>('undoing')
   if (undoing && !parts.dryRun) {
     parts.report.notice('recovered', 'An undo that was cut off is brought to its end first.')
     await finishUndo(parts, engine, undoing.steps)
@@ -267,22 +271,22 @@ async function goOn(parts: Parts, engine: Engine): Promise<void> {
   await engine.rounds()
 }
 
-/** Finds out what local files hold, and what is held back because of it. */
+/** Hashes local files where a decision needs it, and finds which paths stay postponed. */
 async function learn(
   { root, state, hasher, report, clock, signal }: Parts,
   trees: { base: BaseTree; local: Tree<LocalNode>; remote: Tree<RemoteNode> },
 ) {
-  const holds = state.holds()
-  const also = new Set(holds.map(({ key }) => key))
+  const postponed = state.postponed()
+  const also = new Set(postponed.map(({ key }) => key))
   const { read, inodes } = await fillHashes({ root: root.path, ...trees, state, also, clock, hasher, signal })
   report.hashed(read)
-  const { keys: back, over, skipped } = heldBack(holds, trees)
-  if (over.length > 0) state.commit(over.map((release) => ({ release })))
+  const { keys: back, resumed, skipped } = findPostponed(postponed, trees)
+  if (resumed.length > 0) state.commit(resumed.map((resume) => ({ resume })))
   trees.local.skipped.push(...skipped)
   return { back, inodes }
 }
 
-/** What came to be ignored is no part of any tree any more: it stays where it is, on both sides. */
+/** Newly ignored paths leave all three trees and stay where they are on both sides. */
 function forgetIgnored({ state, report }: Parts, base: BaseTree, keys: readonly string[]): void {
   if (keys.length === 0) return
   state.commit(keys.map((drop) => ({ drop })))

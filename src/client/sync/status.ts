@@ -1,23 +1,22 @@
 import { existsSync } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
+import { isLocked } from '../../host/file-lock.ts'
 import { copyFile } from '../row-copy/place.ts'
 import { openRowCopy } from '../row-copy/row-copy.ts'
-import type { Failure, Summary } from './events.ts'
-import { findMoves } from './candidates.ts'
-import { topmost } from './follow.ts'
-import { fillHashes } from './hashing.ts'
-import { heldBack } from './holds.ts'
-import { makeIgnoreRules } from './ignore-rules.ts'
-import { leaveOutIgnored } from './ignored.ts'
-import { isLocked } from './lock.ts'
-import type { Inodes } from './pairs.ts'
-import { placeOf } from './paths.ts'
-import { see } from './placing.ts'
-import { openRoot, ownFile, type Owner } from './root.ts'
-import { foldsCase, scan } from './scan.ts'
-import { openToLook } from './session.ts'
-import { shiftMap } from './shift.ts'
-import type { Copied } from './state.ts'
+import type { Failure, Summary } from './report/events.ts'
+import { findMoves } from './plan/rename-candidates.ts'
+import { topmostMoves } from './plan/feasible-moves.ts'
+import { fillHashes } from './local/hash-files.ts'
+import { findPostponed } from './plan/postponed.ts'
+import { makeIgnoreRules } from './local/ignore-rules.ts'
+import { removeIgnored } from './plan/ignored-paths.ts'
+import type { Inodes } from './plan/rename-matches.ts'
+import { lstatPath } from './local/file-operations.ts'
+import { openRoot, ownFile } from './state/root.ts'
+import { foldsCase, scan } from './local/scan.ts'
+import { openReadOnly } from './state/session.ts'
+import { remapMap } from './plan/path-remap.ts'
+import type { Copied } from './state/store.ts'
 import {
   emptyTree,
   isUncertain,
@@ -28,10 +27,12 @@ import {
   type LocalNode,
   type Skipped,
   type Tree,
-} from './tree.ts'
+} from './plan/tree.ts'
 import { isWatched } from './watch.ts'
+import type { AccountIdentity } from '../account-identity.ts'
+import { toLocalPath } from '../local-path.ts'
 
-/** How a folder stands, as far as can be told without asking the server. */
+/** The state of a folder, as far as it is known without asking the server. */
 export interface Status {
   root: string
   url: string
@@ -84,14 +85,14 @@ interface StatusOptions {
 export async function readStatus({ path, stateFolder, clock }: StatusOptions): Promise<Status> {
   const root = await openRoot(path, stateFolder)
   const running = isLocked(ownFile(root.path, 'lock'))
-  const { state, close } = openToLook(root, running)
+  const { state, close } = openReadOnly(root, running)
   try {
     const base = state.base()
     const fold = foldsCase(root.path)
     const local = await scan({ root: root.path, fold, base, rules: makeIgnoreRules(fold) })
-    for (const key of leaveOutIgnored(base, local, emptyTree())) base.delete(key)
+    for (const key of removeIgnored(base, local, emptyTree())) base.delete(key)
     const looking = { commit: () => undefined, hashes: () => state.hashes() }
-    const holds = state.holds()
+    const holds = state.postponed()
     const also = new Set(holds.map(({ key }) => key))
     const { inodes } = await fillHashes({
       root: root.path,
@@ -103,7 +104,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       clock,
     })
     // What stays on the server only was found so by the last run.
-    const back = heldBack(
+    const back = findPostponed(
       holds.filter(({ side }) => side === 'here'),
       { base, local, remote: emptyTree() },
     )
@@ -128,7 +129,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       },
       pending: pendingChanges(base, local, inodes).filter(({ path }) => !back.keys.has(keyOf(path, fold))),
       ignored: [...local.ignored.values()],
-      conflicts: state.conflicts().filter(({ copy }) => see(placeOf(root.path, copy))),
+      conflicts: state.conflicts().filter(({ copy }) => lstatPath(toLocalPath(root.path, copy))),
       rows: rowStatus(copyFile(stateFolder, root.registered), root.registered, clock),
       skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
     }
@@ -137,7 +138,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
   }
 }
 
-function rowStatus(file: string, { server_id, user_id }: Owner, clock: Clock): RowStatus | null {
+function rowStatus(file: string, { server_id, user_id }: AccountIdentity, clock: Clock): RowStatus | null {
   if (!existsSync(file)) return null
   const { copy } = openRowCopy(file, { server_id, user_id }, clock)
   try {
@@ -149,10 +150,10 @@ function rowStatus(file: string, { server_id, user_id }: Owner, clock: Clock): R
 
 function pendingChanges(base: BaseTree, local: Tree<LocalNode>, inodes: Inodes): Pending[] {
   const pending: Pending[] = []
-  const moves = topmost(findMoves(base, local, inodes))
+  const moves = topmostMoves(findMoves(base, local, inodes))
   // Compared with what both sides will agree on once the moves have been followed.
   const after = new Map(base)
-  shiftMap(after, new Map(moves.map(({ from, to }) => [from, { to, path: local.nodes.get(to)!.path }])))
+  remapMap(after, new Map(moves.map(({ from, to }) => [from, { to, path: local.nodes.get(to)!.path }])))
   for (const { from, to } of moves) {
     pending.push({ path: local.nodes.get(to)!.path, change: 'moved', from: base.get(from)!.path })
   }

@@ -3,36 +3,38 @@ import { MINUTE, type Clock } from '../../base/clock.ts'
 import { contract } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { MAX_WAIT } from '../../contract/limits.ts'
+import { isLocked } from '../../host/file-lock.ts'
 import type { Api } from '../api.ts'
-import { doze } from './doze.ts'
-import type { Summary } from './events.ts'
-import { FILES } from './feed-tree.ts'
-import type { Heard } from './listing.ts'
-import { listenTo } from './local-events.ts'
-import { isLocked, takeLock } from './lock.ts'
-import { makePace, type Sleep } from './pace.ts'
-import { Held, Refused } from './refusals.ts'
-import { ownFile } from './root.ts'
-import type { Limits } from './turns.ts'
-import { makeSettling } from './settling.ts'
-import type { SkipCode } from './tree.ts'
-import { isTemporary, makeWeather } from './weather.ts'
+import type { Summary } from './report/events.ts'
+import { FILES } from './remote/delta.ts'
+import type { FeedPosition } from './remote/listing.ts'
+import { watchFolder } from './local/watcher.ts'
+import { takeLock } from './state/lock.ts'
+import { makeThrottle } from '../http/throttle.ts'
+import { ownFile } from './state/root.ts'
+import type { Limits } from '../http/rate-limiter.ts'
+import { makeDebounce } from './local/debounce.ts'
+import type { SkipCode } from './plan/tree.ts'
+import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
+import { Refused } from '../refused.ts'
+import { FolderLocked } from './sync-errors.ts'
+import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
 
 const { delta } = contract.syncData.actions
 const { capabilities } = contract.syncStatus.actions
 
-/** What watching itself tells, beside what its runs do. */
+/** Events of the watcher itself, in addition to those of its runs. */
 export type WatchEvent =
   | { event: 'watching'; root: string }
   /** The server is away; it is asked again until it is back. */
   | { event: 'offline'; message: string }
   | { event: 'online' }
-  /** A folder is left alone until a full run finds it in order again. */
+  /** A folder is paused until a full run succeeds again. */
   | { event: 'paused'; root: string; reason: string; message: string }
   | { event: 'resumed'; root: string }
   /** Changes of rows were sent that had waited; `letters` of them need a decision. */
   | { event: 'rows'; sent: number; letters: number }
-  /** The system does not tell of all changes in a folder: it is looked through more often. */
+  /** The system does not report all changes in a folder: it is scanned more often. */
   | { event: 'blind'; root: string; message: string }
 
 export interface WatchOptions {
@@ -40,7 +42,7 @@ export interface WatchOptions {
   roots: readonly string[]
   api: Api
   /** Brings a folder and the account together once. */
-  run: (root: string, heard: (at: Heard) => void, signal: AbortSignal) => Promise<Summary>
+  run: (root: string, heard: (at: FeedPosition) => void, signal: AbortSignal) => Promise<Summary>
   clock: Clock
   sleep: Sleep
   /** From 0 to 1. */
@@ -48,7 +50,7 @@ export interface WatchOptions {
   signal: AbortSignal
   emit: (event: WatchEvent) => void
   /** The account's rows, which go out and come in beside the folders. */
-  rows?: { send(): Promise<void>; heard(page: unknown, since: number): Promise<void> }
+  rows?: { send(): Promise<void>; learn(page: unknown, since: number): Promise<void> }
 }
 
 /** A folder is looked through this often even when no sign of change was seen. */
@@ -81,13 +83,13 @@ export async function watchRoots(options: WatchOptions): Promise<never> {
   const { signal } = stop
   const ended = (): void => stop.abort(options.signal.reason)
   options.signal.addEventListener('abort', ended, { once: true })
-  const weather = makeWeather({
+  const connectivity = makeConnectivity({
     ...options,
     signal,
     lost: ({ message }) => options.emit({ event: 'offline', message }),
     back: () => options.emit({ event: 'online' }),
   })
-  const parts: Parts = { ...options, signal, weather }
+  const parts: Parts = { ...options, signal, connectivity }
   const watched = options.roots.map((root) => makeWatched(root, parts))
   const loops = [...watched.map((each) => each.keep()), listen(parts, watched)]
   try {
@@ -101,27 +103,27 @@ export async function watchRoots(options: WatchOptions): Promise<never> {
 }
 
 interface Parts extends WatchOptions {
-  weather: ReturnType<typeof makeWeather>
+  connectivity: ReturnType<typeof makeConnectivity>
 }
 
 type Watched = ReturnType<typeof makeWatched>
 
-function makeWatched(root: string, { run, clock, sleep, signal, emit, weather }: Parts) {
-  const settling = makeSettling()
+function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivity }: Parts) {
+  const debounce = makeDebounce()
   let wake: () => void = () => undefined
   let every = FULL_MS
   let paused: string | undefined
   /** Whether the last run left something for later. */
   let unfinished = false
-  let at: Heard | undefined
-  let listening = listenTo(root, { sign, blind })
+  let at: FeedPosition | undefined
+  let listening = watchFolder(root, { onChange, onWatchFailure })
 
-  function sign(kind: Parameters<typeof settling.note>[0]): void {
-    settling.note(kind, clock.now())
+  function onChange(kind: Parameters<typeof debounce.add>[0]): void {
+    debounce.add(kind, clock.now())
     wake()
   }
 
-  function blind({ message }: Error): void {
+  function onWatchFailure({ message }: Error): void {
     if (every !== SOON_MS) emit({ event: 'blind', root, message })
     every = SOON_MS
   }
@@ -130,17 +132,17 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, weather }:
   async function untilDue(): Promise<void> {
     const full = clock.now() + (unfinished || paused !== undefined ? SOON_MS : every)
     for (;;) {
-      // What is paused is looked at by full runs alone: signs do not put it in order.
-      const due = Math.min(full, paused === undefined ? (settling.due() ?? full) : full)
+      // A paused folder is retried by full runs only, whatever changes in it.
+      const due = Math.min(full, paused === undefined ? (debounce.due() ?? full) : full)
       const ms = due - clock.now()
       if (ms <= 0) return
-      await doze(sleep, ms, signal, (woken) => (wake = woken))
+      await interruptibleSleep(sleep, ms, signal, (woken) => (wake = woken))
     }
   }
 
   async function once(): Promise<void> {
-    settling.clear()
-    const through = weather.attempt()
+    debounce.clear()
+    const through = connectivity.attempt()
     try {
       const { skipped } = await run(root, (heard) => (at = heard), signal)
       unfinished = skipped.some(({ code }) => LATER.has(code))
@@ -148,16 +150,16 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, weather }:
       if (paused === undefined) return
       paused = undefined
       listening.close()
-      listening = listenTo(root, { sign, blind })
+      listening = watchFolder(root, { onChange, onWatchFailure })
       emit({ event: 'resumed', root })
     } catch (error) {
       signal.throwIfAborted()
       if (isTemporary(error)) {
-        await weather.sitOut(error)
-        settling.note('news', clock.now())
-      } else if (error instanceof Held) {
+        await connectivity.backOff(error)
+        debounce.add('news', clock.now())
+      } else if (error instanceof FolderLocked) {
         await sleep(HELD_MS, signal)
-        settling.note('news', clock.now())
+        debounce.add('news', clock.now())
       } else if (isFault(error) && error.status === 401) throw error
       else {
         const { message } = error as Error
@@ -170,7 +172,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, weather }:
   return {
     /** Where the feed stood at the last look. */
     at: () => at,
-    news: () => sign('news'),
+    news: () => onChange('news'),
     close: () => listening.close(),
     async keep(): Promise<never> {
       emit({ event: 'watching', root })
@@ -182,7 +184,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, weather }:
   }
 }
 
-/** Marks folders as watched until the function it returns is called. Throws `Held` when one is already. */
+/** Marks folders as watched until the function it returns is called. Throws `FolderLocked` when one is already. */
 export function holdWatched(roots: readonly string[]): () => void {
   const holds: (() => void)[] = []
   const letGo = (): void => holds.forEach((release) => release())
@@ -190,7 +192,8 @@ export function holdWatched(roots: readonly string[]): () => void {
     for (const root of roots) if (existsSync(ownFile(root))) holds.push(takeLock(watchLock(root)))
   } catch (error) {
     letGo()
-    if (error instanceof Held) throw new Held('A folder is watched by another svc sync --watch already: one is enough.')
+    if (error instanceof FolderLocked)
+      throw new FolderLocked('A folder is watched by another svc sync --watch already: one is enough.')
     throw error
   }
   return letGo
@@ -206,27 +209,27 @@ const reasonOf = (error: unknown): string =>
 
 /** Waits at the server for news, for all folders at once: they are the same account's. */
 async function listen(parts: Parts, watched: readonly Watched[]): Promise<never> {
-  const { api, clock, sleep, signal, weather } = parts
+  const { api, clock, sleep, signal, connectivity } = parts
   let limits: Limits | undefined
-  const { pace } = makePace({ limits: () => limits ?? {}, calls: {}, clock, sleep, signal })
-  let at: Heard | undefined
+  const { throttle } = makeThrottle({ limits: () => limits ?? {}, calls: {}, clock, sleep, signal })
+  let at: FeedPosition | undefined
   for (;;) {
-    const newest = watched.flatMap((each) => each.at() ?? []).reduce<Heard | undefined>(later, undefined)
+    const newest = watched.flatMap((each) => each.at() ?? []).reduce<FeedPosition | undefined>(later, undefined)
     at = newest && (at === undefined || at.epoch !== newest.epoch || at.cursor < newest.cursor) ? newest : at
     if (!at) {
       await sleep(200, signal)
       continue
     }
-    const through = weather.attempt()
+    const through = connectivity.attempt()
     try {
       await parts.rows?.send()
       limits ??= shareOf((await api.call(capabilities, {}, { signal })).limits)
       const { cursor, epoch } = at
       const params = { cursor, wait: MAX_WAIT, ...(epoch === '' ? {} : { epoch }) }
       const timeout = (MAX_WAIT + 20) * 1_000
-      const page = await pace(delta, () => api.call(delta, params, { signal, timeout }))
+      const page = await throttle(delta, () => api.call(delta, params, { signal, timeout }))
       through()
-      await parts.rows?.heard(page, cursor)
+      await parts.rows?.learn(page, cursor)
       const files = page.changes.some(({ table }) => table === FILES)
       const reached = Math.max(cursor, page.cursor)
       at = { cursor: reached, epoch }
@@ -238,7 +241,7 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
       if (page.cursor <= cursor && page.changes.length > 0) await sleep(HELD_MS, signal)
     } catch (error) {
       signal.throwIfAborted()
-      if (isTemporary(error)) await weather.sitOut(error)
+      if (isTemporary(error)) await connectivity.backOff(error)
       else if (isFault(error, 'epoch_mismatch') || isFault(error, 'cursor_expired')) {
         // The runs find out what it means; then there is a new place to listen from.
         at = undefined
@@ -256,4 +259,5 @@ const shareOf = (limits: Limits): Limits => {
     : {}
 }
 
-const later = (one: Heard | undefined, other: Heard): Heard => (one && one.cursor > other.cursor ? one : other)
+const later = (one: FeedPosition | undefined, other: FeedPosition): FeedPosition =>
+  one && one.cursor > other.cursor ? one : other

@@ -37,13 +37,14 @@ export function Dialog({
       }}
       onMouseDown={(event) => event.target === element.current && onClose()}
     >
-      <div class="dialog-body">
+      {/* A section, so that a footer in it is not the footer of the page. */}
+      <section class="dialog-body">
         <div class="dialog-head">
           <h2 id={id}>{title}</h2>
           <IconButton icon={X} label={common('close')} onClick={onClose} />
         </div>
         {children}
-      </div>
+      </section>
     </dialog>
   )
 }

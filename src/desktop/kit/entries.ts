@@ -56,7 +56,9 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   })
 
   const fieldsOf = (entry: Entry<N>): Fields<N> =>
-    Object.fromEntries(Object.keys(columns).map((column) => [column, entry[column as keyof Fields<N>]])) as Fields<N>
+    Object.fromEntries(
+      Object.keys(columns).map((column) => [column, entry[column as keyof Fields<N>]]),
+    ) as unknown as Fields<N>
 
   const draftOf = (entry: Entry<N>): Draft<N> | undefined =>
     entry.row ? drafts.of(entry.row.id) : drafts.all.value.get(entry.key)

@@ -15,6 +15,8 @@ purify.addHook('afterSanitizeAttributes', (node) => {
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
+/** For pages that were written in lines of a fixed width. */
+const wrapping = new Marked({ async: false, gfm: true })
 const parser = new Marked({ async: false, gfm: true, breaks: true })
 /** HTML as it was written; only a line break, which tables have no other sign for, is one. */
 const written = ({ text }: { text: string }): string => (/^<br *\/?>$/i.test(text.trim()) ? '<br>' : escaped(text))
@@ -25,16 +27,25 @@ const literal = new Marked({ async: false, gfm: true, breaks: true, renderer: { 
 export const blocksOf = (text: string): string[] => parser.lexer(text).map(({ raw }) => raw)
 
 /** HTML of a Markdown text that may come from anybody: nothing in it runs, loads or looks like a part of the desktop. */
-const htmlOf = (text: string, isLiteral: boolean): string =>
-  purify.sanitize((isLiteral ? literal : parser).parse(text, { async: false }), {
+const htmlOf = (text: string, by: Marked): string =>
+  purify.sanitize(by.parse(text, { async: false }), {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'video', 'audio', 'source', 'picture'],
     FORBID_ATTR: ['style', 'class', 'id', 'name', 'srcset'],
     ALLOWED_URI_REGEXP: /^(https?:|mailto:|tel:|data:image\/(png|jpeg|gif|webp);|blob:|#)/i,
   })
 
-/** A text in Markdown, shown; with `literal`, HTML in it is shown as text. */
-export function Markdown({ text, literal: isLiteral = false }: { text: string; literal?: boolean }) {
-  const html = useMemo(() => htmlOf(text, isLiteral), [text, isLiteral])
+interface Shown {
+  text: string
+  /** Whether HTML in it is shown as text. */
+  literal?: boolean
+  /** Whether line breaks in paragraphs are spaces. */
+  wrap?: boolean
+}
+
+/** A text in Markdown, shown. */
+export function Markdown({ text, literal: isLiteral = false, wrap = false }: Shown) {
+  const by = wrap ? wrapping : isLiteral ? literal : parser
+  const html = useMemo(() => htmlOf(text, by), [text, by])
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
 }

@@ -9,8 +9,8 @@ type Plain<C> = C extends { type: 'integer' | 'real' }
   ? number
   : C extends { type: 'boolean' }
     ? boolean
-    : C extends { type: 'json' }
-      ? unknown
+    : C extends { type: 'texts' }
+      ? string[]
       : string
 
 type Value<C> = C extends { required: true } | { default: unknown } ? Plain<C> : Plain<C> | null

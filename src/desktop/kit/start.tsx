@@ -1,3 +1,4 @@
+import './sealed.ts'
 import { render, type FunctionComponent } from 'preact'
 import { bridge, connect } from './bridge.ts'
 import './kit.css'

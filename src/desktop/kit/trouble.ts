@@ -34,6 +34,7 @@ const text = catalogue(
     not_empty: 'The folder is not empty.',
     conflict: 'It was changed elsewhere meanwhile.',
     gone: 'It was deleted elsewhere meanwhile.',
+    too_many_files: 'You have as many files and folders as you may: delete some, or ask the administrator for more.',
     quota_exceeded: 'Your storage is full: delete something, or ask the administrator for more.',
     too_large: 'This is too large.',
     unsupported_media_type: 'This kind of content cannot be shown or stored here.',
@@ -58,6 +59,8 @@ const text = catalogue(
     not_empty: 'Der Ordner ist nicht leer.',
     conflict: 'Es wurde inzwischen anderswo geändert.',
     gone: 'Es wurde inzwischen anderswo gelöscht.',
+    too_many_files:
+      'Sie haben so viele Dateien und Ordner, wie Sie haben dürfen: Löschen Sie einige, oder bitten Sie die Verwaltung um mehr.',
     quota_exceeded: 'Ihr Speicher ist voll: Löschen Sie etwas, oder bitten Sie die Verwaltung um mehr.',
     too_large: 'Das ist zu groß.',
     unsupported_media_type: 'Diese Art von Inhalt lässt sich hier nicht zeigen oder speichern.',
@@ -97,6 +100,7 @@ export function explain(error: unknown): string {
     case 'conflict':
     case 'gone':
     case 'quota_exceeded':
+    case 'too_many_files':
     case 'too_large':
     case 'unsupported_media_type':
     case 'disk_full':

@@ -25,7 +25,7 @@ export function Frame({ window: one, title }: { window: AppWindow; title: string
     const frame = element.current
     if (!frame || !place) return
     const onReady = () => setState((now) => (now === 'stopped' ? now : 'ready'))
-    return adopt(frame, { window: id, slug, origin: place.origin, onReady, onFlood: () => setState('stopped') })
+    return adopt(frame, { window: id, slug, address: place.address, onReady, onFlood: () => setState('stopped') })
   }, [state === 'stopped'])
 
   const isFirst = useRef(true)

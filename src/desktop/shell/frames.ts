@@ -13,8 +13,8 @@ import { words } from './words.ts'
 interface Frame {
   window: number
   element: HTMLIFrameElement
-  /** Origin that must stand on its messages: `null` for all pages served from here. */
-  origin: string
+  /** Where an app of another origin is: the page around it is told, once. */
+  address: string | undefined
   isOfPackage: boolean
   /** Pages that were loaded into it. One of the package has exactly one: another would not be the package's. */
   loads: number
@@ -30,14 +30,21 @@ interface Frame {
 
 const frames = new Set<Frame>()
 
+/** What a frame loads, and for apps of other origins what the page in it loads then. */
+interface Source {
+  src: string
+  address?: string
+}
+
 /** Where an app is loaded from, or undefined where that is no place for apps. */
-export function placeOf(slug: string): { src: string; origin: string } | undefined {
+export function placeOf(slug: string): Source | undefined {
   const app = appBySlug(slug)
   const url = app && URL.parse(app.app_path, location.origin)
   if (!url) return undefined
   if (url.origin === location.origin)
     return url.pathname.startsWith('/apps/') ? ownPlace(`${url.pathname}${url.search}`) : undefined
-  return url.protocol === 'https:' ? { src: url.href, origin: url.origin } : undefined
+  if (url.protocol !== 'https:') return undefined
+  return { src: `/sandbox/app.html?${new URLSearchParams({ origin: url.origin })}`, address: url.href }
 }
 
 /** Listens no more to an app that floods, and says so. */
@@ -49,10 +56,10 @@ function silence(frame: Frame): void {
   toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
 }
 
-function ownPlace(path: string): { src: string; origin: string } {
+function ownPlace(path: string): Source {
   const { theme, language } = surroundings()
   const hash = new URLSearchParams({ theme, language })
-  return { src: `${path}#${hash}`, origin: 'null' }
+  return { src: `${path}#${hash}` }
 }
 
 /** Where the page of the spare window is; no app can have this name. */
@@ -64,16 +71,16 @@ export function adopt(
   {
     window,
     slug,
-    origin,
+    address,
     onReady,
     onFlood,
-  }: { window: number; slug: string; origin: string } & Pick<Frame, 'onReady' | 'onFlood'>,
+  }: { window: number; slug: string } & Pick<Frame, 'address' | 'onReady' | 'onFlood'>,
 ): () => void {
   const app = appBySlug(slug)
   const frame: Frame = {
     window,
     element,
-    origin,
+    address,
     isOfPackage: slug === '' || (app !== undefined && isOfPackage(app)),
     isWaiting: false,
     loads: 0,
@@ -141,6 +148,14 @@ effect(() => {
   }
 })
 
+/** Names its address to the page around an app of another origin, which is there before the app is. */
+function loadElsewhere(frame: Frame): void {
+  const { address } = frame
+  if (address === undefined) return
+  frame.address = undefined
+  frame.element.contentWindow?.postMessage({ type: 'svc-load', address }, '*')
+}
+
 function hear(frame: Frame, message: Record<string, unknown>): void {
   const slug = windows.value.find(({ id }) => id === frame.window)?.slug
   if (slug === undefined) {
@@ -150,6 +165,9 @@ function hear(frame: Frame, message: Record<string, unknown>): void {
     return
   }
   switch (message['type']) {
+    case 'svc-frame':
+      loadElsewhere(frame)
+      break
     case 'svc-ready':
       welcome(frame)
       break
@@ -179,9 +197,10 @@ function pathOf(value: unknown): string {
   return isSound && !path.split('/').some((part) => part === '.' || part === '..') ? path : '/'
 }
 
+// Frames have no origin, so what says who speaks is the window: that of an app's frame, not of one inside it nor one it opened.
 addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
   const frame = [...frames].find(({ element }) => element.contentWindow === source)
-  if (!frame || source === null || origin !== frame.origin) return
+  if (!frame || source === null || origin !== 'null') return
   if (!frame.mayTalk()) silence(frame)
   else if (typeof data === 'object' && data !== null) hear(frame, data as Record<string, unknown>)
 })

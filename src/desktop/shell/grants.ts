@@ -34,12 +34,14 @@ export const grants: Readonly<Record<string, Grant>> = {
       'accountSettings.update_profile',
       'accountSettings.sessions',
       'accountSettings.revoke_session',
+      'accountSettings.security_events',
       'accountSettings.devices',
       'accountSettings.revoke_device',
       'filesystem.quota',
     ],
     desktop: true,
   },
+  help: { actions: [] },
   files: {
     actions: [
       'filesystem.list',

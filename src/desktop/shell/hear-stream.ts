@@ -1,5 +1,5 @@
 import { serverSentEvents } from '../../client/ask/event-stream.ts'
-import { Unreachable } from '../../client/trouble.ts'
+import { Unreachable } from '../../client/errors.ts'
 import { Trouble } from '../kit/trouble.ts'
 
 /** Hears what a stream tells before its end. */
@@ -9,7 +9,7 @@ function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch (cause) {
-    throw new Unreachable('The server sent an event that cannot be read.', { cause, undecided: true })
+    throw new Unreachable('The server sent an event that cannot be read.', { cause, outcomeUnknown: true })
   }
 }
 
@@ -24,5 +24,5 @@ export async function hearStream(body: AsyncIterable<Uint8Array>, onEvent?: Hear
     }
     onEvent?.(event, said)
   }
-  throw new Unreachable('The server broke off in the middle of the answer.', { undecided: true })
+  throw new Unreachable('The server broke off in the middle of the answer.', { outcomeUnknown: true })
 }

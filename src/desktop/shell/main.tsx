@@ -11,6 +11,7 @@ import { follow } from './feed.ts'
 import { prepareNext } from './frames.ts'
 import { press } from './keys.ts'
 import { openLinked } from './linked.ts'
+import { startSecurityNotices } from './security-notices.ts'
 import { begin, isOpen, lock, stage } from './session.ts'
 import { Gate, LockScreen } from './sign-in.tsx'
 import './wallpaper.ts'
@@ -40,7 +41,10 @@ effect(() => {
     .then(openLinked)
     .then(startComponents)
     .then(prepareNext)
-    .finally(() => void follow())
+    .finally(() => {
+      startSecurityNotices()
+      void follow()
+    })
 })
 
 render(<Page />, document.querySelector('#root')!)

@@ -1,7 +1,7 @@
 import { wireActions } from 'virtual:wire-actions'
 import { faultOf } from '../../client/answers.ts'
 import { makeApi } from '../../client/api.ts'
-import { Unreachable } from '../../client/trouble.ts'
+import { Unreachable } from '../../client/errors.ts'
 import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Trouble } from '../kit/trouble.ts'
@@ -110,11 +110,12 @@ function upload(action: AnyAction, params: object, { body, name, signal, onProgr
     request.addEventListener('loadend', () => {
       signal?.removeEventListener('abort', stop)
       if (signal?.aborted) return reject(signal.reason as Error)
-      if (request.status === 0) return reject(new Unreachable('The upload broke off.', { undecided: true }))
+      if (request.status === 0) return reject(new Unreachable('The upload broke off.', { outcomeUnknown: true }))
       const answer = parse(request.responseText)
       const headers = { 'retry-after': request.getResponseHeader('retry-after') ?? '' }
       const none = (async function* () {})()
-      if (request.status >= 400) reject(faultOf({ status: request.status, headers, body: none }, answer))
+      if (request.status >= 400)
+        reject(faultOf({ status: request.status, headers, body: none }, answer, location.origin))
       else resolve(answer)
     })
     request.send(form)

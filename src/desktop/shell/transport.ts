@@ -1,8 +1,8 @@
 import type { Transport, WireAnswer, WireRequest } from '../../client/transport.ts'
-import { Unreachable } from '../../client/trouble.ts'
+import { Unreachable } from '../../client/errors.ts'
 
 const unreachable = (cause: unknown): Unreachable =>
-  new Unreachable('The server cannot be reached.', { cause, undecided: true })
+  new Unreachable('The server cannot be reached.', { cause, outcomeUnknown: true })
 
 async function* pieces(body: ReadableStream<Uint8Array> | null, alive: () => void): AsyncIterable<Uint8Array> {
   const reader = body?.getReader()

@@ -1,3 +1,4 @@
+import '../kit/sealed.ts'
 import { bridge, connect } from '../kit/bridge.ts'
 import '../kit/start.tsx'
 

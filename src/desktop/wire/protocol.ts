@@ -1,6 +1,6 @@
 import type { ActionName } from './actions.ts'
 
-// What frames and the desktop say to each other. Windows hear the small protocol of APPS.md; apps of the package get a port
+// What frames and the desktop say to each other. Windows hear the small protocol of docs/desktop-apps.md; apps of the package get a port
 // of their own besides, over which everything else goes.
 
 export type Theme = 'light' | 'dark'

@@ -7,11 +7,21 @@ import { secondsUntil } from './refusals.ts'
 /** Addresses kept in memory; beyond them the one that failed longest ago is forgotten. */
 const MAX_ADDRESSES = 100_000
 
+/** Where a login comes from. */
+export interface Sender {
+  ip: string
+  /**
+   * Given where the address is that of a proxy nobody named, and so everybody's: what the login is for. It is counted by that
+   * beside the address, or one guesser would keep all others out.
+   */
+  about?: string | undefined
+}
+
 export interface Addresses {
   /** Throws `rate_limited` when too many logins from there failed lately. */
-  assertWelcome(ip: string): void
+  assertWelcome(from: Sender): void
   /** Counts a failed login. Successful ones never count: many people share an address. */
-  failed(ip: string): void
+  failed(from: Sender): void
 }
 
 /** Whom an address belongs to: one IPv4 address, or the /64 of an IPv6 one, whose lower half its owner chooses freely. */
@@ -22,6 +32,16 @@ export function addressKey(ip: string): string {
   if (address.kind() === 'ipv4') return address.toString()
   const network = address.toByteArray().slice(0, 8)
   return `${Buffer.from(network).toString('hex')}/64`
+}
+
+const keyOf = ({ ip, about }: Sender): string => (about === undefined ? addressKey(ip) : `${addressKey(ip)} ${about}`)
+
+const INTERNAL = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'])
+
+/** Whether an address is of this machine or a network of its own, where a proxy stands. */
+export function isInternal(ip: string): boolean {
+  const bare = ip.split('%')[0]!
+  return ipaddr.isValid(bare) && INTERNAL.has(ipaddr.process(bare).range())
 }
 
 /** Failed logins by address in an exact sliding window, in the memory of this process. */
@@ -38,16 +58,16 @@ export function makeAddresses(clock: Clock): Addresses {
   }
 
   return {
-    assertWelcome(ip) {
+    assertWelcome(from) {
       const now = clock.now()
-      const recent = (failures.get(addressKey(ip)) ?? []).filter((time) => time > now - windowMs)
+      const recent = (failures.get(keyOf(from)) ?? []).filter((time) => time > now - windowMs)
       if (recent.length < ADDRESS_FAILURES.max) return
       const oldest = recent.at(-ADDRESS_FAILURES.max)!
       throw fault('rate_limited', { retryAfter: secondsUntil(oldest + windowMs, now) })
     },
-    failed(ip) {
+    failed(from) {
       const now = clock.now()
-      const key = addressKey(ip)
+      const key = keyOf(from)
       const recent = (failures.get(key) ?? []).slice(1 - ADDRESS_FAILURES.max)
       failures.delete(key)
       failures.set(key, [...recent, now])

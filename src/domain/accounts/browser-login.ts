@@ -4,6 +4,7 @@ import type { Grant, Granted, Login } from './login.ts'
 import type { InSession, Sessions } from './sessions.ts'
 
 export interface BrowserLogin extends Place {
+  isShared?: boolean
   username: string
   password: string
   /** What the browser sent as its session, whatever it is worth. */
@@ -11,6 +12,7 @@ export interface BrowserLogin extends Place {
 }
 
 export interface BrowserCompletion extends Place {
+  isShared?: boolean
   cookie: string | undefined
   code: string
 }
@@ -51,14 +53,12 @@ export function makeBrowserLogins({ login, sessions }: { login: Login; sessions:
   }
 
   return {
-    async begin({ username, password, ip, userAgent, cookie }) {
-      const place = { ip, userAgent }
+    async begin({ username, password, cookie, ...place }) {
       const granted = await login.begin({ username, password, ...place }, grantOf(place, cookie))
       return 'pending_token' in granted ? { pending_cookie: granted.pending_token } : begun(granted)
     },
-    async complete({ cookie, code, ip, userAgent }) {
+    async complete({ cookie, code, ...place }) {
       if (cookie === undefined) throw fault('unauthorized')
-      const place = { ip, userAgent }
       return begun(await login.complete({ pending_token: cookie, code, ...place }, grantOf(place, cookie)))
     },
   }

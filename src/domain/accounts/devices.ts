@@ -1,6 +1,6 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
 import { isSound } from '../../base/text.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
 import {
   deleteToken,
   deleteTokensOf,
@@ -34,6 +34,7 @@ export interface SignedIn {
     device_name: string
     /** When the token ends however much it is used, epoch ms; null for never. */
     expires_at: number | null
+    allows_code: boolean
   }
 }
 
@@ -50,7 +51,7 @@ export interface Devices {
   lifetime(): Promise<Lifetime>
   /** Gives a device its token, in the place of its former one. Returns the token, which nobody can be told again. */
   issue(tx: Writer, user: number, device: DeviceNames, from: Place, lifetime: Lifetime): Promise<string>
-  authenticate(token: string, ip: string): Promise<SignedIn | undefined>
+  authenticate(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
   revoke(user: number, tokenId: number, acting?: Acting): Promise<void>
@@ -123,10 +124,10 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       await audit.record(tx, { kind: 'token.issued', by: user, from, about: user, detail: { token_id, ...device } })
       return token
     },
-    async authenticate(token, ip) {
+    async authenticate(token, ip, on = database.read) {
       if (!isToken(token)) return undefined
       const bounds = await lifetime()
-      const row = await holderOf(database.read, hashToken(token), bounds)
+      const row = await holderOf(on, hashToken(token), bounds)
       if (!row) return undefined
       if ((row.last_used_at ?? 0) <= bounds.now - TOUCH_EVERY_MS) touch(row.token_id, bounds.now, ip)
       return signedIn(row, bounds)
@@ -158,6 +159,12 @@ function signedIn(holder: TokenHolder, { now, madeSince }: Lifetime): SignedIn {
   const ahead = ends.filter((end) => end !== null)
   return {
     user: { id, username, display_name, role, avatar_color },
-    device: { token_id, device_id, device_name, expires_at: ahead.length > 0 ? Math.min(...ahead) : null },
+    device: {
+      token_id,
+      device_id,
+      device_name,
+      expires_at: ahead.length > 0 ? Math.min(...ahead) : null,
+      allows_code: holder.allows_code === 1,
+    },
   }
 }

@@ -1,7 +1,8 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import type { ListedUser } from './listing.ts'
 
-function stateOf(user: ListedUser): 'active' | 'disabled' | 'locked' {
+function stateOf(user: ListedUser): 'active' | 'disabled' | 'locked' | 'removing' {
+  if (user.removing_since !== null) return 'removing'
   if (user.disabled_at !== null) return 'disabled'
   return user.locked ? 'locked' : 'active'
 }

@@ -4,7 +4,7 @@ import { accountById, accountByName, stampLogin, updateAccount, type Account } f
 import type { Database, Writer } from '../../storage/database.ts'
 import type { LoginKind } from '../../storage/pending-logins.ts'
 import type { Audit } from '../instance/instance.ts'
-import type { Addresses } from './addresses.ts'
+import type { Addresses, Sender } from './addresses.ts'
 import type { CodeStep } from './code-step.ts'
 import type { Lockout } from './lockout.ts'
 import { assertPasswordSize, type Passwords } from './passwords.ts'
@@ -17,6 +17,8 @@ export interface Attempt {
   password: string
   ip: string
   userAgent?: string
+  /** Whether the address is that of a proxy nobody named. */
+  isShared?: boolean
   /** The device a sync login is for. */
   device?: DeviceNames
 }
@@ -26,6 +28,7 @@ export interface Completion {
   code: string
   ip: string
   userAgent?: string
+  isShared?: boolean
 }
 
 /** What a completed login hands out, written in the transaction that completes it. */
@@ -74,19 +77,19 @@ export const makeLogin = (deps: LoginDeps): Login => ({
   begin: (attempt, grant) => begin(deps, attempt, grant),
   complete: (completion, grant) => complete(deps, completion, grant),
   async confirm(attempt) {
-    const assertWelcome = await doorkeeper(deps, attempt.ip)
-    assertWelcome()
     const name = normalName(attempt.username)
+    const assertWelcome = await doorkeeper(deps, senderOf(attempt, name))
+    assertWelcome()
     return deps.turns(name, () => verify(deps, name, attempt, assertWelcome))
   },
 })
 
 async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
   const { database, clock, passwords, lockout, pending, turns } = deps
-  const assertWelcome = await doorkeeper(deps, attempt.ip)
+  const name = normalName(attempt.username)
+  const assertWelcome = await doorkeeper(deps, senderOf(attempt, name))
   assertWelcome()
   assertPasswordSize(attempt.password)
-  const name = normalName(attempt.username)
   return turns(name, async () => {
     const verified = await verify(deps, name, attempt, assertWelcome)
     await assertAdmitted(deps, verified)
@@ -106,13 +109,15 @@ async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
   })
 }
 
-async function complete<T>(deps: LoginDeps, { pending_token, code, ip, userAgent }: Completion, grant: Grant<T>) {
+async function complete<T>(deps: LoginDeps, completion: Completion, grant: Grant<T>) {
   const { database, addresses, pending, codeStep } = deps
-  const assertWelcome = await doorkeeper(deps, ip)
+  const { pending_token, code, ip, userAgent } = completion
+  const sender = senderOf(completion, pending_token)
+  const assertWelcome = await doorkeeper(deps, sender)
   assertWelcome()
   // Wrong, expired and used up are one answer.
   const refused = () => {
-    addresses.failed(ip)
+    addresses.failed(sender)
     return fault('invalid_code')
   }
   const waiting = await pending.find(database.read, grant.kind, pending_token)
@@ -144,14 +149,15 @@ async function complete<T>(deps: LoginDeps, { pending_token, code, ip, userAgent
 async function verify(
   { database, lockout, passwords, addresses, audit }: LoginDeps,
   name: string,
-  { password, ip, userAgent }: Attempt,
+  attempt: Attempt,
   assertWelcome: () => void,
 ): Promise<Account> {
+  const { password, ip, userAgent } = attempt
   await lockout.assertOpen(database.read, name)
   const account = await accountByName(database.read, name)
   const right = await passwords.matches(password, account?.password_hash, assertWelcome)
   if (right && account?.disabled_at === null) return account
-  addresses.failed(ip)
+  addresses.failed(senderOf(attempt, name))
   await database.write(async (tx) => {
     // Never the name as it was typed: now and then that is a password.
     const failure = { from: placeOf({ ip, userAgent }), about: account?.id }
@@ -162,11 +168,14 @@ async function verify(
   throw fault('invalid_credentials')
 }
 
+const senderOf = ({ ip, isShared }: Pick<Attempt, 'ip' | 'isShared'>, about: string): Sender =>
+  isShared ? { ip, about } : { ip }
+
 /** Throws when called while too many logins from this address failed lately. */
-async function doorkeeper({ policy, addresses }: LoginDeps, ip: string): Promise<() => void> {
+async function doorkeeper({ policy, addresses }: LoginDeps, sender: Sender): Promise<() => void> {
   const { limitsOn } = await policy()
   return () => {
-    if (limitsOn) addresses.assertWelcome(ip)
+    if (limitsOn) addresses.assertWelcome(sender)
   }
 }
 

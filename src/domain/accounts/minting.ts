@@ -33,11 +33,19 @@ export interface MintedToken {
  * administrator of this machine. Throws `forbidden` for a disabled account, `bad_request` for a ttl or name out of bounds,
  * `conflict` when the account has very many of them.
  */
-export type MintToken = (user: number, wanted: { ttl: number; name?: string | undefined }) => Promise<MintedToken>
+export type MintToken = (
+  user: number,
+  wanted: {
+    ttl: number
+    name?: string | undefined
+    /** Whether it may plant code, as a session may. */
+    code?: boolean | undefined
+  },
+) => Promise<MintedToken>
 
 export const makeMinting =
   ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }): MintToken =>
-  async (user, { ttl, name = 'Minted token' }) => {
+  async (user, { ttl, name = 'Minted token', code = false }) => {
     if (!(ttl >= TTL.min && ttl <= TTL.max)) throw refuse('ttl', 'A minted token lasts from one second to 30 days.')
     const fits = name.trim() !== '' && name.length <= NAME_LENGTH && name.isWellFormed() && printable(name) === name
     if (!fits) throw refuse('name', `The name of a token has 1 to ${NAME_LENGTH} characters, on one line.`)
@@ -54,8 +62,8 @@ export const makeMinting =
         throw fault('conflict', { text })
       }
       const row = { user_id: user, ...device, token_hash: hashToken(token), created_at: now, expires_at }
-      const token_id = await insertToken(tx, { ...row, last_used_at: null, last_ip: null })
-      const detail = { token_id, ...device, expires_at: iso(expires_at) }
+      const token_id = await insertToken(tx, { ...row, last_used_at: null, last_ip: null, allows_code: code ? 1 : 0 })
+      const detail = { token_id, ...device, expires_at: iso(expires_at), ...(code && { allow: 'code' }) }
       await audit.record(tx, { kind: 'token.minted', about: user, detail })
       return { token, token_id, ...device, expires_at }
     })

@@ -28,14 +28,16 @@ interface Deps {
   clock: Clock
   passwords: Passwords
   audit: Audit
+  policy: () => Promise<{ hostName: string }>
 }
 
-export const makeNewAccounts = ({ database, clock, passwords, audit }: Deps): NewAccounts => ({
+export const makeNewAccounts = ({ database, clock, passwords, audit, policy }: Deps): NewAccounts => ({
   async prepare({ username, password, display_name, role = 'user', quota_bytes = null, allow_weak = false }) {
     const name = readUsername(username)
     const shown = readDisplayName(display_name ?? name)
     assertQuota(quota_bytes)
-    assertChosenPassword(password, name, { allowWeak: allow_weak })
+    const known = [shown, (await policy()).hostName]
+    assertChosenPassword(password, name, { allowWeak: allow_weak, known })
     if (await accountByName(database.read, name)) throw taken(name)
     return {
       username: name,

@@ -3,15 +3,18 @@ import { fault } from '../../contract/errors.ts'
 import { accountById, updateAccount } from '../../storage/accounts.ts'
 import type { Database } from '../../storage/database.ts'
 import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
-import { deleteSessionsOf } from '../../storage/sessions.ts'
+import type { Lifetime } from '../../storage/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
+import { endOthers } from './end-others.ts'
 import type { Login } from './login.ts'
 import { assertNewPassword, type Passwords } from './passwords.ts'
 
 export interface PasswordChange {
   current_password: string
   new_password: string
+  /** Whether other sessions and all devices are signed out, as they are unless it says otherwise. */
+  end_others?: boolean
 }
 
 interface Deps {
@@ -20,20 +23,28 @@ interface Deps {
   login: Login
   passwords: Passwords
   audit: Audit
+  lifetime: () => Promise<Lifetime>
+  policy: () => Promise<{ hostName: string }>
 }
 
 /**
- * Changes the password of somebody who knows the current one, and ends their other sessions. A wrong one counts like a failed
- * login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
+ * Changes the password of somebody who knows the current one, and ends their other sessions and their devices, unless
+ * `end_others` is false. A wrong one counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
  */
 export const makeOwnPassword =
-  ({ database, clock, login, passwords, audit }: Deps) =>
-  async (user: { id: number; username: string }, change: PasswordChange, acting: Acting): Promise<void> => {
+  ({ database, clock, login, passwords, audit, lifetime, policy }: Deps) =>
+  async (
+    user: { id: number; username: string; display_name: string },
+    change: PasswordChange,
+    acting: Acting,
+  ): Promise<void> => {
     const { id, username } = user
-    const { current_password: password, new_password } = change
-    assertNewPassword(new_password, username, { field: 'new_password' })
+    const { current_password: password, new_password, end_others = true } = change
+    const known = [user.display_name, (await policy()).hostName]
+    assertNewPassword(new_password, username, { field: 'new_password', known })
     const verified = await login.confirm({ username, password, ip: acting.ip, userAgent: acting.userAgent })
     const password_hash = await passwords.hash(new_password)
+    const bounds = await lifetime()
     await database.write(async (tx) => {
       const account = await accountById(tx, id)
       // What was true before the hashing may have changed during it.
@@ -41,7 +52,7 @@ export const makeOwnPassword =
       if (!same) throw fault('invalid_credentials')
       await updateAccount(tx, id, { password_hash }, clock.now())
       await deletePendingLoginsOf(tx, id)
-      const sessions = await deleteSessionsOf(tx, id, acting.session_id)
-      await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail: { sessions_ended: sessions } })
+      const detail = end_others ? await endOthers(tx, id, acting, bounds) : { sessions_ended: 0, devices_ended: 0 }
+      await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail })
     })
   }

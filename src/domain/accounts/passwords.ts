@@ -79,21 +79,49 @@ export function assertPasswordSize(password: string, field = 'password'): void {
   }
 }
 
+interface PasswordRules {
+  /** Accepts one that everybody tries first. */
+  allowWeak?: boolean
+  /** Texts that others know too: the name shown, the host of the service. */
+  known?: readonly string[]
+}
+
 /** Refuses a new password that breaks a rule, or what is no hash of one. */
 export function assertChosenPassword(
   password: string | { hash: string },
   username: string,
-  options: { allowWeak?: boolean } = {},
+  options: PasswordRules = {},
 ): void {
   if (typeof password === 'string') assertNewPassword(password, username, options)
   else assertPasswordHash(password.hash)
 }
 
-/** Refuses a new password that is too short or too long, or that everybody tries first (OWASP ASVS 5.0, 6.2.1 and 6.2.4). */
+const LETTERS = /\p{L}+/gu
+
+/** Words of two letters say nothing: half of all passwords could be taken apart into them. */
+const LEAST_LETTERS = 3
+
+/** Whether a password is nothing but these words, in any order and number, with digits and signs around them. */
+function isMadeOf(guess: string, texts: readonly string[]): boolean {
+  const words = texts
+    .flatMap((text) => {
+      const parts = normalName(text).match(LETTERS) ?? []
+      return [...parts, parts.join('')]
+    })
+    .filter((word) => word.length >= LEAST_LETTERS)
+    .sort((a, b) => b.length - a.length)
+  const letters = (guess.match(LETTERS) ?? []).join('')
+  return letters !== '' && words.reduce((rest, word) => rest.replaceAll(word, ''), letters) === ''
+}
+
+/**
+ * Refuses a new password that is too short or too long, that everybody tries first, or that is made of what everybody knows of
+ * its user: `known` beside the name (OWASP ASVS 5.0, 6.2.1, 6.2.4 and 6.2.11).
+ */
 export function assertNewPassword(
   password: string,
   username: string,
-  { allowWeak = false, field = 'password' } = {},
+  { allowWeak = false, field = 'password', known = [] }: PasswordRules & { field?: string } = {},
 ): void {
   assertPasswordSize(password, field)
   if (byteLength(password) < PASSWORD_BYTES.min) {
@@ -104,6 +132,9 @@ export function assertNewPassword(
   const guess = normalName(password)
   if (guess === username || [...guess].reverse().join('') === username) {
     throw refuse(field, 'The password must not be the user name.')
+  }
+  if (isMadeOf(guess, ['svc', username, ...known])) {
+    throw refuse(field, 'The password is made of names that everybody knows; choose another one.')
   }
   if (commonPasswords().has(guess) || new Set(guess).size === 1) {
     throw refuse(field, 'That is one of the most common passwords; choose another one.')

@@ -1,16 +1,21 @@
 import type { Clock } from '../../base/clock.ts'
-import { fault } from '../../contract/errors.ts'
-import { accountById, adminIds, deleteAccount, holdAdmins, type Account } from '../../storage/accounts.ts'
+import { fault, type Fault } from '../../contract/errors.ts'
+import { accountById, adminIds, holdAdmins, updateAccount, type Account } from '../../storage/accounts.ts'
 import { headOf } from '../../storage/changes.ts'
-import { departFromChat } from '../../storage/chat-departure.ts'
-import type { Database, Reader } from '../../storage/database.ts'
-import { possessionsOf, type Possessions } from '../../storage/possessions.ts'
-import { passOnRoomFolders } from '../../storage/room-files.ts'
-import { handOverFiles, handOverFolder, type Handover } from '../files/files.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
+import { deleteTokensOf, type Lifetime } from '../../storage/device-tokens.ts'
+import type { Extent } from '../../storage/files.ts'
+import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import { possessionsOf, sharedMessagesOf, type Possessions } from '../../storage/possessions.ts'
+import { beginRemoval, isHeir, removalOf } from '../../storage/removals.ts'
+import { deleteBypassCode } from '../../storage/second-factors.ts'
+import { deleteSessionsOf } from '../../storage/sessions.ts'
+import { beginHandOver, handOverExtent, handOverFolder, type Handover } from '../files/files.ts'
 import type { Audit } from '../instance/instance.ts'
 import { shapes } from '../sync/sync.ts'
 import { assertOther, doer, type Acting } from './acting.ts'
 import type { Lockout } from './lockout.ts'
+import type { RemovalWork } from './removal-work.ts'
 import { assertNotLast } from './user-changes.ts'
 import { present } from './user.ts'
 
@@ -22,27 +27,45 @@ export interface HandedOver extends Handover {
   quota_bytes: number
 }
 
+/** What becomes of what an account leaves behind. */
+export interface Bequest {
+  /** Id of the account that gets the files; without one they go too. */
+  heir?: number | undefined
+  /** Whether messages stay in rooms that others are in, as those of the former user. */
+  keepMessages?: boolean | undefined
+}
+
 export interface Removed {
   had: Possessions
+  /** How many of the messages stay. */
+  messages_kept: number
+  /** Nothing where the removal was begun before. */
   handed_over: HandedOver | undefined
 }
 
 /** What a removal would do. */
 export interface RemovalPlan {
   has: Possessions
+  /** How many of the messages would stay. */
+  messages_kept: number
   /** Where the files would be, and what the heir would use then. */
   hands_over: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined
 }
 
 export interface Removal {
   /** What `remove` would do if nothing changed until then; throws what it would throw. */
-  planRemoval(id: number, heir?: number): Promise<RemovalPlan>
+  planRemoval(id: number, bequest?: Bequest): Promise<RemovalPlan>
   /**
-   * Removes the account for good. With an heir, its files go there: see `handOverFiles`. Rooms that nobody else is in end;
-   * elsewhere its messages go, and without an heir the files it stored there. Throws `conflict` for the last administrator,
+   * Removes the account for good: from the first moment on nobody signs in any more, and everything else follows in slices.
+   * Resolves when all is done; what is interrupted goes on at the next start, upkeep or removal. With an heir, its tree with
+   * all versions becomes a folder there, and what lies in chat rooms counts for the heir; what is in the trash goes, because
+   * its owner deleted it. Rooms that nobody else is in end; elsewhere its messages go unless they are kept, and without an
+   * heir the files it stored there. Throws `conflict` for the last administrator and for somebody who is getting the files of another account,
    * `bad_request` when it is its own heir.
    */
-  remove(id: number, heir?: number, acting?: Acting): Promise<Removed>
+  remove(id: number, bequest?: Bequest, acting?: Acting): Promise<Removed>
+  /** Finishes the removals that were interrupted. */
+  finishRemovals(): Promise<void>
 }
 
 interface Deps {
@@ -50,56 +73,134 @@ interface Deps {
   clock: Clock
   lockout: Lockout
   audit: Audit
+  lifetime: () => Promise<Lifetime>
   policy: () => Promise<{ defaultQuotaBytes: number }>
+  work: RemovalWork
 }
 
 const tables = shapes.map(({ name }) => name)
 const count = (on: Reader, id: number): Promise<Possessions> => possessionsOf(on, id, tables)
 
+/** What was found out before the removal is decided, because it takes its time. */
+interface Surveyed {
+  has: Possessions
+  /** How far the files reach that an heir gets. */
+  extent: Extent
+  /** How many messages can stay. */
+  shared: number
+}
+
+const leaving = ({ username }: Account): Fault => fault('conflict', { text: `"${username}" is being removed.` })
+
+/** The account that is to get the files. */
+async function heirOf(on: Reader, id: number, heir: number | undefined): Promise<Account | undefined> {
+  if (heir === id) throw fault('bad_request', { text: 'The files must go to another account.' })
+  if (heir === undefined) return undefined
+  const account = await present(accountById(on, heir))
+  if (account.removing_since !== null) throw leaving(account)
+  return account
+}
+
+/**
+ * Refuses what nobody may do with an account whose removal was begun: to change what becomes of what it leaves behind.
+ * Returns whether its messages stay.
+ */
+async function assertSameBequest(on: Reader, account: Account, { heir, keepMessages }: Bequest): Promise<boolean> {
+  const begun = await removalOf(on, account.id)
+  const refused = (what: string) =>
+    fault('conflict', { text: `"${account.username}" is being removed already, and ${what} was decided then.` })
+  if (heir !== undefined && begun?.heir_id !== heir) throw refused('who gets the files')
+  const keeps = begun?.keeps_messages === 1
+  if (keepMessages && !keeps) throw refused('that its messages go')
+  return keeps
+}
+
+/** Who gets the files, where the account can be removed. */
+async function assertRemovable(on: Reader, account: Account, heir: number | undefined, admins: number[]) {
+  const to = await heirOf(on, account.id, heir)
+  assertNotLast(admins, account, 'removed')
+  if (await isHeir(on, account.id)) {
+    const text = `"${account.username}" is getting the files of a user who is being removed: try again when that is done.`
+    throw fault('conflict', { text })
+  }
+  return to
+}
+
+const survey = async (on: Reader, id: number, heir: number | undefined): Promise<Surveyed> => ({
+  has: await count(on, id),
+  extent: heir === undefined ? { depth: 0, bytes: 0 } : await handOverExtent(on, id),
+  shared: await sharedMessagesOf(on, id),
+})
+
 /** The end of accounts. Throws `not_found` when there is none. */
-export function makeRemoval({ database, clock, lockout, audit, policy }: Deps): Removal {
-  /** The account that is to get the files. */
-  async function heirOf(on: Reader, id: number, heir: number | undefined): Promise<Account | undefined> {
-    if (heir === id) throw fault('bad_request', { text: 'The files must go to another account.' })
-    return heir === undefined ? undefined : present(accountById(on, heir))
+export function makeRemoval({ database, clock, lockout, audit, lifetime, policy, work }: Deps): Removal {
+  async function endAccess(tx: Writer, { id, username, disabled_at }: Account, now: number, bounds: Lifetime) {
+    await updateAccount(tx, id, { disabled_at: disabled_at ?? now }, now)
+    await lockout.clear(tx, username)
+    await deletePendingLoginsOf(tx, id)
+    await deleteBypassCode(tx, id)
+    await deleteSessionsOf(tx, id)
+    await deleteTokensOf(tx, id, bounds)
   }
 
   return {
-    async planRemoval(id, heir) {
+    async planRemoval(id, bequest = {}) {
+      const { heir, keepMessages = false } = bequest
       const { defaultQuotaBytes } = await policy()
       return database.snapshot(async (at) => {
         const account = await present(accountById(at, id))
-        const to = await heirOf(at, id, heir)
-        assertNotLast(await adminIds(at), account, 'removed')
-        const has = await count(at, id)
-        if (!to) return { has, hands_over: undefined }
-        const name = await handOverFolder(at, account, to.id)
+        if (account.removing_since !== null) {
+          const keeps = await assertSameBequest(at, account, bequest)
+          const messages_kept = keeps ? await sharedMessagesOf(at, id) : 0
+          return { has: await count(at, id), messages_kept, hands_over: undefined }
+        }
+        const to = await assertRemovable(at, account, heir, await adminIds(at))
+        const { has, extent, shared } = await survey(at, id, heir)
+        const messages_kept = keepMessages ? shared : 0
+        if (!to) return { has, messages_kept, hands_over: undefined }
+        const name = await handOverFolder(at, account, to.id, extent)
         const used_bytes = (await headOf(at, to.id))!.used_bytes + has.bytes + has.room_bytes
         const quota_bytes = to.quota_bytes ?? defaultQuotaBytes
-        return { has, hands_over: { folder: name === null ? null : `/${name}`, used_bytes, quota_bytes } }
+        const folder = name === null ? null : `/${name}`
+        return { has, messages_kept, hands_over: { folder, used_bytes, quota_bytes } }
       })
     },
-    async remove(id, heir, acting) {
+
+    async remove(id, bequest = {}, acting) {
+      const { heir, keepMessages = false } = bequest
       assertOther(acting, id, 'Nobody removes their own account: ask another administrator.')
       const { defaultQuotaBytes } = await policy()
-      return database.write(async (tx) => {
-        const account = await present(accountById(tx, id))
-        const to = await heirOf(tx, id, heir)
-        assertNotLast(await holdAdmins(tx), account, 'removed')
-        const had = await count(tx, id)
-        const now = clock.now()
-        const handed_over = to && {
-          ...(await handOverFiles(tx, account, to.id, now)),
-          quota_bytes: to.quota_bytes ?? defaultQuotaBytes,
-        }
-        await lockout.clear(tx, account.username)
-        const detail = handed_over && { files_to: to!.username, folder: handed_over.folder }
-        await audit.record(tx, { kind: 'user.removed', ...doer(id, acting), ...(detail && { detail }) })
-        await passOnRoomFolders(tx, id)
-        await departFromChat(tx, id, now)
-        await deleteAccount(tx, id)
-        return { had, handed_over }
+      const bounds = await lifetime()
+      const { has, extent, shared } = await database.snapshot(async (at) => {
+        await present(accountById(at, id))
+        return survey(at, id, heir)
       })
+      const begun = await database.write(async (tx) => {
+        const account = await present(accountById(tx, id))
+        if (account.removing_since !== null) return { keeps: await assertSameBequest(tx, account, bequest) }
+        const to = await assertRemovable(tx, account, heir, await holdAdmins(tx))
+        const now = clock.now()
+        await endAccess(tx, account, now, bounds)
+        const name = to ? await beginHandOver(tx, account, to.id, { extent, now }) : null
+        const folder = name === null ? null : `/${name}`
+        await beginRemoval(tx, { user_id: id, heir_id: to?.id ?? null, keeps_messages: keepMessages ? 1 : 0 }, now)
+        const detail = { ...(to && { files_to: to.username, folder }), ...(keepMessages && { messages_kept: shared }) }
+        const isDetailed = Object.keys(detail).length > 0
+        await audit.record(tx, { kind: 'user.removed', ...doer(id, acting), ...(isDetailed && { detail }) })
+        const handing = to && { to: to.id, folder, quota_bytes: to.quota_bytes ?? defaultQuotaBytes }
+        return { keeps: keepMessages, handing }
+      })
+      await work.finish(id)
+      const messages_kept = begun.keeps ? shared : 0
+      if (!begun.handing) return { had: has, messages_kept, handed_over: undefined }
+      const { to, folder, quota_bytes } = begun.handing
+      const { used_bytes = 0 } = (await headOf(database.read, to)) ?? {}
+      const { bytes, room_files, room_bytes } = has
+      const nodes = has.files + has.folders
+      const handed_over = { folder, nodes, bytes, room_files, room_bytes, used_bytes, quota_bytes }
+      return { had: has, messages_kept, handed_over }
     },
+
+    finishRemovals: work.finishAll,
   }
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { SESSION_LIFETIME } from '../../contract/limits.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
 import { deletePendingLoginByHash, deletePendingLoginsOf, pendingLogin } from '../../storage/pending-logins.ts'
 import {
   deleteSession,
@@ -29,7 +29,12 @@ const TOUCH_EVERY_MS = MINUTE
 /** Who calls in a browser session: read anew for every request. */
 export interface InSession {
   user: SignedIn['user']
-  session: { session_id: number; csrf_token: string }
+  session: {
+    session_id: number
+    csrf_token: string
+    /** When the user signed in, epoch ms. */
+    created_at: number
+  }
 }
 
 export interface Sessions {
@@ -38,7 +43,7 @@ export interface Sessions {
   /** Ends whatever a cookie stands for: a session, or a login that waits. */
   forget(tx: Writer, cookie: string | undefined): Promise<void>
   /** Whose session a cookie names. Throws `2fa_required` while its login waits for the second factor. */
-  authenticate(cookie: string, ip: string): Promise<InSession | undefined>
+  authenticate(cookie: string, ip: string, on?: Reader): Promise<InSession | undefined>
   /** The token that POSTs of a session carry (OWASP: HMAC-based token, bound to the session). */
   csrfToken(cookie: string): string
   list(user: number): Promise<StoredSession[]>
@@ -101,17 +106,17 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       if (isToken(cookie)) await deleteSessionByHash(tx, hashToken(cookie))
       if (isPendingToken(cookie)) await deletePendingLoginByHash(tx, hashToken(cookie))
     },
-    async authenticate(cookie, ip) {
+    async authenticate(cookie, ip, on = database.read) {
       if (isPendingToken(cookie)) {
-        const waiting = await pendingLogin(database.read, 'session', hashToken(cookie), clock.now())
+        const waiting = await pendingLogin(on, 'session', hashToken(cookie), clock.now())
         if (waiting) throw fault('2fa_required')
       }
-      const holder = isToken(cookie) ? await sessionHolder(database.read, hashToken(cookie), bounds()) : undefined
+      const holder = isToken(cookie) ? await sessionHolder(on, hashToken(cookie), bounds()) : undefined
       if (!holder) return undefined
-      const { session_id, last_used_at, user_id: id, ...names } = holder
+      const { session_id, created_at, last_used_at, user_id: id, ...names } = holder
       const now = clock.now()
       if (last_used_at <= now - TOUCH_EVERY_MS) touch(session_id, now, ip)
-      return { user: { id, ...names }, session: { session_id, csrf_token: csrfToken(cookie) } }
+      return { user: { id, ...names }, session: { session_id, csrf_token: csrfToken(cookie), created_at } }
     },
     list: (user) => sessionsOf(database.read, user, bounds()),
     async revoke(user, sessionId, acting) {

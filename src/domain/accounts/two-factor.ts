@@ -3,6 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import { accountById } from '../../storage/accounts.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
 import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import type { Lifetime } from '../../storage/device-tokens.ts'
 import { deleteSessionsOf } from '../../storage/sessions.ts'
 import {
   deleteSecondFactor,
@@ -17,6 +18,7 @@ import { makeCodes, newSalt } from './backup-codes.ts'
 import { sealContext, type CodeStep } from './code-step.ts'
 import type { Queue } from './queue.ts'
 import { seal, unseal } from './sealing.ts'
+import { endOthers } from './end-others.ts'
 import { matchingStep, newTotpSecret, totpAddress } from './totp.ts'
 import { makeTwoFactorAdministration, SETUP_MS, type TwoFactorAdministration } from './two-factor-administration.ts'
 
@@ -26,8 +28,16 @@ export interface TwoFactor extends TwoFactorAdministration {
    * authenticator app shows beside the name. Throws `conflict` while the second factor is on.
    */
   setUp(user: number, issuer: string): Promise<{ secret: string; otpauth_url: string }>
-  /** Switches the second factor on with a code of the secret that was set up. Throws `invalid_code`, `conflict`. */
-  enable(user: number, code: string, acting?: Acting): Promise<{ backup_codes: string[] }>
+  /**
+   * Switches the second factor on with a code of the secret that was set up, and with `endOthers` ends the user's other sessions
+   * and devices, which came in without it. Throws `invalid_code`, `conflict`.
+   */
+  enable(
+    user: number,
+    code: string,
+    acting?: Acting,
+    options?: { endOthers?: boolean | undefined },
+  ): Promise<{ backup_codes: string[] }>
   /**
    * Switches it off, forgets secret and backup codes, and ends the user's other sessions. Takes a TOTP code newer than the
    * last. Throws `invalid_code`, `account_locked`, `conflict`.
@@ -44,9 +54,11 @@ export interface TwoFactorDeps {
   queue: Queue
   codeStep: CodeStep
   audit: Audit
+  lifetime: () => Promise<Lifetime>
 }
 
-export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit }: TwoFactorDeps): TwoFactor {
+export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
+  const { database, clock, sealKey, queue, codeStep, audit, lifetime } = deps
   const prove = proveSetUp({ clock, sealKey })
   const administration = makeTwoFactorAdministration({ database, clock, queue, audit })
 
@@ -79,15 +91,17 @@ export function makeTwoFactor({ database, clock, sealKey, queue, codeStep, audit
         return { secret, otpauth_url: totpAddress(secret, issuer, account.username) }
       })
     },
-    async enable(user, code, acting) {
+    async enable(user, code, acting, { endOthers: ends = false } = {}) {
       await prove(database.read, user, code)
       const salt = newSalt()
       const { codes, hashes } = await makeCodes(queue, salt)
+      const bounds = await lifetime()
       await database.write(async (tx) => {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)
-        await audit.record(tx, { kind: '2fa.enabled', ...doer(user, acting) })
+        const detail = ends ? await endOthers(tx, user, acting, bounds) : undefined
+        await audit.record(tx, { kind: '2fa.enabled', ...doer(user, acting), ...(detail && { detail }) })
       })
       return { backup_codes: codes }
     },

@@ -32,6 +32,8 @@ export interface Ended {
 interface SettingPassword {
   /** Accepts a password that everybody tries first. */
   allow_weak?: boolean
+  /** Whether devices stay signed in. */
+  keep_devices?: boolean
   acting?: Acting
 }
 
@@ -41,8 +43,12 @@ export interface UserChanges {
    * an administrator who changes the own role.
    */
   update(id: number, changes: Changes, acting?: Acting): Promise<User & { sessions_ended: number }>
-  /** Sets another password and ends the sessions; devices stay signed in. */
-  setPassword(id: number, password: string | { hash: string }, options?: SettingPassword): Promise<Ended>
+  /** Sets another password and ends the sessions, and the devices unless they are kept. */
+  setPassword(
+    id: number,
+    password: string | { hash: string },
+    options?: SettingPassword,
+  ): Promise<Ended & { devices: number }>
   /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
   disable(id: number, acting?: Acting): Promise<Ended & { devices: number }>
   /** Lets the account in again; what ended when it was disabled does not come back. */
@@ -58,6 +64,7 @@ interface Deps {
   lockout: Lockout
   audit: Audit
   lifetime: () => Promise<Lifetime>
+  policy: () => Promise<{ hostName: string }>
 }
 
 const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
@@ -65,9 +72,9 @@ const OWN_PASSWORD = 'The own password is changed in the settings, with the curr
 const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
 
 /** Changes of one account. Each throws `not_found` when it is gone. */
-export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime }: Deps): UserChanges {
+export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime, policy }: Deps): UserChanges {
   const change = <T>(id: number, unit: (tx: Writer, account: Account) => Promise<T>): Promise<T> =>
-    database.write(async (tx) => unit(tx, await present(accountById(tx, id))))
+    database.write(async (tx) => unit(tx, assertStays(await present(accountById(tx, id)))))
 
   return {
     async update(id, { display_name, avatar_color, role, quota_bytes }, acting) {
@@ -93,17 +100,21 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         return { ...withoutHash({ ...account, ...values }), sessions_ended }
       })
     },
-    async setPassword(id, password, { allow_weak = false, acting } = {}) {
+    async setPassword(id, password, { allow_weak = false, keep_devices = false, acting } = {}) {
       assertOther(acting, id, OWN_PASSWORD)
-      const { username } = await present(accountById(database.read, id))
-      assertChosenPassword(password, username, { allowWeak: allow_weak })
+      const { username, display_name } = await present(accountById(database.read, id))
+      const known = [display_name, (await policy()).hostName]
+      assertChosenPassword(password, username, { allowWeak: allow_weak, known })
       const password_hash = await passwords.hashOf(password)
+      const bounds = await lifetime()
       return change(id, async (tx) => {
         await updateAccount(tx, id, { password_hash }, clock.now())
         await deletePendingLoginsOf(tx, id)
         const sessions = await deleteSessionsOf(tx, id)
-        await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail: { sessions_ended: sessions } })
-        return { sessions }
+        const devices = keep_devices ? 0 : await deleteTokensOf(tx, id, bounds)
+        const detail = { sessions_ended: sessions, devices_ended: devices }
+        await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail })
+        return { sessions, devices }
       })
     },
     async disable(id, acting) {
@@ -149,4 +160,10 @@ export function assertNotLast(admins: number[], account: Account, what: string):
   throw fault('conflict', {
     text: `"${account.username}" is the only administrator who can sign in, and cannot be ${what}. Make somebody else an administrator first.`,
   })
+}
+
+/** The account, which nobody changes any more while it is being removed: fault `conflict`. */
+function assertStays(account: Account): Account {
+  if (account.removing_since === null) return account
+  throw fault('conflict', { text: `"${account.username}" is being removed.` })
 }

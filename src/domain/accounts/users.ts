@@ -9,6 +9,7 @@ import type { Lockout } from './lockout.ts'
 import type { NewAccounts, NewUser } from './new-accounts.ts'
 import type { Passwords } from './passwords.ts'
 import { makeRemoval, type Removal } from './removal.ts'
+import type { RemovalWork } from './removal-work.ts'
 import { makeUserChanges, type UserChanges } from './user-changes.ts'
 import { missingUser, withoutHash, type User } from './user.ts'
 import { normalName } from './usernames.ts'
@@ -31,7 +32,8 @@ export interface UsersDeps {
   newAccounts: NewAccounts
   audit: Audit
   lifetime: () => Promise<Lifetime>
-  policy: () => Promise<{ defaultQuotaBytes: number }>
+  policy: () => Promise<{ defaultQuotaBytes: number; hostName: string }>
+  work: RemovalWork
 }
 
 export function makeUsers(deps: UsersDeps): Users {

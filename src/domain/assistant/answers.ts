@@ -38,7 +38,7 @@ export function makeAnswers(parts: Parts) {
   return {
     /**
      * Answers a question. Faults: `bad_request`, `not_found` for a conversation of somebody else, `too_large`,
-     * `rate_limited`, `assistant_unavailable`. Throws the reason of the signal when nobody waits any more.
+     * `rate_limited`, `quota_exceeded`, `assistant_unavailable`. Throws the reason of the signal when nobody waits any more.
      */
     async ask(account: Account, question: Question, { signal, emit }: Waiting): Promise<Answered> {
       const { message } = question
@@ -48,6 +48,7 @@ export function makeAnswers(parts: Parts) {
       const past = known === undefined ? undefined : await conversations.recall(account.id, known)
       const tainted = (past?.tainted ?? false) || brought.tainted || brought.picture !== undefined
       const before = past?.messages ?? brought.history
+      await conversations.assertRoom(account.id)
       return budgets.within(account.id, () =>
         inTime(signal, bounds.answerMs, async (end) => {
           const asked = await opening.compose(choice, message, brought, end)

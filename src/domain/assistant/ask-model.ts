@@ -1,4 +1,12 @@
-import type { LanguageModels, ModelFunction, ModelMessage, ModelReply } from '../../base/language-model.ts'
+import {
+  ModelTrouble,
+  type LanguageModels,
+  type ModelCall,
+  type ModelFunction,
+  type ModelMessage,
+  type ModelReply,
+} from '../../base/language-model.ts'
+import { printable } from '../../base/text.ts'
 import type { AssistantModels, Choice } from './models.ts'
 import { asText, makeCallReader } from './text-calls.ts'
 import { affordable, fit, tokensOf } from './window.ts'
@@ -25,6 +33,26 @@ interface Parts {
 
 type Request = Parameters<LanguageModels['ask']>[0]
 
+/** Most calls of one reply that are looked at. */
+const MOST_CALLS = 64
+const LONGEST = { name: 64, id: 128 }
+
+/** Calls as they can be stored, shown and told to the model again: each with a short name and an id of its own. */
+function tidy(calls: readonly ModelCall[]): ModelCall[] {
+  const ids = new Set<string>()
+  return calls.slice(0, MOST_CALLS).map(({ id: given, name, arguments: text }, index) => {
+    const isOwn = given !== '' && given.length <= LONGEST.id && printable(given) === given && !ids.has(given)
+    const id = isOwn && given.isWellFormed() ? given : `call_${index + 1}`
+    ids.add(id)
+    return { id, name: printable(name.slice(0, LONGEST.name)).toWellFormed(), arguments: text }
+  })
+}
+
+/** Whether a server may have refused a question because of its functions: some say so with 400 or 404, others fail (500, 501). */
+const mayRefuseFunctions = (error: unknown): boolean =>
+  error instanceof ModelTrouble &&
+  (error.kind === 'broken' || error.kind === 'missing' || error.status === 500 || error.status === 501)
+
 /** Asks models in the way each understands: those that do not call functions are told of them in the text. */
 export function makeAskModel({ languageModels, models }: Parts) {
   async function inText(request: Request): Promise<ModelReply> {
@@ -46,15 +74,36 @@ export function makeAskModel({ languageModels, models }: Parts) {
     return { ...reply, text, calls: reader.calls }
   }
 
+  /** Asks a model of which nothing is known: with functions, and in the text where its server takes none. That is remembered. */
+  async function eitherWay(request: Request, choice: Choice): Promise<ModelReply> {
+    let isTold = false
+    const onText = (piece: string) => {
+      isTold = true
+      return request.onText(piece)
+    }
+    try {
+      return await languageModels.ask({ ...request, onText })
+    } catch (error) {
+      if (isTold || !mayRefuseFunctions(error)) throw error
+    }
+    const reply = await inText(request)
+    models.noteRefusal(choice, request.model)
+    return reply
+  }
+
   /** The reply, with its tokens reckoned where the model does not tell them. Throws `ModelTrouble`; fault `too_large`. */
   return async function askModel({ choice, say, question, ...asked }: Asked): Promise<ModelReply> {
     const { tools, context } = await models.describe(choice, asked.model)
     const functions = affordable(asked.functions, context)
     const messages = fit(asked.messages, { question, context, functions })
     const request = { ...asked, functions, messages, server: choice.server, onText: say }
-    const reply = tools || functions.length === 0 ? await languageModels.ask(request) : await inText(request)
+    const reply = await (tools === true || functions.length === 0
+      ? languageModels.ask(request)
+      : tools === false
+        ? inText(request)
+        : eitherWay(request, choice))
     const tokens = reply.tokens || tokensOf(messages.map(({ text }) => text).join('') + reply.text)
-    return { ...reply, tokens, calls: asked.mayCall ? reply.calls : [] }
+    return { ...reply, tokens, calls: asked.mayCall ? tidy(reply.calls) : [] }
   }
 }
 

@@ -3,6 +3,7 @@ import type { LanguageModels } from '../../base/language-model.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
+import { dataBoundsOf } from '../data-bounds.ts'
 import { makeAnswers } from './answers.ts'
 import { makeBudgets } from './budgets.ts'
 import { BOUNDS, makeCalls, type Bounds } from './calls.ts'
@@ -37,7 +38,11 @@ interface Parts {
 export function makeAssistant({ bounds = BOUNDS, ...parts }: Parts) {
   const { database, clock, settings, audit, languageModels } = parts
   const models = makeAssistantModels({ languageModels, settings, clock })
-  const conversations = makeConversations({ database, clock })
+  const conversations = makeConversations({
+    database,
+    clock,
+    bound: async () => (await dataBoundsOf(settings)()).assistant,
+  })
   const calls = makeCalls({ database, audit, bounds })
   const opening = makeOpening({ clock, settings, languageModels, models })
   const go = makeRunner({ languageModels, models, calls, bounds })
@@ -54,7 +59,7 @@ export function makeAssistant({ bounds = BOUNDS, ...parts }: Parts) {
     /** The models that may be asked for, the standard one first; none when nothing is set up. */
     models: models.list,
     /** Whether the models are there, for diagnosis. */
-    examine: makeExamine({ languageModels, models }),
+    examine: makeExamine({ languageModels, models, toolsFor: parts.toolsFor }),
   }
 }
 

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
-import type { ModelCall } from '../../base/language-model.ts'
-import { isSound } from '../../base/text.ts'
+import { ARGUMENT_DEPTH, argumentsOf, type ModelCall } from '../../base/language-model.ts'
+import { isSound, printable } from '../../base/text.ts'
 import { DiskFull } from '../../base/trouble.ts'
 import type { AssistantAction } from '../../contract/assistant.ts'
-import { fault, isFault } from '../../contract/errors.ts'
+import { fault, isFault, type Fault } from '../../contract/errors.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Audit } from '../instance/instance.ts'
-import { cutTo, readable } from './text.ts'
-import type { Tool, ToolCall, ToolResult } from './tool.ts'
+import { cutTo } from './text.ts'
+import type { Reach, Tool, ToolCall, ToolResult } from './tool.ts'
 
 /** What models may not exceed. Times in ms. */
 export interface Bounds {
@@ -59,11 +59,25 @@ const SUMMARY_LENGTH = 200
 /** A call in one line, for people. */
 function summaryOf(name: string, args: Arguments): string {
   const values = Object.values(args).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
-  const line = readable([name.replaceAll('_', ' '), ...values].join(' ')).replace(/\s+/g, ' ')
+  const line = printable([name.replaceAll('_', ' '), ...values].join(' ').replace(/\s+/g, ' '))
   return line.length > SUMMARY_LENGTH ? `${line.slice(0, SUMMARY_LENGTH - 1).toWellFormed()}…` : line
 }
 
 const failed = (text: string): Outcome => ({ text, untrusted: false, status: 'failed' })
+
+/** What needs the user's word once text that nobody vouches for is in the conversation. */
+const ASKS: ReadonlySet<Reach> = new Set(['alters', 'sends'])
+
+/** What a call would do, or the fault it would end with. */
+function reachOf({ reach }: Tool, args: Arguments): Reach | Fault {
+  if (typeof reach !== 'function') return reach
+  try {
+    return reach(args)
+  } catch (error) {
+    if (isFault(error)) return error
+    throw error
+  }
+}
 
 /** Carries out what models ask for: checks it, bounds it, and writes down that it happened. */
 export function makeCalls({ database, audit, bounds }: Parts) {
@@ -100,10 +114,7 @@ export function makeCalls({ database, audit, bounds }: Parts) {
 
   return {
     /** A call in one line, for people. */
-    summary({ name, arguments: text }: ModelCall): string {
-      const value = readJson(text)
-      return summaryOf(name, typeof value === 'object' && value !== null ? (value as Arguments) : {})
-    },
+    summary: (call: ModelCall): string => summaryOf(call.name, argumentsOf(call) ?? {}),
 
     /** Carries out one call. What is wrong with it is told to the model; only bugs are thrown. */
     async carryOut(call: ModelCall, circumstances: Circumstances): Promise<Outcome> {
@@ -117,49 +128,45 @@ export function makeCalls({ database, audit, bounds }: Parts) {
           `Error: ${call.name === '' ? 'the call could not be read' : 'there is no such tool'}. Tools: ${known}.`,
         )
       }
-      const args = readArguments(tool, call.arguments)
+      const args = readArguments(tool, call)
       if (typeof args === 'string') {
         await note(circumstances, tool.name, call.arguments, 'bad arguments')
         return failed(`Error: ${args}`)
       }
-      if (!allowed && tainted && (tool.reach === 'irreversible' || tool.reach === 'sends')) {
-        await note(circumstances, tool.name, args, 'blocked: needs a confirmation')
-        if (room === undefined)
-          return { pending: { tool: tool.name, summary: summaryOf(tool.name, args), arguments: args } }
+      const reach = reachOf(tool, args)
+      if (isFault(reach)) {
+        await note(circumstances, tool.name, args, 'failed')
+        return failed(`Error: ${reach.message}`)
+      }
+      if (room !== undefined && reach !== 'reads') {
+        await note(circumstances, tool.name, args, 'blocked: in a room')
         return { text: 'Error: this is not possible in a chat room.', untrusted: false, status: 'blocked' }
       }
+      if (!allowed && tainted && ASKS.has(reach)) {
+        await note(circumstances, tool.name, args, 'blocked: needs a confirmation')
+        return { pending: { tool: tool.name, summary: summaryOf(tool.name, args), arguments: args } }
+      }
       const where = { account, conversation, changeSet, signal, ...(room !== undefined && { room }) }
-      const { text, untrusted = false, action, failed: isFailure = false } = await run(tool, args, where)
+      const { text, action, failed: isFailure = false } = await run(tool, args, where)
       await note(circumstances, tool.name, args, isFailure ? 'failed' : 'done')
       const kept = cutTo(text, bounds.result, '\n[cut: the result is longer]')
-      return { text: kept, untrusted, status: isFailure ? 'failed' : 'done', ...(action && { action }) }
+      return { text: kept, untrusted: tool.untrusted, status: isFailure ? 'failed' : 'done', ...(action && { action }) }
     },
 
     /** Writes down that the user declined a call. */
     declined: (call: ModelCall, circumstances: Circumstances): Promise<void> =>
-      note(circumstances, call.name, readJson(call.arguments), 'blocked: declined by the user'),
+      note(circumstances, call.name, argumentsOf(call), 'blocked: declined by the user'),
   }
 }
 
 export type Calls = ReturnType<typeof makeCalls>
 
-function readJson(text: string): unknown {
-  try {
-    return text.trim() === '' ? {} : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** The declared arguments out of what a model wrote, or what is wrong with them. */
-function readArguments({ parameters }: Tool, text: string): Arguments | string {
-  const value = readJson(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return 'the arguments must be one JSON object.'
+function readArguments({ parameters }: Tool, call: ModelCall): Arguments | string {
+  const value = argumentsOf(call)
+  if (!value) return `the arguments must be one whole JSON object, nested at most ${ARGUMENT_DEPTH} levels deep.`
   const args = Object.fromEntries(
-    Object.keys(parameters.properties).flatMap((name) =>
-      Object.hasOwn(value, name) ? [[name, (value as Arguments)[name]]] : [],
-    ),
+    Object.keys(parameters.properties).flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]]] : [])),
   )
   const [flaw] = Value.Errors(parameters, args)
   if (flaw) return `the arguments do not fit: ${flaw.instancePath.slice(1) || 'they'} ${flaw.message}.`

@@ -13,7 +13,10 @@ import {
   turnsOf,
   type Conversation,
 } from '../../storage/assistant-conversations.ts'
+import type { DataBound } from '../../storage/data-kinds.ts'
+import { dataUsage } from '../../storage/data-usage.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import { excessOf } from '../data-bounds.ts'
 import { titleOf } from './title.ts'
 
 type Listed = Answer<typeof assistant.actions.conversations>['conversations']
@@ -38,10 +41,12 @@ export interface Dialogue {
 interface Parts {
   database: Database
   clock: Clock
+  /** What an account may keep of conversations. */
+  bound: () => Promise<DataBound>
 }
 
 /** Conversations of users with the assistant. Fault `not_found` for those of others. */
-export function makeConversations({ database, clock }: Parts) {
+export function makeConversations({ database, clock, bound }: Parts) {
   async function own(user: number, id: number): Promise<Conversation> {
     const found = await conversationOf(database.read, user, id)
     if (!found) throw fault('not_found')
@@ -75,6 +80,13 @@ export function makeConversations({ database, clock }: Parts) {
 
     async remove(user: number, id: number): Promise<void> {
       if (!(await database.write((tx) => deleteConversation(tx, user, id)))) throw fault('not_found')
+    },
+
+    /** Refuses a question of who may keep no further conversations: fault `quota_exceeded`. What is answered is always kept. */
+    async assertRoom(user: number): Promise<void> {
+      const { bytes, items } = await dataUsage(database.read, user, 'assistant')
+      const text = excessOf('assistant', { bytes: bytes + 1, items: items + 1 }, await bound())
+      if (text) throw fault('quota_exceeded', { text })
     },
 
     /** What was said in a conversation, for a model, and whether it is tainted. */

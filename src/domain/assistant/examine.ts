@@ -1,6 +1,8 @@
 import { ModelTrouble, type LanguageModels } from '../../base/language-model.ts'
 import { isFault } from '../../contract/errors.ts'
 import type { AssistantModels, Choice, ModelRole } from './models.ts'
+import { functionOf, type ToolsFor } from './tool.ts'
+import { affordable } from './window.ts'
 
 /** What is found when the models are looked at. */
 export interface Examined {
@@ -13,6 +15,7 @@ export interface Examined {
 interface Parts {
   languageModels: LanguageModels
   models: AssistantModels
+  toolsFor: ToolsFor
 }
 
 const ROLES: readonly ModelRole[] = ['chat', 'agent', 'vision']
@@ -27,14 +30,24 @@ const REMEDIES: Record<ModelTrouble['kind'], string> = {
 }
 
 /** Looks whether the chosen models are there and can do what they are chosen for. Nothing is asked of the models themselves. */
-export function makeExamine({ languageModels, models }: Parts) {
+export function makeExamine({ languageModels, models, toolsFor }: Parts) {
+  /** Tools that the model which works with them is not told of, because it can read too little. */
+  async function leftOut(choice: Choice): Promise<{ worker: string; context: number; names: string[] }> {
+    const worker = choice.agent ?? choice.chat
+    const { context } = await models.describe(choice, worker)
+    const functions = (await toolsFor({})).map(functionOf)
+    const offered = affordable(functions, context)
+    const names = functions.filter((one) => !offered.includes(one)).map(({ name }) => name)
+    return { worker, context, names }
+  }
+
   async function flawOf(choice: Choice, role: ModelRole, names: readonly string[]): Promise<string | undefined> {
     const id = choice[role]
     if (id === undefined) return undefined
     // Ollama lists `name:latest` for what may be called `name`.
     if (!names.includes(id) && !names.includes(`${id}:latest`)) return `there is no model ${id}`
     const { tools, vision } = await models.describe(choice, id)
-    if (role === 'agent' && !tools) return `${id} calls no functions, so it works with tools in the text only`
+    if (role === 'agent' && tools === false) return `${id} calls no functions, so it works with tools in the text only`
     return role === 'vision' && !vision ? `${id} does not look at pictures` : undefined
   }
 
@@ -55,7 +68,15 @@ export function makeExamine({ languageModels, models }: Parts) {
           }
       }
       const { tools, vision, context } = await models.describe(choice, choice.chat)
-      const abilities = [tools ? 'calls functions' : 'uses tools in the text', ...(vision ? ['looks at pictures'] : [])]
+      const { worker, context: room, names: missing } = await leftOut(choice)
+      if (missing.length > 0)
+        return {
+          isWell: false,
+          found: `${worker} at ${host} reads ${room} tokens, too few for the tools ${missing.join(', ')}`,
+          remedy: `choose a model that reads more, or say that this one does: svc config set assistant.models '[{"id": "${worker}", "context": 32768}]'`,
+        }
+      const calling = tools === undefined ? 'may call functions' : tools ? 'calls functions' : 'uses tools in the text'
+      const abilities = [calling, ...(vision ? ['looks at pictures'] : [])]
       return { isWell: true, found: `${choice.chat} at ${host} ${abilities.join(', ')}, reads ${context} tokens` }
     } catch (error) {
       if (isFault(error)) return { isWell: false, found: error.message, remedy: REMEDIES.refused }

@@ -2,7 +2,7 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { fault, isFault } from '../../contract/errors.ts'
 import { itemOf, itemsOf, markUndone, setOf, setsOf, type StoredItem } from '../../storage/assistant-ledger.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-import { isComponentChange, notedComponents } from '../desktop/desktop.ts'
+import { isComponentChange, notedComponents, type Author } from '../desktop/desktop.ts'
 import { isFileChange, type Files } from '../files/files.ts'
 import { notedRows } from '../sync/sync.ts'
 import { makeChangeSets, type OpenSet } from './change-set.ts'
@@ -30,15 +30,16 @@ const PAGE = { standard: 20, most: 100 }
 export function makeLedger({ database, clock, files }: Parts) {
   const open = makeChangeSets({ database, clock })
 
-  async function takeBack(tx: Writer, user: number, change: Change, now: number): Promise<Change[]> {
+  async function takeBack(tx: Writer, author: Author, change: Change, now: number): Promise<Change[]> {
+    const { user } = author
     if (isFileChange(change)) return files.noted.takeBack(tx, user, change)
-    if (isComponentChange(change)) return [await notedComponents.takeBack(tx, user, change)]
+    if (isComponentChange(change)) return [await notedComponents.takeBack(tx, author, change)]
     const undone = await notedRows.takeBack(tx, user, change, now)
     return undone ? [undone] : []
   }
 
   /** Takes one change back, with all it says about itself, or nothing of it. */
-  async function undoItem(user: number, item: Omit<StoredItem, 'data'>, into: OpenSet) {
+  async function undoItem(author: Author, item: Omit<StoredItem, 'data'>, into: OpenSet) {
     const about = { kind: item.kind as Change['kind'], target: item.target }
     if (item.undone_by !== null) return { ...about, status: 'already' } as const
     let isDone = false
@@ -49,7 +50,7 @@ export function makeLedger({ database, clock, files }: Parts) {
           // Somebody else took it back since it was read.
           if (!stored || stored.undone_by !== null) return []
           isDone = true
-          return takeBack(tx, user, JSON.parse(stored.data) as Change, now)
+          return takeBack(tx, author, JSON.parse(stored.data) as Change, now)
         },
         (tx, set) => (isDone ? markUndone(tx, item.id, set) : Promise.resolve()),
       )
@@ -99,12 +100,13 @@ export function makeLedger({ database, clock, files }: Parts) {
      * Takes back what a change set did, its last change first, each whole or not at all: what changed since is refused and
      * said so. Doing it is a change set itself. Again, it takes back only what was refused before. Fault `not_found`.
      */
-    async undo(user: number, id: number): Promise<{ change_set_id: number | null; items: Undone[] }> {
+    async undo(author: Author, id: number): Promise<{ change_set_id: number | null; items: Undone[] }> {
+      const { user } = author
       const set = await setOf(database.read, user, id)
       if (!set) throw fault('not_found')
       const into = open(user, { conversation: set.conversation_id ?? undefined, undoes: id })
       const items: Undone[] = []
-      for (const item of (await itemsOf(database.read, [id])).reverse()) items.push(await undoItem(user, item, into))
+      for (const item of (await itemsOf(database.read, [id])).reverse()) items.push(await undoItem(author, item, into))
       return { change_set_id: into.id() ?? null, items }
     },
   }

@@ -1,13 +1,17 @@
-import { MINUTE, type Clock } from '../../base/clock.ts'
+import { DAY, MINUTE, type Clock } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../../base/language-model.ts'
 import { badRequest, fault, type Fault } from '../../contract/errors.ts'
 import type { Settings, Values } from '../instance/instance.ts'
 
+/** What is known of a model belongs to its server. */
+const keyFor = ({ url }: ModelServer, id: string): string => `${url} ${id}`
+
 /** A model with all that has to be known of it. */
 export interface Model {
   id: string
-  tools: boolean
+  /** Whether it calls functions; undefined where only a question can show it. */
+  tools: boolean | undefined
   vision: boolean
   context: number
 }
@@ -33,8 +37,9 @@ interface Parts {
 
 /** Tokens of a model of which nothing is known. */
 const CONTEXT = 8_192
-/** How long what a server said of a model is believed, and whether an Ollama is there, ms. */
+/** How long what a server said of a model is believed, that it took no functions, and whether an Ollama is there, ms. */
 const TRAITS_LAST = 10 * MINUTE
+const REFUSAL_LASTS = DAY
 const GLANCE_LASTS = MINUTE
 
 const SET = 'svc config set assistant.'
@@ -49,13 +54,23 @@ async function keyOf(settings: Settings): Promise<string> {
   }
 }
 
+/** Models whose server refused a question with functions and took it without. */
+function makeRefusals(clock: Clock) {
+  const until = new Map<string, number>()
+  return {
+    has: (server: ModelServer, id: string): boolean => (until.get(keyFor(server, id)) ?? 0) > clock.now(),
+    note: (server: ModelServer, id: string): void => void until.set(keyFor(server, id), clock.now() + REFUSAL_LASTS),
+  }
+}
+
 /** The models of this service and what they can. */
 export function makeAssistantModels({ languageModels, settings, clock }: Parts) {
   const known = new Map<string, { traits: ModelTraits; until: number }>()
+  const refusals = makeRefusals(clock)
   let glance: { lines: string; until: number } | undefined
 
   async function traitsOf(server: ModelServer, id: string): Promise<ModelTraits> {
-    const key = `${server.url} ${id}`
+    const key = keyFor(server, id)
     const found = known.get(key)
     if (found && found.until > clock.now()) return found.traits
     const traits = await languageModels.traits(server, id).catch((error: unknown) => {
@@ -106,7 +121,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Parts) 
     const found = isWhole ? {} : await traitsOf(server, id)
     return {
       id,
-      tools: declared?.tools ?? found.tools ?? false,
+      tools: declared?.tools ?? found.tools ?? (refusals.has(server, id) ? false : undefined),
       vision: declared?.vision ?? found.vision ?? false,
       context: declared?.context ?? found.context ?? CONTEXT,
     }
@@ -114,19 +129,24 @@ export function makeAssistantModels({ languageModels, settings, clock }: Parts) 
 
   return {
     choice,
-    /** What a model can: as declared, else as its server says, else little. Throws `ModelTrouble`. */
+    /** What a model can: as declared, else as its server says, else as questions show it, else little. Throws `ModelTrouble`. */
     describe,
+    /** Remembers that a model takes no functions. */
+    noteRefusal: ({ server }: Choice, id: string): void => refusals.note(server, id),
     /** Why there is no assistant, with the settings to make; undefined when models are chosen. */
     missing: async () => missing(await settings.values()),
     /** The models that may be asked for, the standard one first; none when nothing is set up. */
-    async list(): Promise<(Model & { roles: ModelRole[] })[]> {
+    async list(): Promise<(Model & { tools: boolean; roles: ModelRole[] })[]> {
       const values = await settings.values()
       if (values['assistant.base_url'] === '' || values['assistant.chat_model'] === '') return []
       const chosen = await choice()
       const roles = (id: string): ModelRole[] =>
         (['chat', 'agent', 'vision'] as const).filter((role) => chosen[role] === id)
       return Promise.all(
-        chosen.all.map(async (id) => ({ ...(await describe(chosen, id).catch(asUnknown(id))), roles: roles(id) })),
+        chosen.all.map(async (id) => {
+          const { tools = true, ...model } = await describe(chosen, id).catch(asUnknown(id))
+          return { ...model, tools, roles: roles(id) }
+        }),
       )
     },
     /** The chosen models with the chat model a caller asked for. Fault `bad_request` for one that is not on the list. */
@@ -144,7 +164,7 @@ export type AssistantModels = ReturnType<typeof makeAssistantModels>
 const asUnknown =
   (id: string) =>
   (error: unknown): Model => {
-    if (error instanceof ModelTrouble) return { id, tools: false, vision: false, context: CONTEXT }
+    if (error instanceof ModelTrouble) return { id, tools: undefined, vision: false, context: CONTEXT }
     throw error
   }
 

@@ -44,7 +44,7 @@ interface Parts {
 /** Goes on with runs in conversations, and stores what comes of them. */
 export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: Parts) {
   async function goOn(run: Run, occasion: Occasion, allow?: boolean) {
-    const tools = await toolsFor({ account: occasion.account })
+    const tools = await toolsFor({})
     const { account, choice, signal, emit, dialogue } = occasion
     const open = async () => {
       const conversation = await dialogue.id()

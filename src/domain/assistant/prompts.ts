@@ -31,8 +31,8 @@ export const working = (situation: Situation): string =>
   `You work for ${situation.name}, the assistant of a cloud desktop, in the name of ${situation.account.display_name} (user name ${situation.account.username}). It is ${iso(situation.now)}. Do the task with your tools, in as few steps as possible, then report briefly what you found and did, and what failed. Never claim to have done what no tool did. ${DATA}`
 
 /** For a question in a chat room. */
-export const inRoom = (situation: Situation, room: string): string =>
-  `${introduction(situation)}\nThe question was asked in the chat room "${room}", and everybody there reads the answer. Your tools reach this room only. ${DATA}`
+export const inRoom = (situation: Situation): string =>
+  `${introduction(situation)}\nThe question was asked in a chat room, and everybody there reads the answer. Your tools reach this room only. ${DATA}`
 
 /** For a model that looks at a picture. */
 export const LOOKING =

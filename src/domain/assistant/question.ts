@@ -1,4 +1,5 @@
 import type { ModelMessage, Picture } from '../../base/language-model.ts'
+import { deeperThan } from '../../base/depth.ts'
 import { byteLength, isSound } from '../../base/text.ts'
 import { SLUG } from '../../contract/slug.ts'
 import type { assistant } from '../../contract/assistant.ts'
@@ -16,11 +17,6 @@ export interface Brought {
   picture: Picture | undefined
   /** Whether any of it may hold what others wrote. */
   tainted: boolean
-}
-
-function deeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth === 0 || Object.values(value).some((part) => deeperThan(part, depth - 1))
 }
 
 function readContext(context: object | undefined): { context: string | undefined; tainted: boolean } {

@@ -51,13 +51,16 @@ export function makeRoomAnswer({ database, clock, chat, models, go, budgets, too
     const choice = await models.choice()
     const shown = (await chat.rooms(account.id)).find(({ room_id }) => room_id === room)
     const messages: ModelMessage[] = [
-      { role: 'system', text: inRoom({ name, account, now: clock.now() }, shown?.name ?? '') },
-      { role: 'user', text: `${asData('messages of the room', await said(account, room))}\n\n${content}` },
+      { role: 'system', text: inRoom({ name, account, now: clock.now() }) },
+      {
+        role: 'user',
+        text: `${asData('messages of the room', `#${shown?.name ?? ''}\n${await said(account, room)}`)}\n\n${content}`,
+      },
     ]
     const worker = { model: choice.agent ?? choice.chat, messages, question: 1 }
     // What others wrote is in it from the beginning.
     const run: Run = { worker, tainted: true, due: [], rounds: 0, calls: 0, said: '', actions: [], tokens: 0 }
-    const tools = await toolsFor({ account, room })
+    const tools = await toolsFor({ room })
     const changeSet = ledger.open({ account, conversation: undefined })
     const place = () => Promise.resolve({ conversation: undefined, changeSet })
     try {

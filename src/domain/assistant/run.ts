@@ -16,13 +16,13 @@ export interface Thread {
 export interface Run {
   /** The model that speaks, where another one works for it. */
   speaker?: Thread & {
-    /** The call that handed the task over; undefined before, and for a speaker that calls nothing. */
-    handed?: ModelCall
+    /** The reply's calls, the first of which handed the task over; undefined before, and for a speaker that calls nothing. */
+    handed?: ModelCall[]
   }
   /** The model with the tools. */
   worker: Thread
-  /** Calls of the worker's last reply that are still to be carried out. */
-  due: ModelCall[]
+  /** Calls of the worker's last reply that are still to be carried out; those beyond the bound only get their error. */
+  due: (ModelCall & { isTooMany?: true })[]
   rounds: number
   calls: number
   tainted: boolean

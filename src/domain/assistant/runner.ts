@@ -1,4 +1,4 @@
-import type { LanguageModels, ModelCall } from '../../base/language-model.ts'
+import { argumentsOf, type LanguageModels, type ModelCall } from '../../base/language-model.ts'
 import { makeAskModel } from './ask-model.ts'
 import type { Bounds, Calls, Pending } from './calls.ts'
 import type { AssistantModels } from './models.ts'
@@ -33,17 +33,15 @@ export function makeRunner({ languageModels, models, calls, bounds }: Parts) {
     const speaker = run.speaker!
     const { tools } = await models.describe(surroundings.choice, speaker.model)
     // A speaker that calls nothing cannot choose: everything is handed over.
-    if (!tools) {
+    if (tools === false) {
       run.worker.messages.push({ role: 'user', text: questionOf(speaker) })
       return true
     }
     const { text, calls: made } = await ask(run, surroundings, true)
-    const [call, ...others] = made
+    const [call] = made
     if (!call) return false
     speaker.messages.push({ role: 'assistant', text, calls: made })
-    for (const { id, name } of others)
-      speaker.messages.push({ role: 'result', id, name, text: 'Error: one task at a time.' })
-    speaker.handed = call
+    speaker.handed = made
     run.worker.messages.push({ role: 'user', text: taskOf(call) ?? questionOf(speaker) })
     return true
   }
@@ -53,7 +51,9 @@ export function makeRunner({ languageModels, models, calls, bounds }: Parts) {
     const { messages, handed } = run.speaker!
     const last = run.worker.messages.at(-1)
     const report = last?.role === 'assistant' && last.text !== '' ? last.text : 'There is no report.'
-    if (handed) messages.push({ role: 'result', id: handed.id, name: handed.name, text: report })
+    if (handed)
+      for (const [index, { id, name }] of handed.entries())
+        messages.push({ role: 'result', id, name, text: index === 0 ? report : 'Error: one task at a time.' })
     else messages.push({ role: 'user', text: `${asData('report of your colleague', report)}\nAnswer me with it.` })
     await ask(run, surroundings, false)
   }
@@ -74,11 +74,7 @@ export type Runner = ReturnType<typeof makeRunner>
 
 const questionOf = ({ messages, question }: Thread): string => messages[question]?.text ?? ''
 
-function taskOf({ arguments: text }: ModelCall): string | undefined {
-  try {
-    const { task } = JSON.parse(text) as { task?: unknown }
-    return typeof task === 'string' && task.trim() !== '' ? task : undefined
-  } catch {
-    return undefined
-  }
+function taskOf(call: ModelCall): string | undefined {
+  const task = argumentsOf(call)?.['task']
+  return typeof task === 'string' && task.trim() !== '' ? task : undefined
 }

@@ -1,10 +1,15 @@
 import type { Static, TObject } from 'typebox'
+import type { ModelFunction } from '../../base/language-model.ts'
 import type { AssistantAction } from '../../contract/assistant.ts'
 import type { Author } from '../chat/chat.ts'
 import type { ChangeSet } from './change.ts'
 
-/** What a tool may do to the world; decides what needs the user's confirmation once untrusted text is in the conversation. */
-export type Reach = 'reads' | 'changes' | 'irreversible' | 'sends'
+/**
+ * What a call does to the world; once untrusted text is in the conversation, the last two need the user's confirmation.
+ * `reads`: nothing changes. `adds`: something new in the user's own files, which can be undone. `alters`: what is there is
+ * changed or removed, or a program will act on it. `sends`: somebody else may learn of it.
+ */
+export type Reach = 'reads' | 'adds' | 'alters' | 'sends'
 
 /** Whose rights a tool has. */
 export type Account = Author
@@ -22,8 +27,6 @@ export interface ToolCall {
 export interface ToolResult {
   /** What the model reads, at most 64 KiB. */
   text: string
-  /** The text of files, pages and other people: a model may be misled by it. */
-  untrusted?: boolean
   /** What the user's desktop is to do. */
   action?: AssistantAction
 }
@@ -34,9 +37,19 @@ export interface Tool<P extends TObject = TObject> {
   /** For the model. */
   description: string
   parameters: P
-  reach: Reach
+  /** The same for every call, or found by its arguments; throws the faults of `run`. */
+  reach: Reach | ((args: Static<P>) => Reach)
+  /** Whether its results and errors may hold text that others wrote (files, names, pages, messages), which may mislead a model. */
+  untrusted: boolean
   run(call: ToolCall, args: Static<P>): Promise<ToolResult>
 }
 
+/** A tool as a model is told of it. */
+export const functionOf = ({ name, description, parameters }: Tool): ModelFunction => ({
+  name,
+  description,
+  parameters,
+})
+
 /** The tools offered to one caller: all, or a room's only. */
-export type ToolsFor = (caller: { account: Account; room?: number }) => Promise<Tool[]>
+export type ToolsFor = (caller: { room?: number }) => Promise<Tool[]>

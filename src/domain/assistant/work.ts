@@ -1,7 +1,7 @@
-import type { ModelCall } from '../../base/language-model.ts'
 import type { AskModel } from './ask-model.ts'
 import type { Bounds, Calls, Pending } from './calls.ts'
 import { asData } from './prompts.ts'
+import { functionOf } from './tool.ts'
 import { mouthOf, type Run, type Surroundings } from './run.ts'
 
 interface Parts {
@@ -15,13 +15,14 @@ export function makeWork({ askModel, calls, bounds }: Parts) {
   /** Carries one call out, or does not as the user decided, and tells the model what came of it. */
   async function carryOut(
     run: Run,
-    call: ModelCall,
+    call: Run['due'][number],
     { emit, place, choice: _, ...surroundings }: Surroundings,
     allowed: boolean | undefined,
   ): Promise<Pending | undefined> {
     const circumstances = { ...surroundings, ...(await place()), tainted: run.tainted, allowed: allowed === true }
     const { name, id } = call
-    const tell = (text: string) => void run.worker.messages.push({ role: 'result', id, name, text })
+    const tell = (text: string): undefined => void run.worker.messages.push({ role: 'result', id, name, text })
+    if (call.isTooMany) return tell(`Error: at most ${bounds.calls} calls at a time.`)
     const summary = calls.summary(call)
     if (allowed === false) {
       await calls.declined(call, circumstances)
@@ -53,13 +54,11 @@ export function makeWork({ askModel, calls, bounds }: Parts) {
     const mayCall = ++run.rounds < bounds.rounds
     // Somebody else speaks for a model that only works.
     const say = run.speaker ? () => undefined : mouthOf(run, emit)
-    const functions = tools.map(({ name, description, parameters }) => ({ name, description, parameters }))
+    const functions = tools.map(functionOf)
     const reply = await askModel({ choice, model, messages, question, functions, mayCall, signal, say })
     run.tokens += reply.tokens
     messages.push({ role: 'assistant', text: reply.text, calls: reply.calls })
-    run.due = reply.calls.slice(0, bounds.calls)
-    for (const { id, name } of reply.calls.slice(bounds.calls))
-      messages.push({ role: 'result', id, name, text: `Error: at most ${bounds.calls} calls at a time.` })
+    run.due = reply.calls.map((call, index) => (index < bounds.calls ? call : { ...call, isTooMany: true }))
   }
 
   /**

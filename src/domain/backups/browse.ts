@@ -5,6 +5,7 @@ import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import { verified } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { childOf, rootOf, subtreeOf, type Node } from '../../storage/files.ts'
+import { FORMER_USER } from '../../storage/former-user.ts'
 import { openCopy } from '../../storage/sqlite-copy.ts'
 import { nameKey, segmentsOf } from '../files/files.ts'
 import type { Doing } from './doing.ts'
@@ -93,6 +94,7 @@ export async function browseBackup(
           fn.count('nodes.id').as('files'),
           fn.sum<number | string | null>('nodes.size').as('bytes'),
         ])
+        .where('users.username', '<>', FORMER_USER)
         .groupBy(['users.id', 'users.username', 'users.display_name'])
         .orderBy('users.username')
         .execute()

@@ -61,6 +61,8 @@ async function make(
     const census = await censusOf(copy.at).finally(() => copy.close())
     progress?.total((await lengthOf(scratch.file)) + census.blobs.reduce((sum, { size }) => sum + size, 0))
     const [missing, pieces] = await both(sink.takeBlobs(census.blobs, stored), piecesOf(scratch.file))
+    // What was copied is whole only if the collector was kept away all the time.
+    await hold.renew()
     const gathered = { census, missing, database: pieces, installation: await parts.installation() }
     return await sink.finish(draftOf(parts, now, scratch.file, gathered), stored)
   } finally {

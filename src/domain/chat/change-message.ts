@@ -5,6 +5,8 @@ import { deleteMessage, editMessage, visibleMessage } from '../../storage/chat-m
 import { insertReaction, reactionsTo, removeReaction, touchMessage } from '../../storage/chat-reactions.ts'
 import { enterRoom } from '../../storage/chat-rooms.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
+import { withinBound } from '../data-bounds.ts'
 import type { Author } from './author.ts'
 import { group, reactionsFor, type ShownReactions } from './message-view.ts'
 import { noSuchMessage } from './refusals.ts'
@@ -16,10 +18,11 @@ const REACTIONS = 1_000
 interface Parts {
   database: Database
   clock: Clock
+  audit: Audit
 }
 
-/** Changing messages. Faults: `forbidden`, `not_found` for a message of a room the user is not in, `bad_request`. */
-export function makeMessageChanges({ database, clock }: Parts) {
+/** Changing messages. Faults: `forbidden`, `not_found` for a message of a room the user is not in, `bad_request`, `quota_exceeded`. */
+export function makeMessageChanges({ database, clock, audit }: Parts) {
   /** Does something to a message, at a moment that belongs to it alone in its room. */
   const change = <T>(
     user: number,
@@ -48,7 +51,7 @@ export function makeMessageChanges({ database, clock }: Parts) {
       await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
         // Whom the assistant answered may delete the answer, and nobody may put words into its mouth.
         if (author !== user || isAssistant) throw fault('forbidden', { text: 'Only its author may edit a message.' })
-        await editMessage(tx, id, { content, folded: fold(content) }, stamp)
+        await withinBound(tx, user, 'chat', () => editMessage(tx, id, { content, folded: fold(content) }, stamp))
         await record(tx, room, id)
       })
     },
@@ -60,6 +63,9 @@ export function makeMessageChanges({ database, clock }: Parts) {
           throw fault('forbidden', { text: 'Only its author and administrators may delete a message.' })
         await deleteMessage(tx, id, room, stamp)
         await record(tx, room, id, true)
+        // Its text is not kept: who removes a secret from a room does not want it in the log.
+        if (author !== user)
+          await audit.record(tx, { kind: 'message.removed', by: user, about: author, detail: { message: id, room } })
       })
     },
 
@@ -75,7 +81,7 @@ export function makeMessageChanges({ database, clock }: Parts) {
         const own = { message_id: id, user_id: user, emoji }
         if (added) {
           assertRoomFor(emoji, others)
-          await insertReaction(tx, own, stamp)
+          await withinBound(tx, user, 'chat', () => insertReaction(tx, own, stamp))
         }
         await touchMessage(tx, id, stamp)
         return { reactions: reactionsFor(user, group(added ? [...others, own] : others)), added }

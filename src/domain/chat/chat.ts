@@ -40,7 +40,7 @@ export function makeChat({ database, clock, audit, listener, lookEveryMs }: Part
     ...makeMembership({ database, clock, audit }),
     ...makeRead({ database }),
     ...makeSend({ database, clock, listener }),
-    ...makeMessageChanges({ database, clock }),
+    ...makeMessageChanges({ database, clock, audit }),
     ...makePoll({ database, clock, news }),
     ...makePresence({ database, clock }),
     voice: makeVoice({ database, clock }),

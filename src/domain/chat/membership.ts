@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
-import { badRequest } from '../../contract/errors.ts'
+import { badRequest, fault } from '../../contract/errors.ts'
 import { recordForMembers, recordRoom } from '../../storage/chat-feed.ts'
 import {
   activeAmong,
@@ -12,6 +12,7 @@ import {
   isMember,
   renameRoom,
   roomOfPair,
+  roomsMadeBy,
   takeRoom,
   type Entered,
 } from '../../storage/chat-rooms.ts'
@@ -23,6 +24,9 @@ import { roomFor } from './rooms.ts'
 import { readRoomName } from './text.ts'
 
 type Shown = Awaited<ReturnType<typeof roomFor>>
+
+/** Rooms that one person opened and that are still there. */
+const MAX_ROOMS = 1_000
 
 interface NewRoom {
   name: string
@@ -62,7 +66,7 @@ async function takeOut(tx: Writer, room: number, user: number, now: number): Pro
 
 /**
  * Opens a room for these people, one step of a transaction; returns its id. The room two people have already is answered
- * again. Fault `not_found` for people who are not there.
+ * again. Faults: `not_found` for people who are not there, `quota_exceeded`.
  */
 export async function openRoomIn(
   tx: Writer,
@@ -72,6 +76,8 @@ export async function openRoomIn(
 ): Promise<number> {
   await assertActive(tx, people)
   const pair = type === 'dm' ? people.join(':') : null
+  if ((await roomsMadeBy(tx, creator)) >= MAX_ROOMS)
+    throw fault('quota_exceeded', { text: `There are ${MAX_ROOMS} rooms already that you opened: delete some.` })
   const room = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
   if (room === undefined) return (await roomOfPair(tx, pair!))!
   await insertMembers(tx, room, people, now)

@@ -4,6 +4,7 @@ import type { teamChat } from '../../contract/team-chat.ts'
 import type { Message } from '../../storage/chat-messages.ts'
 import { reactionsTo, type Reaction } from '../../storage/chat-reactions.ts'
 import type { Reader } from '../../storage/database.ts'
+import { FORMER_USER } from '../../storage/former-user.ts'
 
 export type ShownMessage = Answer<typeof teamChat.actions.send>['message']
 export type ShownReactions = ShownMessage['reactions']
@@ -31,14 +32,15 @@ const ASSISTANT_COLOR = '#6b5b95'
 
 function share(message: Message, reactions: readonly Reaction[]): SharedMessage {
   const { id, timestamp, edited_at, is_assistant, changed_at: _, spoken_by, ...rest } = message
+  const spoken = spoken_by !== null && {
+    username: spoken_by,
+    display_name: nameShown(spoken_by),
+    avatar_color: ASSISTANT_COLOR,
+  }
   return {
     message_id: id,
     ...rest,
-    ...(spoken_by !== null && {
-      username: spoken_by,
-      display_name: nameShown(spoken_by),
-      avatar_color: ASSISTANT_COLOR,
-    }),
+    ...(spoken || (rest.username === FORMER_USER && { is_former: true })),
     timestamp: iso(timestamp),
     edited_at: edited_at === null ? null : iso(edited_at),
     is_assistant: is_assistant === 1,

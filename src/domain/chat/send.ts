@@ -4,6 +4,7 @@ import { insertMessage, messageOfClient, visibleMessage, type Message } from '..
 import { markSpoken } from '../../storage/chat-presence.ts'
 import { enterRoom } from '../../storage/chat-rooms.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import { withinBound } from '../data-bounds.ts'
 import type { Author } from './author.ts'
 import { shareAll, shownTo, type ShownMessage } from './message-view.ts'
 import { noSuchMessage, notMember } from './refusals.ts'
@@ -49,7 +50,7 @@ export async function postIn(
   const { stamp: timestamp } = entered
   const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
   const said = { folded: fold(content), client_id, is_assistant: 0, spoken_by: null }
-  const id = await insertMessage(tx, { ...row, ...said })
+  const id = await withinBound(tx, author.id, 'chat', () => insertMessage(tx, { ...row, ...said }))
   await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
   await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
   const { username, display_name, avatar_color } = author
@@ -70,7 +71,7 @@ export function makeSend({ database, clock, listener }: Parts) {
   return {
     /**
      * Posts a message; the same `client_id` again answers the first one. Faults: `forbidden` for a room the author is not
-     * in, `not_found` for a `reply_to` of another room, `bad_request`.
+     * in, `not_found` for a `reply_to` of another room, `bad_request`, `quota_exceeded`.
      */
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)

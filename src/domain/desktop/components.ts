@@ -20,6 +20,7 @@ import {
   type StoredComponent,
 } from '../../storage/components.ts'
 import type { Database, Writer } from '../../storage/database.ts'
+import { withinBound } from '../data-bounds.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertName, refuse } from './names.ts'
 import { stamp } from './stamp.ts'
@@ -67,6 +68,20 @@ const toComponent = ({ is_active, metadata, updated_at, ...component }: StoredCo
   updated_at: stamp(updated_at),
 })
 
+/** Who changes components, as far as it matters what of: `allowsCode` for scripts (`js`) too. */
+export interface Author {
+  user: number
+  allowsCode: boolean
+}
+
+/** Refuses scripts from who may not bring them: fault `forbidden`. */
+export function assertMayRun({ allowsCode }: Author, type: NewComponent['component_type'] | undefined): void {
+  if (type === 'js' && !allowsCode)
+    throw fault('forbidden', {
+      text: 'A device token puts no component of type js in force: do it on the desktop, or with a token that `svc token mint --allow code` made.',
+    })
+}
+
 /** A component as it is stored. Refuses a name, code or metadata that break a rule: fault `bad_request`. */
 export function readComponent({ component_id, component_type, code, metadata = {} }: NewComponent): ComponentContent {
   assertName('component_id', component_id)
@@ -91,7 +106,9 @@ export async function addVersion(
   const version = newest + 1
   if (version === 1 && (await componentCount(tx, user)) >= MAX_COMPONENTS)
     throw fault('quota_exceeded', { text: `There are ${MAX_COMPONENTS} components already.` })
-  await insertVersion(tx, user, { ...component, version }, KEPT_VERSIONS, now)
+  await withinBound(tx, user, 'components', () =>
+    insertVersion(tx, user, { ...component, version }, KEPT_VERSIONS, now),
+  )
   await activate(tx, user, component.component_id, version)
   return version
 }
@@ -115,12 +132,13 @@ export function makeComponents({ database, clock, audit }: Parts) {
     },
 
     /**
-     * Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`, and `conflict`
-     * when there is another version than the one it is based on.
+     * Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`, `forbidden` for
+     * a script from who brings none, and `conflict` when there is another version than the one it is based on.
      */
-    async save(user: number, component: NewComponent): Promise<number> {
+    async save(author: Author, component: NewComponent): Promise<number> {
       const content = readComponent(component)
-      return database.write((tx) => addVersion(tx, user, content, clock.now(), component.base_version))
+      assertMayRun(author, content.component_type)
+      return database.write((tx) => addVersion(tx, author.user, content, clock.now(), component.base_version))
     },
 
     /** Versions, newest first, with the time each was stored. Fault `not_found` when there is no such component. */
@@ -135,9 +153,11 @@ export function makeComponents({ database, clock, audit }: Parts) {
       }))
     },
 
-    /** Goes back (or forth) to a version. Fault `not_found` when it does not exist any more, or never did. */
-    async activate(user: number, component: string, version: number): Promise<void> {
+    /** Goes back (or forth) to a version. Faults: `not_found` when it does not exist any more, or never did, `forbidden`. */
+    async activate(author: Author, component: string, version: number): Promise<void> {
+      const { user } = author
       await database.write(async (tx) => {
+        assertMayRun(author, (await componentVersion(tx, user, component, version))?.component_type)
         if (!(await activate(tx, user, component, version))) throw fault('not_found')
       })
     },

@@ -12,10 +12,10 @@ export type { Remark } from './app-manifest.ts'
 export { examinePackage, packageLimits, type AppPackage, type Examined } from './app-package.ts'
 export type { RegisteredApp } from './app-registry.ts'
 export type { Release } from './app-releases.ts'
-export { addVersion, readComponent, type NewComponent } from './components.ts'
+export { addVersion, readComponent, type Author, type NewComponent } from './components.ts'
 export { isComponentChange, notedComponents, type ComponentChange } from './noted-components.ts'
 export { assertApp } from './apps.ts'
-export { seedSystemApps } from './system-apps.ts'
+export { isSystemSlug, seedSystemApps } from './system-apps.ts'
 
 interface Parts {
   database: Database

@@ -1,7 +1,7 @@
 import { fault } from '../../contract/errors.ts'
-import { activate, activeComponent, deactivate } from '../../storage/components.ts'
+import { activate, activeComponent, componentVersion, deactivate } from '../../storage/components.ts'
 import type { Writer } from '../../storage/database.ts'
-import { addVersion, readComponent, type NewComponent } from './components.ts'
+import { addVersion, assertMayRun, readComponent, type Author, type NewComponent } from './components.ts'
 
 /** Another version of a component came into force; null where none was, or is. */
 export interface ComponentChange {
@@ -21,15 +21,19 @@ export const notedComponents = {
   /** Stores a version and makes it the active one. Faults: `bad_request`, `quota_exceeded`. */
   async save(tx: Writer, user: number, given: NewComponent, now: number): Promise<ComponentChange> {
     const content = readComponent(given)
+    // Whatever a model was talked into, it brings no scripts.
+    assertMayRun({ user, allowsCode: false }, content.component_type)
     const component = content.component_id
     const before = await activeVersion(tx, user, component)
     return { kind: 'component', component, before, after: await addVersion(tx, user, content, now) }
   },
 
-  /** Puts the version in force that was before. Faults: `conflict` when another is in force by now, `gone`. */
-  async takeBack(tx: Writer, user: number, { component, before, after }: ComponentChange): Promise<ComponentChange> {
+  /** Puts the version in force that was before. Faults: `conflict` when another is in force by now, `gone`, `forbidden`. */
+  async takeBack(tx: Writer, author: Author, { component, before, after }: ComponentChange): Promise<ComponentChange> {
+    const { user } = author
     if ((await activeVersion(tx, user, component)) !== after)
       throw fault('conflict', { text: 'Another version is in force by now.' })
+    if (before !== null) assertMayRun(author, (await componentVersion(tx, user, component, before))?.component_type)
     if (before === null) await deactivate(tx, user, component)
     else if (!(await activate(tx, user, component, before)))
       throw fault('gone', { text: `Version ${before} is not kept any more.` })

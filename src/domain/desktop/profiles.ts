@@ -10,7 +10,8 @@ import {
   renameProfile,
 } from '../../storage/components.ts'
 import type { Database } from '../../storage/database.ts'
-import { addVersion } from './components.ts'
+import { withinBound } from '../data-bounds.ts'
+import { addVersion, assertMayRun, type Author } from './components.ts'
 import { assertName } from './names.ts'
 import { stamp } from './stamp.ts'
 
@@ -57,18 +58,20 @@ export function makeProfiles({ database, clock }: Parts) {
       return database.write(async (tx) => {
         if ((await profileCount(tx, user)) >= MAX_PROFILES)
           throw fault('quota_exceeded', { text: `There are ${MAX_PROFILES} profiles already.` })
-        return insertProfile(tx, user, name, clock.now())
+        return withinBound(tx, user, 'components', () => insertProfile(tx, user, name, clock.now()))
       })
     },
 
     /**
      * Restores each component of a profile as a new version and says how many there are; with `exclusive` all other
-     * components become inactive. Fault `not_found`.
+     * components become inactive. Faults: `not_found`, `quota_exceeded`, and `forbidden` for one with scripts from who brings none.
      */
-    load: (user: number, profile: number, exclusive: boolean): Promise<number> =>
+    load: (author: Author, profile: number, exclusive: boolean): Promise<number> =>
       database.write(async (tx) => {
+        const { user } = author
         const components = await componentsOfProfile(tx, user, profile)
         if (!components) throw fault('not_found')
+        for (const { component_type } of components) assertMayRun(author, component_type)
         if (exclusive) await deactivate(tx, user)
         for (const component of components) await addVersion(tx, user, component, clock.now())
         return components.length

@@ -110,6 +110,12 @@ const systemApps: readonly SystemApp[] = [
     supports_context: true,
   },
   {
+    slug: 'help',
+    name: 'Help',
+    description: 'The documentation of svc.',
+    category: 'utility',
+  },
+  {
     slug: 'apps',
     name: 'Apps',
     description: 'Add apps of your own to the desktop.',

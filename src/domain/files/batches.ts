@@ -1,11 +1,15 @@
 import { badRequest, fault, Fault, isFault } from '../../contract/errors.ts'
-import { FILES_BATCH, UPLOAD_BATCH } from '../../contract/limits.ts'
+import { FILES_BATCH, LATEST_MTIME, UPLOAD_BATCH } from '../../contract/limits.ts'
 import type { FileState } from '../../contract/shapes.ts'
 import { headOf } from '../../storage/changes.ts'
+import type { Staged } from '../../storage/contents.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import type { Change } from './change.ts'
+import type { History } from './history.ts'
+import type { TreeJobs } from './tree-jobs.ts'
 import type { Reach } from './reach.ts'
-import { assertClaim, quotaOf, type Allowance, type Write } from './write.ts'
+import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
+import { assertClaim, type Write } from './write.ts'
 
 /** A file or folder of an archive on its way in. */
 export interface FileEntry {
@@ -45,11 +49,19 @@ export interface Outcome {
 /** What an entry does in its transaction, or why it does nothing. */
 type Step = ((tx: Writer) => Promise<unknown>) | Fault
 
+/** A step with the content that was received for it. */
+interface Prepared {
+  path: string
+  step: Step
+  staged?: Staged | undefined
+  /** The same step with another in place of that content. */
+  storing?: (tx: Writer, staged: Staged) => Promise<unknown>
+}
+
 /** Entries that share a commit. */
 const GROUP = 100
 
 const HASH = /^[0-9a-f]{64}$/
-const MAX_MTIME = 99_999_999_999
 
 interface Parts {
   database: Database
@@ -57,6 +69,8 @@ interface Parts {
   allowance: () => Promise<Allowance>
   write: Write
   change: Change
+  jobs: Pick<TreeJobs, 'settle'>
+  history: Pick<History, 'grown'>
 }
 
 function outcome(index: number, path: string, refused?: Fault): Outcome {
@@ -84,11 +98,11 @@ function expectationOf(ifSha256: string | undefined) {
 }
 
 /** Says what is to be done for an operation. Faults of the operation itself. */
-function stepFor(
+async function stepFor(
   { reach, change }: Pick<Parts, 'reach' | 'change'>,
   user: number,
   { op, path, from, to, if_sha256: sha256, if_empty: ifEmpty }: Operation,
-): Step {
+): Promise<Step> {
   if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('if_sha256', 'must be a SHA-256 in hex')
   const given = (name: string, text: string | undefined) => {
     if (text === undefined) throw badRequest(name, 'is missing')
@@ -104,13 +118,27 @@ function stepFor(
   }
   if (op !== 'move') throw badRequest('op', 'must be "delete", "mkdir" or "move"')
   const [source, target] = [given('from', from), given('to', to)]
-  return (tx) => change.moveIn(tx, user, source, target, { sha256 })
+  const measured = await change.measure(user, source)
+  return (tx) => change.moveIn(tx, user, source, target, { sha256, measured })
 }
 
-/** Many changes in one request. Each is done or refused on its own; those of a group share one commit. */
-export const makeBatches = ({ database, reach, allowance, write, change }: Parts) => {
+/** Commits groups of prepared entries, each entry on its own. */
+function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   /** Runs the steps of one group, in order. */
-  async function run(steps: { path: string; step: Step }[], first: number): Promise<Outcome[]> {
+  async function run(steps: readonly Prepared[], first: number): Promise<Outcome[]> {
+    try {
+      const outcomes = await commit(steps, first)
+      for (const [offset, { ok }] of outcomes.entries()) {
+        const { staged } = steps[offset]!
+        if (ok && staged) write.keep(staged)
+      }
+      return outcomes
+    } finally {
+      for (const { staged } of steps) if (staged) await write.settle(staged)
+    }
+  }
+
+  async function commit(steps: readonly Prepared[], first: number): Promise<Outcome[]> {
     return database.write(async (tx) => {
       const inOrder = async (attempt: (step: () => Promise<unknown>) => Promise<unknown>) => {
         const done: Outcome[] = []
@@ -126,20 +154,54 @@ export const makeBatches = ({ database, reach, allowance, write, change }: Parts
     })
   }
 
+  return run
+}
+
+/** Makes the large content of an entry durable, or refuses it. It is judged by what is there, so what waits goes first. */
+async function publish(write: Write, prepared: Prepared, flush: () => Promise<void>): Promise<Prepared> {
+  const { path, staged, storing } = prepared
+  if (!staged?.arrival || !storing) return prepared
+  try {
+    await flush()
+    const refused = await orFault(() => write.publish(staged, storing))
+    if (!(refused instanceof Fault)) return prepared
+    await write.settle(staged)
+    return { path, step: refused }
+  } catch (error) {
+    await write.settle(staged)
+    throw error
+  }
+}
+
+/** Many changes in one request. Each is done or refused on its own; those of a group share one commit. */
+export const makeBatches = ({ database, reach, allowance, write, change, jobs, history }: Parts) => {
+  const run = makeRun({ database, write })
   const cursorOf = async (user: number) => (await headOf(database.read, user))!.seq
 
   /** Receives an entry's content, and says what is to be done with it. */
-  async function stepOf(user: number, entry: FileEntry, quota: number): Promise<Step> {
+  async function prepare(user: number, entry: FileEntry, quota: number): Promise<Prepared> {
     const { path, kind, mtime, sha256, ifSha256, body } = entry
     const address = reach.address(path)
-    if (kind === 'directory') return (tx) => change.makeFolderIn(tx, user, address)
+    if (kind === 'directory') return { path, step: (tx) => change.makeFolderIn(tx, user, address) }
     if (kind === 'other') throw fault('bad_request', { text: 'Only files and folders can be uploaded.' })
-    if (mtime > MAX_MTIME) throw badRequest('mtime', 'lies too far in the future')
+    if (mtime > LATEST_MTIME) throw badRequest('mtime', 'lies too far in the future')
     if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('SVC.sha256', 'must be a SHA-256 in hex')
     const expectation = expectationOf(ifSha256)
-    const staged = await write.receive(body)
-    assertClaim({ staged, claimed: { sha256 } })
-    return (tx) => write.writeIn(tx, user, address, { staged, mtime, expectation }, quota)
+    const staged = await write.receive(body, {
+      user,
+      most: quota < 0 ? Infinity : quota,
+      quota,
+      refusal: () => quotaExceeded(quota),
+    })
+    try {
+      assertClaim({ staged, claimed: { sha256 } })
+    } catch (error) {
+      await write.settle(staged)
+      throw error
+    }
+    const storing = (tx: Writer, content: Staged) =>
+      write.writeIn(tx, user, address, { staged: content, mtime, expectation }, quota)
+    return { path, staged, storing, step: (tx) => storing(tx, staged) }
   }
 
   return {
@@ -150,23 +212,38 @@ export const makeBatches = ({ database, reach, allowance, write, change }: Parts
     async uploadAll(user: number, entries: AsyncIterable<FileEntry>): Promise<{ results: Outcome[]; cursor: number }> {
       const quota = await quotaOf(database.read, user, allowance)
       const results: Outcome[] = []
-      let group: { path: string; step: Step }[] = []
+      let group: Prepared[] = []
       const flush = async () => {
-        if (group.length > 0) results.push(...(await run(group, results.length)))
+        // Taken first: a group whose commit is refused as a whole is not tried again.
+        const flushed = group
         group = []
+        if (flushed.length === 0) return
+        results.push(...(await run(flushed, results.length)))
+        await history.grown(
+          user,
+          flushed.reduce((sum, { staged }) => sum + (staged?.size ?? 0), 0),
+        )
       }
       try {
         for await (const entry of entries) {
           if (results.length + group.length >= UPLOAD_BATCH.max_entries) throw fault('too_many_operations')
-          group.push({ path: entry.path, step: await orFault(() => stepOf(user, entry, quota)) })
-          if (group.length >= GROUP) await flush()
+          const prepared = await orFault(() => prepare(user, entry, quota))
+          const ready =
+            prepared instanceof Fault ? { path: entry.path, step: prepared } : await publish(write, prepared, flush)
+          group.push(ready)
+          // A large content takes room of the disk, which others of the account must not wait for.
+          if (group.length >= GROUP || ready.staged?.arrival) await flush()
         }
         await flush()
       } catch (error) {
-        if (!isFault(error)) throw error
+        if (!isFault(error)) {
+          for (const { staged } of group) if (staged) await write.settle(staged)
+          throw error
+        }
         await flush()
         throw fault(error.code, { ...error.extra, text: error.message, fields: { ...error.extra.fields, results } })
       }
+      await jobs.settle(user)
       return { results, cursor: await cursorOf(user) }
     },
 
@@ -181,6 +258,7 @@ export const makeBatches = ({ database, reach, allowance, write, change }: Parts
         }))
         results.push(...(await run(await Promise.all(group), first)))
       }
+      await jobs.settle(user)
       return { results, cursor: await cursorOf(user) }
     },
   }

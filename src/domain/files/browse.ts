@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { iso } from '../../base/clock.ts'
+import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import { formatSize } from '../../base/sizes.ts'
+import { sortInTurns, turn } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { headOf } from '../../storage/changes.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database, Reader } from '../../storage/database.ts'
-import { entriesOf, mtimeOf, type Entry } from '../../storage/files.ts'
+import { entriesAfter, mtimeOf, type Entry } from '../../storage/files.ts'
 import { folderAt } from './folder-at.ts'
 import { factsOf, type FileFacts } from './look.ts'
 import { mimeOf } from './mime.ts'
@@ -13,7 +15,7 @@ import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } 
 import type { Reach } from './reach.ts'
 import { foldersFor } from './rooms.ts'
 import type { Tree } from './tree.ts'
-import { quotaOf, type Allowance } from './write.ts'
+import { quotaOf, type Allowance } from './allowance.ts'
 
 export interface Item {
   /** Where it is asked for: names the item within its folder, whatever it is called; 0 for `/Teamchat`, below it that of the room. */
@@ -24,6 +26,9 @@ export interface Item {
   modified: string
   mime?: string
 }
+
+/** Entries of a folder that are read and shown at one go. */
+const PART = 1_000
 
 /** Largest text that is read as one, in bytes. */
 const TEXT_MAX = 5 * 1_048_576
@@ -64,30 +69,54 @@ async function textOf(contents: Contents, sha256: string): Promise<string> {
   return bytes.toString()
 }
 
+/** Which folder is to be listed, and how. */
+interface Look {
+  user: number
+  segments: Segments
+  ids: boolean
+  parts: number
+}
+
 /** Looking around in all trees, the account's own and those of its rooms. */
 export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts) => {
+  // A long listing of an account holds one snapshot, however many it asks for.
+  const exclusively = makeKeyedMutex<number>()
   /** Runs `look` where membership and files are seen at one moment; the own tree needs no such moment. */
   const seen = <T>(segments: Segments, look: (on: Reader) => Promise<T>): Promise<T> =>
     isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
 
-  async function entriesAt(on: Reader, user: number, segments: Segments): Promise<Entry[]> {
-    const node = await folderAt({ tree, reach }, on, user, segments)
-    return node === undefined ? [] : entriesOf(on, node)
+  /** Items of a folder; undefined, and no more read, when there are more parts than `parts`. */
+  async function itemsAt(
+    on: Reader,
+    { user, segments, parts }: Look,
+    show: (entry: Entry) => Item,
+  ): Promise<Item[] | undefined> {
+    const parent = await folderAt({ tree, reach }, on, user, segments)
+    const items: Item[] = []
+    for (let after = '', read = 1; parent !== undefined; read += 1) {
+      const entries = await entriesAfter(on, { parent, after, limit: PART })
+      for (const entry of entries) items.push(show(entry))
+      if (entries.length < PART) break
+      if (read === parts) return undefined
+      after = entries.at(-1)!.name_key
+      // The rows are the snapshot's; others may have their turn meanwhile.
+      await turn()
+    }
+    return items
   }
 
-  async function listIn(on: Reader, user: number, segments: Segments, ids: boolean): Promise<Item[]> {
+  /** What a folder holds; undefined when that has more parts than `parts`. */
+  async function listIn(on: Reader, look: Look): Promise<Item[] | undefined> {
+    const { user, segments, ids } = look
     const [showEntry, showFolder] = ids ? [numbered(toItem), numbered(folder)] : [toItem, folder]
-    if (!isReserved(segments[0])) {
-      const root = await tree.root(on, user)
-      const nodes = await entriesAt(on, user, segments)
-      if (segments.length > 0) return nodes.map(showEntry)
-      // As new as its newest room, and as old as the account when there is none.
-      const times = (await foldersFor(on, user)).map(({ modified }) => modified)
-      const modified = [iso((await mtimeOf(on, root)) * 1_000), ...times].sort().at(-1)!
-      return [showFolder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified }), ...nodes.map(showEntry)]
-    }
-    if (segments.length === 1) return (await foldersFor(on, user)).map(showFolder)
-    return (await entriesAt(on, user, segments)).map(showEntry)
+    if (isReserved(segments[0]) && segments.length === 1) return (await foldersFor(on, user)).map(showFolder)
+    const items = await itemsAt(on, look, showEntry)
+    if (segments.length > 0 || !items) return items
+    // As new as its newest room, and as old as the account when there is none.
+    const times = (await foldersFor(on, user)).map(({ modified }) => modified)
+    const created = iso((await mtimeOf(on, await tree.root(on, user))) * 1_000)
+    items.push(showFolder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified: [created, ...times].sort().at(-1)! }))
+    return items
   }
 
   async function facts(user: number, path: string): Promise<FileFacts> {
@@ -116,7 +145,10 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     /** What a folder holds, directories first, then by name; with `ids` where they are asked for. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string, { ids = false } = {}): Promise<Item[]> {
       const segments = segmentsOf(path)
-      return (await seen(segments, (on) => listIn(on, user, segments, ids))).sort(order)
+      const look = { user, segments, ids, parts: Infinity }
+      const own = isReserved(segments[0]) ? undefined : await listIn(database.read, { ...look, parts: 1 })
+      const items = own ?? (await exclusively(user, () => database.snapshot((on) => listIn(on, look))))
+      return sortInTurns(items!, order)
     },
 
     /** The folder of a room below `/Teamchat`, as this account sees it. Fault `not_found` for a room of others. */

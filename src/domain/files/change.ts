@@ -2,19 +2,36 @@ import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/changes.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-import { extentOf, hasChildren, moveNode, type Node } from '../../storage/files.ts'
-import { dropEntry, recordTrashed, trashNode } from '../../storage/trash.ts'
+import { extentOf, hasChildren, isLarger, moveNode, type Extent, type Node } from '../../storage/files.ts'
+import { recordTrashed, trashNode } from '../../storage/trash.ts'
+import { beginEntry, extentBelow, isFilling, setState } from '../../storage/tree-slices.ts'
+import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, type Segments } from './paths.ts'
 import { expect } from './preconditions.ts'
 import { assertOneKind, assertOneTree, type Address, type Reach } from './reach.ts'
 import { insertFolder, recordNodes, type Spot, type Tree } from './tree.ts'
+import type { TreeJobs } from './tree-jobs.ts'
 
 interface Parts {
   database: Database
   clock: Clock
   tree: Tree
   reach: Reach
+  bounds: Bounds
+  jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
+
+/** What was found of a folder before the transaction that moves it. */
+export interface Measured {
+  node: number
+  extent: Extent
+}
+
+/** Most nodes that are measured inside a transaction. */
+const MEASURED_INSIDE = 1_000
+
+/** Most nodes that are deleted in the transaction that decides it; what is larger is finished in slices. */
+const AT_ONCE = 50
 
 interface RemovalTerms {
   sha256?: string | undefined
@@ -26,14 +43,25 @@ interface RemovalTerms {
 export const isWithin = (inner: Segments, outer: Segments): boolean =>
   outer.length < inner.length && outer.every((name, depth) => nameKey(name) === nameKey(inner[depth]!))
 
+/** Whether what is below a place can be named below another one too, however far it reaches. */
+const isNoFurther = (from: Segments, to: Segments): boolean =>
+  to.length <= from.length && Buffer.byteLength(pathOf(to)) <= Buffer.byteLength(pathOf(from))
+
 async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalTerms): Promise<void> {
   if (sha256 !== undefined) expect(node, { sha256 })
   if (ifEmpty && node.type === 'file') throw fault('conflict', { text: 'It is a file, not an empty folder.' })
   if (ifEmpty && (await hasChildren(tx, node.id))) throw fault('not_empty')
 }
 
-/** Takes a node with everything below it out of its tree, into the trash; returns the entry there. */
+/**
+ * Takes a node with everything below it out of its tree, into the trash; returns the entry there. Of a large tree only the
+ * top is marked, which hides all of it; the rest is left to `TreeJobs`. Fault `busy` while the tree is still being filled.
+ */
 async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, now: number): Promise<number> {
+  if (node.type === 'directory' && (await isFilling(tx, user, node.id)))
+    throw fault('busy', { text: 'The folder is still being restored or copied.', retryAfter: 5 })
+  if (node.type === 'directory' && (await isLarger(tx, node.id, AT_ONCE)))
+    return beginEntry(tx, node.id, { user, path: pathOf(segments), state: 'marking' }, now)
   const { entry, nodes, bytes } = await trashNode(tx, node, { user, path: pathOf(segments) }, now)
   for (const [payer, count] of bytes) if (payer !== user) await advance(tx, payer, 0, -count)
   const own = bytes.get(user) ?? 0
@@ -42,50 +70,74 @@ async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, n
   return entry
 }
 
+/** Changes of trees as steps of a transaction. */
+const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
+  /** The entry of the trash; undefined when there was nothing. */
+  async discardIn(tx: Writer, user: number, address: Address, when: RemovalTerms = {}): Promise<number | undefined> {
+    const spot = await reach.spot(tx, user, address)
+    const node = await tree.find(tx, spot)
+    if (!node) return undefined
+    await assertTerms(tx, node, when)
+    jobs.soon(user)
+    return discard(tx, spot, node, clock.now())
+  },
+
+  async makeFolderIn(tx: Writer, user: number, address: Address): Promise<boolean> {
+    const spot = await reach.spot(tx, user, address)
+    const now = clock.now()
+    const { parent, name, node, made } = await tree.makePlace(tx, spot, now)
+    if (node?.type === 'file') throw fault('exists', { text: 'There is a file with that name.' })
+    if (node) return false
+    await bounds.claim(tx, user, 1)
+    const folder = await insertFolder(tx, spot, parent, name, now)
+    await recordNodes(tx, spot, [...made, folder], 0, now)
+    return true
+  },
+
+  /** Measures a folder that is to be moved, while others have their turn: in the transaction that would take too long. */
+  async measure(user: number, from: Address): Promise<Measured | undefined> {
+    const node = await tree.find(database.read, await reach.spot(database.read, user, from))
+    if (node?.type !== 'directory') return undefined
+    return { node: node.id, extent: await extentBelow(database.read, node.id) }
+  },
+
+  async moveIn(
+    tx: Writer,
+    user: number,
+    from: Address,
+    to: Address,
+    { measured, ...when }: { sha256?: string | undefined; measured?: Measured | undefined },
+  ) {
+    const source = await reach.spot(tx, user, from)
+    const target = await reach.spot(tx, user, to)
+    assertOneTree(source, target)
+    const node = await tree.find(tx, source)
+    if (!node) throw fault('not_found')
+    expect(node, when)
+    if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
+    if (node.type === 'directory' && !isNoFurther(source.segments, target.segments)) {
+      if (measured?.node !== node.id && (await isLarger(tx, node.id, MEASURED_INSIDE)))
+        throw fault('busy', { text: 'The folder holds too much to be moved together with other changes.' })
+      assertReach(target.segments, measured?.node === node.id ? measured.extent : await extentOf(tx, node.id))
+    }
+    const now = clock.now()
+    const place = await tree.makePlace(tx, target, now)
+    // The same node is no obstacle: two spellings of one name differ in their Unicode form only.
+    if (place.node && (place.node.id !== node.id || place.name === node.name)) throw fault('exists')
+    await moveNode(tx, node.id, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
+    await recordNodes(tx, target, [...place.made, node.id], 0, now)
+  },
+})
+
 /** Changing trees without new contents. What ends in `In` is one step of a transaction. */
-export const makeChange = ({ database, clock, tree, reach }: Parts) => {
+export const makeChange = (parts: Parts) => {
+  const { database, clock, tree, reach, jobs } = parts
+  const steps = makeSteps(parts)
   const changes = {
-    /** The entry of the trash; undefined when there was nothing. */
-    async discardIn(tx: Writer, user: number, address: Address, when: RemovalTerms = {}): Promise<number | undefined> {
-      const spot = await reach.spot(tx, user, address)
-      const node = await tree.find(tx, spot)
-      if (!node) return undefined
-      await assertTerms(tx, node, when)
-      return discard(tx, spot, node, clock.now())
-    },
-
+    ...steps,
     removeIn: async (tx: Writer, user: number, address: Address, when: RemovalTerms): Promise<boolean> =>
-      (await changes.discardIn(tx, user, address, when)) !== undefined,
-
-    async makeFolderIn(tx: Writer, user: number, address: Address): Promise<boolean> {
-      const spot = await reach.spot(tx, user, address)
-      const now = clock.now()
-      const { parent, name, node, made } = await tree.makePlace(tx, spot, now)
-      if (node?.type === 'file') throw fault('exists', { text: 'There is a file with that name.' })
-      if (node) return false
-      const folder = await insertFolder(tx, spot, parent, name, now)
-      await recordNodes(tx, spot, [...made, folder], 0, now)
-      return true
-    },
-
-    async moveIn(tx: Writer, user: number, from: Address, to: Address, when: { sha256?: string | undefined }) {
-      const source = await reach.spot(tx, user, from)
-      const target = await reach.spot(tx, user, to)
-      assertOneTree(source, target)
-      const node = await tree.find(tx, source)
-      if (!node) throw fault('not_found')
-      expect(node, when)
-      if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
-      if (node.type === 'directory') assertReach(target.segments, await extentOf(tx, node.id))
-      const now = clock.now()
-      const place = await tree.makePlace(tx, target, now)
-      // The same node is no obstacle: two spellings of one name differ in their Unicode form only.
-      if (place.node && (place.node.id !== node.id || place.name === node.name)) throw fault('exists')
-      await moveNode(tx, node.id, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
-      await recordNodes(tx, target, [...place.made, node.id], 0, now)
-    },
+      (await steps.discardIn(tx, user, address, when)) !== undefined,
   }
-
   return {
     ...changes,
 
@@ -95,7 +147,9 @@ export const makeChange = ({ database, clock, tree, reach }: Parts) => {
      */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.address(path, 'thing')
-      return database.write((tx) => changes.removeIn(tx, user, address, when))
+      const removed = await database.write((tx) => changes.removeIn(tx, user, address, when))
+      await jobs.settle(user)
+      return removed
     },
 
     /**
@@ -104,13 +158,17 @@ export const makeChange = ({ database, clock, tree, reach }: Parts) => {
      */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.address(path, 'thing')
-      return database.write(async (tx) => {
+      const erased = await database.write(async (tx) => {
         const spot = await reach.spot(tx, user, address)
         const node = await tree.find(tx, spot)
         if (!node) return false
-        await dropEntry(tx, await discard(tx, spot, node, clock.now()))
+        const now = clock.now()
+        const entry = await discard(tx, spot, node, now)
+        if (!(await setState(tx, entry, 'marking', 'erasing', now))) await setState(tx, entry, 'kept', 'dropping', now)
         return true
       })
+      await jobs.settle(user)
+      return erased
     },
 
     /** Creates a folder and its missing parents; false when it was there. Faults: `bad_path`, `exists` for a file. */
@@ -125,7 +183,8 @@ export const makeChange = ({ database, clock, tree, reach }: Parts) => {
      */
     async move(user: number, from: string, to: string, when: { sha256?: string | undefined } = {}): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
-      await database.write((tx) => changes.moveIn(tx, user, source, target, when))
+      const measured = await changes.measure(user, source)
+      await database.write((tx) => changes.moveIn(tx, user, source, target, { ...when, measured }))
     },
   }
 }

@@ -2,12 +2,17 @@ import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/changes.ts'
 import type { Database, Writer } from '../../storage/database.ts'
-import { extentOf, insertNode, recordSubtree, subtreeOf, type Node } from '../../storage/files.ts'
+import { extentOf, insertNode, isLarger, recordSubtree, subtreeOf, type Node } from '../../storage/files.ts'
+import { beginEntry, extentBelow, nodesBelow, presentContents, setState, SLICE } from '../../storage/tree-slices.ts'
+import type { Heavy } from '../heavy.ts'
+import type { Bounds } from './bounds.ts'
 import { addressesOf, isWithin } from './change.ts'
 import { assertReach, nameKey } from './paths.ts'
 import { assertOneTree, type Address, type Reach } from './reach.ts'
+import { placeEntry } from './trash.ts'
+import type { TreeJobs } from './tree-jobs.ts'
 import { recordNodes, type Place, type Spot, type Tree } from './tree.ts'
-import { assertWithin, quotaOf, type Allowance } from './write.ts'
+import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
 
 interface Parts {
   database: Database
@@ -15,53 +20,150 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
+  bounds: Bounds
+  heavy: Heavy
+  jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
 
-/** Files and folders of one copy: what costs no quota would otherwise double with each copy of a folder into another. */
-const COPY_MAX = 20_000
+/** Most nodes that are copied in one transaction; what is larger is put together in slices, out of sight. */
+const AT_ONCE = 200
 
-/** Rows after which a long copy lets others have their turn. */
-const TURN = 500
+interface CopyOf {
+  parent: number
+  name: string
+  /** The trash entry that hides it. */
+  entry: number | null
+}
+
+/** Inserts a copy of one node for the account that copies. */
+function insertCopy(tx: Writer, node: Node, { user, room }: Spot, { parent, name, entry }: CopyOf, now: number) {
+  const { type, sha256, size, mtime } = node
+  const place = { parent_id: parent, name, name_key: nameKey(name), trash_id: entry }
+  return insertNode(tx, { user_id: user, room_id: room, ...place, type, sha256, size, mtime }, now)
+}
 
 /** Inserts the nodes of a tree once more below another place; returns the id of the copy's top. */
-async function insertCopies(tx: Writer, nodes: Node[], { user, room }: Spot, { parent, name }: Place, now: number) {
+async function insertCopies(tx: Writer, nodes: Node[], target: Spot, { parent, name }: Place, now: number) {
   const copies = new Map<number, number>()
   for (const [index, node] of nodes.entries()) {
-    const place =
-      index === 0 ? { parent_id: parent, name } : { parent_id: copies.get(node.parent_id!)!, name: node.name }
-    const { type, sha256, size, mtime } = node
-    const copy = { user_id: user, room_id: room, ...place, name_key: nameKey(place.name), type, sha256, size, mtime }
-    copies.set(node.id, await insertNode(tx, copy, now))
-    if (index % TURN === TURN - 1) await new Promise((resolve) => setImmediate(resolve))
+    const copy = index === 0 ? { parent, name } : { parent: copies.get(node.parent_id!)!, name: node.name }
+    copies.set(node.id, await insertCopy(tx, node, target, { ...copy, entry: null }, now))
   }
   return copies.get(nodes[0]!.id)!
 }
 
+/** Putting copies together out of sight. */
+function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
+  /** Everything to be copied as it is at one moment, folders before what they hold. */
+  const listing = (top: number): Promise<Node[]> =>
+    database.snapshot(async (at) => {
+      const nodes: Node[] = []
+      for await (const page of nodesBelow(at, top)) for (const node of page) nodes.push(node)
+      return nodes
+    })
+
+  /** Puts a copy together out of sight, slice by slice; returns the trash entry that hides it, and its bytes. */
+  async function stage(user: number, top: Node, target: Spot) {
+    const nodes = await listing(top.id)
+    const copies = new Map<number, number>()
+    let bytes = 0
+    const entry = await database.write(async (tx) => {
+      const now = clock.now()
+      await bounds.claim(tx, user, nodes.length)
+      // Where it stands meanwhile is of no account, because nobody sees it.
+      const copy = await insertCopy(tx, top, target, { parent: target.root!, name: top.name, entry: HIDDEN }, now)
+      copies.set(top.id, copy)
+      return beginEntry(tx, copy, { user, path: '/', state: 'staging' }, now)
+    })
+    try {
+      for (let at = 0; at < nodes.length; at += SLICE) {
+        const slice = nodes.slice(at, at + SLICE)
+        const work = async (tx: Writer) => {
+          const now = clock.now()
+          if (!(await setState(tx, entry, 'staging', 'staging', now))) throw fault('conflict')
+          await assertContents(tx, slice)
+          for (const node of slice) {
+            const copy = { parent: copies.get(node.parent_id!)!, name: node.name, entry }
+            copies.set(node.id, await insertCopy(tx, node, target, copy, now))
+          }
+        }
+        await heavy.slice(() => database.write(work))
+        bytes += slice.reduce((sum, { size }) => sum + size, 0)
+      }
+    } catch (error) {
+      await giveUp(user, entry)
+      throw error
+    }
+    return { entry, bytes, copy: copies.get(top.id)! }
+  }
+
+  async function giveUp(user: number, entry: number): Promise<void> {
+    await database.write((tx) => setState(tx, entry, 'staging', 'dropping', clock.now()))
+    await jobs.settle(user)
+  }
+
+  return { stage, giveUp }
+}
+
 /** Copying inside one tree: rows only, the contents are shared. */
-export const makeCopy = ({ database, clock, tree, reach, allowance }: Parts) => {
-  async function copyIn(tx: Writer, user: number, from: Address, to: Address, quota: number): Promise<void> {
+export const makeCopy = (parts: Parts) => {
+  const { database, clock, tree, reach, allowance, bounds, heavy, jobs } = parts
+  const { stage, giveUp } = makeStaging(parts)
+
+  /** Both spots of a copy, and what is to be copied. */
+  async function lookUp(tx: Writer | Database['read'], user: number, from: Address, to: Address) {
     const source = await reach.spot(tx, user, from)
     const target = await reach.spot(tx, user, to)
     assertOneTree(source, target)
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be copied into itself')
+    return { target, node }
+  }
+
+  /** A copy in one transaction. Fault `too_many_operations` for a large one. */
+  async function copyIn(tx: Writer, user: number, from: Address, to: Address, quota: number): Promise<void> {
+    const { target, node } = await lookUp(tx, user, from, to)
+    if (await isLarger(tx, node.id, AT_ONCE)) {
+      const text = `A copy together with other changes may have at most ${AT_ONCE} files and folders.`
+      throw fault('too_many_operations', { text })
+    }
     assertReach(target.segments, await extentOf(tx, node.id))
     const now = clock.now()
-    const nodes = await subtreeOf(tx, node.id, COPY_MAX + 1)
-    if (nodes.length > COPY_MAX) {
-      throw fault('too_many_operations', { text: `A copy may have at most ${COPY_MAX} files and folders.` })
-    }
+    const nodes = await subtreeOf(tx, node.id, AT_ONCE)
     const place = await tree.makePlace(tx, target, now)
     if (place.node) throw fault('exists')
     const bytes = nodes.reduce((sum, { size }) => sum + size, 0)
     const made = await recordNodes(tx, target, place.made, bytes, now)
     // Before the work: what does not fit is known from the sum.
     assertWithin(quota, made.used_bytes, bytes)
+    await bounds.claim(tx, user, nodes.length)
     const top = await insertCopies(tx, nodes, target, place, now)
     if (target.room !== null) return
     const { seq } = await advance(tx, user, nodes.length)
     await recordSubtree(tx, user, top, seq, nodes.length, now)
+  }
+
+  /** A large copy: put together out of sight, shown by one transaction, and filled in slices. */
+  async function copyLarge(user: number, from: Address, to: Address, quota: number): Promise<void> {
+    const { target, node } = await lookUp(database.read, user, from, to)
+    assertReach(target.segments, await extentBelow(database.read, node.id))
+    if (await tree.find(database.read, target)) throw fault('exists')
+    const { entry, bytes, copy } = await stage(user, node, target)
+    try {
+      await database.write(async (tx) => {
+        const spot = await reach.spot(tx, user, to)
+        assertOneTree(spot, target)
+        if (!(await setState(tx, entry, 'staging', 'reviving', clock.now()))) throw fault('conflict')
+        await placeEntry({ tree, clock }, tx, spot, { node_id: copy })
+        const { used_bytes: used } = await advance(tx, user, 0)
+        assertWithin(quota, used + bytes, bytes)
+      })
+    } catch (error) {
+      await giveUp(user, entry)
+      throw error
+    }
+    await jobs.settle(user)
   }
 
   return {
@@ -70,12 +172,25 @@ export const makeCopy = ({ database, clock, tree, reach, allowance }: Parts) => 
     /**
      * Copies a file or a folder with everything below it, creating missing folders of the target. Faults: `bad_path`,
      * `not_found`, `exists` when the target is taken, `bad_request` for a folder into itself, `quota_exceeded`,
-     * `too_many_operations`, `cross_domain`.
+     * `too_many_files`, `cross_domain`, `busy` when the account has begun too many large ones, and `conflict` when what is
+     * copied was removed for good meanwhile.
      */
     async copy(user: number, from: string, to: string): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
       const quota = await quotaOf(database.read, user, allowance)
-      await database.write((tx) => copyIn(tx, user, source, target, quota))
+      const { node } = await lookUp(database.read, user, source, target)
+      if (!(await isLarger(database.read, node.id, AT_ONCE)))
+        return database.write((tx) => copyIn(tx, user, source, target, quota))
+      return heavy.run(user, () => copyLarge(user, source, target, quota))
     },
   }
+}
+
+/** The mark of a node in the same transaction until its entry is made. */
+const HIDDEN = -1
+
+/** Refuses to copy contents that were removed for good since they were listed. Fault `conflict`. */
+async function assertContents(tx: Writer, nodes: readonly Node[]): Promise<void> {
+  const hashes = [...new Set(nodes.flatMap(({ sha256 }) => sha256 ?? []))]
+  if (hashes.length > 0 && (await presentContents(tx, hashes)).size < hashes.length) throw fault('conflict')
 }

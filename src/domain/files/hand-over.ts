@@ -1,11 +1,9 @@
 import { fault, isFault } from '../../contract/errors.ts'
-import { advance } from '../../storage/changes.ts'
 import type { Reader, Writer } from '../../storage/database.ts'
-import { childOf, extentOf, giveTree, hasChildren, recordSubtree, rootOf } from '../../storage/files.ts'
-import { giveRoomFiles } from '../../storage/room-files.ts'
-import { dropAllTrashOf } from '../../storage/trash.ts'
-import { assertReach, nameKey, pathOf } from './paths.ts'
-import { insertFolder } from './tree.ts'
+import { childOf, hasChildren, rootOf, type Extent } from '../../storage/files.ts'
+import { moveRoot } from '../../storage/removals.ts'
+import { extentBelow } from '../../storage/tree-slices.ts'
+import { assertReach, nameKey } from './paths.ts'
 
 /** What an account came by from another one. */
 export interface Handover {
@@ -36,40 +34,37 @@ async function freeName(on: Reader, folder: number, whose: string): Promise<stri
   }
 }
 
-/**
- * Gives the files of an account that is about to be removed to another one: the own tree with its versions as a folder in
- * the root, what lies in chat rooms where it is. What is in the trash goes for good, because its owner deleted it. Quotas
- * are no obstacle. Throws `conflict` when a path would become too long to be named.
- */
-export async function handOverFiles(tx: Writer, from: Giver, to: number, now: number): Promise<Handover> {
-  await dropAllTrashOf(tx, from.id)
-  const rooms = await giveRoomFiles(tx, from.id, to)
-  const { folder, nodes, bytes } = await handOverTree(tx, from, to, now)
-  const { used_bytes } = await advance(tx, to, 0, rooms.bytes)
-  return { folder, nodes, bytes, room_files: rooms.files, room_bytes: rooms.bytes, used_bytes }
-}
+/** How far the own files of an account reach, for `handOverFolder`. */
+export const handOverExtent = async (on: Reader, from: number): Promise<Extent> =>
+  extentBelow(on, await rootOf(on, from))
 
-/** Name of the folder that the own files of an account become in another one; null when there are none. Throws as above. */
-export async function handOverFolder(on: Reader, from: Giver, to: number): Promise<string | null> {
-  const source = await rootOf(on, from.id)
-  if (!(await hasChildren(on, source))) return null
+/**
+ * Name of the folder that the own files of an account become in another one; null when there are none. Throws `conflict`
+ * when a path would become too long to be named.
+ */
+export async function handOverFolder(on: Reader, from: Giver, to: number, extent: Extent): Promise<string | null> {
+  if (!(await hasChildren(on, await rootOf(on, from.id)))) return null
   const name = await freeName(on, await rootOf(on, to), from.username)
-  assertNameable(name, await extentOf(on, source))
+  assertNameable(name, extent)
   return name
 }
 
-async function handOverTree(tx: Writer, from: Giver, to: number, now: number) {
-  const name = await handOverFolder(tx, from, to)
-  if (name === null) return { folder: null, nodes: 0, bytes: 0 }
-  const root = await rootOf(tx, to)
-  const folder = await insertFolder(tx, { user: to, room: null, root }, root, name, now)
-  const given = await giveTree(tx, from.id, to, folder)
-  const { seq } = await advance(tx, to, given.nodes + 1, given.bytes)
-  await recordSubtree(tx, to, folder, seq, given.nodes + 1, now)
-  return { folder: pathOf([name]), ...given }
+/**
+ * Makes the own tree of an account that is being removed a folder in the root of another one, which owns the folder itself
+ * from then on; what it holds follows slice by slice. Quotas are no obstacle. Returns the folder's name, as above.
+ */
+export async function beginHandOver(
+  tx: Writer,
+  from: Giver,
+  to: number,
+  { extent, now }: { extent: Extent; now: number },
+): Promise<string | null> {
+  const name = await handOverFolder(tx, from, to, extent)
+  if (name !== null) await moveRoot(tx, { from: from.id, to }, { name, name_key: nameKey(name) }, now)
+  return name
 }
 
-function assertNameable(name: string, extent: { depth: number; bytes: number }): void {
+function assertNameable(name: string, extent: Extent): void {
   try {
     assertReach([name], extent)
   } catch (error) {

@@ -4,6 +4,8 @@ import { headOf, newestOf } from '../../storage/changes.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database, Reader } from '../../storage/database.ts'
 import { filesAfter, foldersOf, type Node } from '../../storage/files.ts'
+import { JsonList } from '../json-list.ts'
+import { turn } from '../turn.ts'
 import { segmentsOf } from './paths.ts'
 import { FILES_TABLE, type Tree } from './tree.ts'
 
@@ -50,26 +52,23 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
   return database.snapshot(async (at) => {
     const { seq } = (await headOf(at, user))!
     const paths = await folderPaths(at, user, await tree.root(at, user))
-    const pieces = [Buffer.from(`${JSON.stringify({ ok: true, ...extra, cursor: seq }).slice(0, -1)},"files":[`)]
-    let separator = ''
+    const files = new JsonList()
     for (let after = 0; ;) {
       const rows = await filesAfter(at, user, after, PAGE)
-      const entries = rows.flatMap(({ parent_id, name, size, sha256, mtime }) => {
-        const folder = paths.get(parent_id)
-        return folder === undefined ? [] : { path: `${folder}/${name}`, size, sha256, mtime }
-      })
-      if (entries.length > 0) {
-        pieces.push(Buffer.from(separator + JSON.stringify(entries).slice(1, -1)))
-        separator = ','
-      }
+      files.add(
+        rows.flatMap(({ parent_id, name, size, sha256, mtime }) => {
+          const folder = paths.get(parent_id)
+          return folder === undefined ? [] : { path: `${folder}/${name}`, size, sha256, mtime }
+        }),
+      )
       if (rows.length < PAGE) break
       after = rows.at(-1)!.id
       // The rows are the snapshot's; others may have their turn meanwhile.
-      await new Promise((resolve) => setImmediate(resolve))
+      await turn()
     }
     const folders = [...paths.values()].filter(Boolean)
-    pieces.push(Buffer.from(`],"directories":${JSON.stringify(folders)}}`))
-    return pieces
+    const head = JSON.stringify({ ok: true, ...extra, cursor: seq }).slice(0, -1)
+    return [Buffer.from(`${head},"files":`), ...files.pieces, Buffer.from(`,"directories":${JSON.stringify(folders)}}`)]
   })
 }
 

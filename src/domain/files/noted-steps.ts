@@ -7,13 +7,16 @@ import type { makeCopy } from './copy.ts'
 import { EMPTY, type FileChange, type Sight, type StoredContent } from './file-change.ts'
 import { pathOf, segmentsOf } from './paths.ts'
 import type { Reach } from './reach.ts'
+import type { Bounds } from './bounds.ts'
 import type { Tree } from './tree.ts'
-import { quotaOf, type Allowance, type Write } from './write.ts'
+import { quotaOf, type Allowance } from './allowance.ts'
+import type { Write } from './write.ts'
 
 export interface StepParts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
+  bounds: Bounds
   desktop: Pick<Change, 'makeFolderIn' | 'moveIn' | 'discardIn'> &
     Pick<Write, 'writeIn'> &
     Pick<ReturnType<typeof makeCopy>, 'copyIn'>

@@ -6,7 +6,8 @@ import { makeSight, markOf, TOO_MANY, type FileChange } from './file-change.ts'
 import { makeSteps, type StepParts } from './noted-steps.ts'
 import { foldersFor } from './rooms.ts'
 import { pathIn, type makeTrash } from './trash.ts'
-import { makeStore, quotaOf } from './write.ts'
+import { quotaOf } from './allowance.ts'
+import { makeStore } from './write.ts'
 
 interface Parts extends StepParts {
   clock: Clock

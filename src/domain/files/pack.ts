@@ -1,8 +1,10 @@
 import { fault } from '../../contract/errors.ts'
 import { ARCHIVE } from '../../contract/limits.ts'
 import type { Database, Reader } from '../../storage/database.ts'
-import { entriesOfAll, mtimeOf } from '../../storage/files.ts'
+import { entriesOfAll, mtimeOf, type Twig } from '../../storage/files.ts'
 import { roomRootOf } from '../../storage/room-files.ts'
+import type { Heavy } from '../heavy.ts'
+import { turn } from '../turn.ts'
 import { folderAt } from './folder-at.ts'
 import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { Reach } from './reach.ts'
@@ -44,11 +46,13 @@ interface Parts {
   database: Database
   tree: Tree
   reach: Reach
+  heavy: Heavy
 }
 
 const MAX = ARCHIVE.max_entries
 /** Folders whose entries are asked for at once. */
-const TOGETHER = 500
+const TOGETHER = 100
+const PAGE = 1_000
 
 const assertFits = (count: number): void => {
   if (count > MAX) throw fault('too_many_operations', { text: `An archive may have at most ${MAX} files and folders.` })
@@ -74,6 +78,17 @@ function chosenOf(items: readonly Item[], ids: ReadonlySet<number>): Item[] {
   return chosen
 }
 
+/** What some folders hold, page by page. The rows are the snapshot's; others have their turn in between. */
+async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<Twig[]> {
+  for (let after: Twig | undefined; ;) {
+    const page = await entriesOfAll(on, folders, PAGE, after)
+    if (page.length > 0) yield page
+    if (page.length < PAGE) return
+    after = page.at(-1)
+    await turn()
+  }
+}
+
 /** Items with everything below them, level by level. Fault `too_many_operations`. */
 async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
   const entries: Packed[] = []
@@ -94,11 +109,10 @@ async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
     const next = new Map<number, string>()
     const folders = [...level.keys()]
     for (let at = 0; at < folders.length; at += TOGETHER) {
-      const rows = await entriesOfAll(on, folders.slice(at, at + TOGETHER), MAX + 1 - entries.length)
-      for (const row of rows) add({ ...row, node: row.id }, level.get(row.parent_id!)!, next)
-      assertFits(entries.length)
-      // The rows are the snapshot's; others may have their turn meanwhile.
-      await new Promise((resolve) => setImmediate(resolve))
+      for await (const rows of pagesOf(on, folders.slice(at, at + TOGETHER))) {
+        for (const row of rows) add({ ...row, node: row.id }, level.get(row.parent_id!)!, next)
+        assertFits(entries.length)
+      }
     }
     level = next
   }
@@ -106,7 +120,7 @@ async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
 }
 
 /** Lists folders of all trees for archives of them. */
-export const makePack = ({ database, tree, reach }: Parts) => {
+export const makePack = ({ database, tree, reach, heavy }: Parts) => {
   async function roomItem(on: Reader, { id, name, modified }: RoomFolder): Promise<Item> {
     const mtime = Math.floor(Date.parse(modified) / 1_000)
     return { id, name, sha256: null, size: 0, mtime, node: await roomRootOf(on, id) }
@@ -122,8 +136,12 @@ export const makePack = ({ database, tree, reach }: Parts) => {
 
   async function itemsOf(on: Reader, node: number | undefined): Promise<Item[]> {
     if (node === undefined) return []
-    const rows = await entriesOfAll(on, [node], MAX + 1)
-    return rows.map((row) => ({ ...row, node: row.sha256 === null ? row.id : undefined }))
+    const items: Item[] = []
+    for await (const rows of pagesOf(on, [node])) {
+      for (const row of rows) items.push({ ...row, node: row.sha256 === null ? row.id : undefined })
+      assertFits(items.length)
+    }
+    return items
   }
 
   async function packIn(on: Reader, user: number, segments: Segments, ids?: ReadonlySet<number>): Promise<Packed[]> {
@@ -150,7 +168,7 @@ export const makePack = ({ database, tree, reach }: Parts) => {
      */
     async pack(user: number, path: string, ids?: ReadonlySet<number>): Promise<Pack> {
       const segments = segmentsOf(path)
-      const entries = await database.snapshot((on) => packIn(on, user, segments, ids))
+      const entries = await heavy.run(user, () => database.snapshot((on) => packIn(on, user, segments, ids)))
       return { folder: segments.at(-1) ?? '', entries }
     },
   }

@@ -44,6 +44,9 @@ export function segmentsOf(path: string): Segments {
   return segments
 }
 
+/** Whether a path leads to the files of chat rooms, which others see. Fault `bad_path`. */
+export const isOfRooms = (path: string): boolean => isReserved(segmentsOf(path)[0])
+
 /** A path of the account's own files other than the root: what can be created, replaced, moved or deleted. */
 export function ownSegments(path: string): Segments {
   const segments = segmentsOf(path)

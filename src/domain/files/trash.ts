@@ -2,14 +2,26 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/changes.ts'
 import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { extentOf, recordSubtree } from '../../storage/files.ts'
+import { extentOf, isLarger, moveNode, recordSubtree, type Extent } from '../../storage/files.ts'
 import { roomRootOf } from '../../storage/room-files.ts'
-import { dropEntry, dropTrashOf, entryOf, reviveEntry, trashOf, type Bytes, type Entry } from '../../storage/trash.ts'
+import {
+  doomTrashOf,
+  entryOf,
+  reviveEntry,
+  sizeOf,
+  trashOf,
+  unmarkTop,
+  type Bytes,
+  type Entry,
+} from '../../storage/trash.ts'
+import { extentBelow, setState } from '../../storage/tree-slices.ts'
+import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, segmentsOf, TEAMCHAT } from './paths.ts'
 import { assertOneTree, type Address, type Reach } from './reach.ts'
 import { foldersFor, type RoomFolder } from './rooms.ts'
+import type { TreeJobs } from './tree-jobs.ts'
 import { recordNodes, type Spot, type Tree } from './tree.ts'
-import { assertWithin, quotaOf, type Allowance } from './write.ts'
+import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
 
 interface Parts {
   database: Database
@@ -17,7 +29,12 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
+  bounds: Bounds
+  jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
+
+/** Most nodes of an entry that come back in the transaction that decides it; what is larger is finished in slices. */
+const AT_ONCE = 50
 
 /** The path of an entry as the desktop names it today, whatever its room was called then. */
 export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room_id' | 'path'>): string {
@@ -25,8 +42,26 @@ export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room
   return pathOf([TEAMCHAT, rooms.find(({ id }) => id === room_id)!.name]) + path
 }
 
-/** What accounts deleted and can still restore: from their own tree, and from rooms as long as they belong to them. */
-export const makeTrash = ({ database, clock, tree, reach, allowance }: Parts) => {
+/**
+ * Makes the top of a trash entry live at a spot, with nothing below it yet, and tells of it. Fault `exists` when the place
+ * is taken.
+ */
+export async function placeEntry(
+  { tree, clock }: Pick<Parts, 'tree' | 'clock'>,
+  tx: Writer,
+  spot: Spot,
+  { node_id: node }: Pick<Entry, 'node_id'>,
+): Promise<void> {
+  const now = clock.now()
+  const place = await tree.makePlace(tx, spot, now)
+  if (place.node) throw fault('exists')
+  await moveNode(tx, node, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
+  await unmarkTop(tx, node)
+  await recordNodes(tx, spot, [...place.made, node], 0, now)
+}
+
+/** Bringing entries back, as steps of a transaction. */
+function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
   async function present(on: Reader, user: number, id: number): Promise<Entry> {
     const entry = await entryOf(on, user, id)
     if (!entry) throw fault('not_found')
@@ -52,11 +87,30 @@ export const makeTrash = ({ database, clock, tree, reach, allowance }: Parts) =>
     }
   }
 
-  async function restoreIn(tx: Writer, user: number, id: number, to: Address | undefined) {
+  /** Refuses to bring back more than those who pay for it may have. Fault `quota_exceeded`. */
+  async function assertRoom(tx: Writer, bytes: Bytes): Promise<void> {
+    for (const [payer, size] of bytes) {
+      const { used_bytes: used } = await advance(tx, payer, 0)
+      assertWithin(await quotaOf(tx, payer, allowance), used + size, size)
+    }
+  }
+
+  async function restoreIn(tx: Writer, user: number, id: number, to: Address | undefined, measured?: Extent) {
     const entry = await present(tx, user, id)
+    if (entry.state !== 'kept') throw fault('busy', { text: 'It is still being deleted.', retryAfter: 5 })
     const spot = await spotFor(tx, user, entry, to)
-    if (entry.type === 'directory') assertReach(spot.segments, await extentOf(tx, entry.node_id, entry.id))
+    if (entry.type === 'directory')
+      assertReach(spot.segments, measured ?? (await extentOf(tx, entry.node_id, entry.id)))
+    const held = await sizeOf(tx, entry.id)
+    await bounds.claim(tx, user, held.nodes)
     const now = clock.now()
+    if (entry.type === 'directory' && (await isLarger(tx, entry.node_id, AT_ONCE, entry.id))) {
+      await placeEntry({ tree, clock }, tx, spot, entry)
+      await assertRoom(tx, held.bytes)
+      await setState(tx, entry.id, 'kept', 'reviving', now)
+      jobs.soon(user)
+      return { room_id: entry.room_id, path: pathOf(spot.segments) }
+    }
     const place = await tree.makePlace(tx, spot, now)
     if (place.node) throw fault('exists')
     const target = { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }
@@ -69,6 +123,14 @@ export const makeTrash = ({ database, clock, tree, reach, allowance }: Parts) =>
     }
     return { room_id: entry.room_id, path: pathOf(spot.segments) }
   }
+
+  return { present, restoreIn }
+}
+
+/** What accounts deleted and can still restore: from their own tree, and from rooms as long as they belong to them. */
+export const makeTrash = (parts: Parts) => {
+  const { database, clock, reach, allowance, jobs } = parts
+  const { present, restoreIn } = makeRestore(parts)
 
   return {
     restoreIn,
@@ -96,21 +158,37 @@ export const makeTrash = ({ database, clock, tree, reach, allowance }: Parts) =>
      */
     async restore(user: number, id: number, to: string | undefined): Promise<string> {
       const address = to === undefined ? undefined : reach.address(to)
-      return database.write(async (tx) => {
-        const restored = await restoreIn(tx, user, id, address)
+      await jobs.settle(user)
+      const entry = await present(database.read, user, id)
+      const measured = await extentBelow(database.read, entry.node_id, entry.id)
+      const path = await database.write(async (tx) => {
+        const restored = await restoreIn(tx, user, id, address, measured)
         return pathIn(await foldersFor(tx, user), restored)
       })
+      await jobs.settle(user)
+      return path
     },
 
     /** Removes an entry for good. Fault `not_found`. */
     async remove(user: number, id: number): Promise<void> {
+      await jobs.settle(user)
       await database.write(async (tx) => {
         await present(tx, user, id)
-        await dropEntry(tx, id)
+        await setState(tx, id, 'kept', 'dropping', clock.now())
       })
+      await jobs.settle(user)
     },
 
     /** Removes everything in the trash for good; returns how many entries. */
-    empty: (user: number): Promise<number> => database.write((tx) => dropTrashOf(tx, user)),
+    async empty(user: number): Promise<number> {
+      await jobs.settle(user)
+      let count = 0
+      for (;;) {
+        const some = await database.write((tx) => doomTrashOf(tx, user, clock.now()))
+        await jobs.settle(user)
+        if (some === 0) return count
+        count += some
+      }
+    },
   }
 }

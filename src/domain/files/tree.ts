@@ -2,6 +2,7 @@ import { fault } from '../../contract/errors.ts'
 import { advance, recordAll } from '../../storage/changes.ts'
 import type { Reader, Writer } from '../../storage/database.ts'
 import { childOf, insertNode, rootOf, type Node } from '../../storage/files.ts'
+import type { Bounds } from './bounds.ts'
 import { nameKey, type Segments } from './paths.ts'
 
 /** The folder of the feed's `svc_files` rows. */
@@ -33,7 +34,7 @@ export interface Place {
 const roots = new WeakMap<object, Map<number, number>>()
 
 /** Walking and growing trees. */
-export function makeTree(cacheKey: object) {
+export function makeTree(cacheKey: object, bounds: Bounds) {
   let known = roots.get(cacheKey)
   if (!known) roots.set(cacheKey, (known = new Map()))
   const ownRoots = known
@@ -57,7 +58,10 @@ export function makeTree(cacheKey: object) {
       return parent === undefined ? undefined : childOf(on, parent, nameKey(segments.at(-1)!))
     },
 
-    /** The place of a spot, creating missing folders on the way. Fault `exists` when a file stands in the way. */
+    /**
+     * The place of a spot, creating missing folders on the way. Faults: `exists` when a file stands in the way,
+     * `too_many_files`.
+     */
     async makePlace(tx: Writer, ground: Spot, now: number): Promise<Place> {
       const made: number[] = []
       let parent = ground.root ?? (await insertFolder(tx, ground, null, '', now))
@@ -65,7 +69,10 @@ export function makeTree(cacheKey: object) {
         const node = made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name))
         if (node?.type === 'file') throw fault('exists', { text: `"${name}" in the path is a file.` })
         if (node) parent = node.id
-        else made.push((parent = await insertFolder(tx, ground, parent, name, now)))
+        else {
+          await bounds.claim(tx, ground.user, 1)
+          made.push((parent = await insertFolder(tx, ground, parent, name, now)))
+        }
       }
       const name = ground.segments.at(-1)!
       return { parent, name, node: made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name)), made }

@@ -6,7 +6,10 @@ import type { FileFacts } from './look.ts'
 import type { Expectation } from './preconditions.ts'
 import type { Address, Reach } from './reach.ts'
 import type { Tree } from './tree.ts'
-import { makeStore, quotaOf, type Allowance } from './write.ts'
+import type { Bounds } from './bounds.ts'
+import type { History } from './history.ts'
+import { quotaOf, type Allowance } from './allowance.ts'
+import { makeStore } from './write.ts'
 
 interface Parts {
   database: Database
@@ -14,11 +17,13 @@ interface Parts {
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
+  bounds: Bounds
+  history: Pick<History, 'trim'>
 }
 
 /** The contents that files had before. */
 export const makeVersions = (parts: Parts) => {
-  const { database, tree, reach, allowance } = parts
+  const { database, tree, reach, allowance, history } = parts
   const store = makeStore(parts)
 
   async function fileAt(on: Reader, user: number, address: Address) {
@@ -78,6 +83,7 @@ export const makeVersions = (parts: Parts) => {
         const { spot, version: content } = await version(tx, user, address, id)
         return store(tx, spot, content, { quota, expectation })
       })
+      await history.trim(user)
       return restored.version
     },
   }

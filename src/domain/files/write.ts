@@ -3,31 +3,18 @@ import { formatSize } from '../../base/sizes.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import { advance, headOf } from '../../storage/changes.ts'
 import type { Contents, Staged } from '../../storage/contents.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { insertNode, ownQuota, replaceFile, type Node } from '../../storage/files.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import { insertNode, replaceFile, type Node } from '../../storage/files.ts'
 import { TooLarge } from '../../storage/blobs/blobs.ts'
+import { assertWithin, quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
+import type { Bounds } from './bounds.ts'
+import type { History } from './history.ts'
+import type { Flight, Flights } from './flights.ts'
+import { makeLandings } from './landings.ts'
 import { nameKey } from './paths.ts'
 import { expect, type Expectation } from './preconditions.ts'
 import type { Address, Reach } from './reach.ts'
 import { recordNodes, type Spot, type Tree } from './tree.ts'
-
-/** What the service allows, in bytes; -1 for no limit. */
-export interface Allowance {
-  /** The quota of accounts that have none of their own. */
-  defaultQuota: number
-  maxFileSize: number
-  /** Milliseconds for which what was deleted or overwritten can be restored. */
-  retention: number
-}
-
-/** The quota in force for an account, in bytes; -1 for unlimited. */
-export const quotaOf = async (on: Reader, user: number, allowance: () => Promise<Allowance>): Promise<number> =>
-  (await ownQuota(on, user)) ?? (await allowance()).defaultQuota
-
-/** Fault `quota_exceeded` when the bytes an account came to use are more than it may; what does not grow always passes. */
-export function assertWithin(quota: number, used: number, growth: number): void {
-  if (growth > 0 && quota >= 0 && used > quota) throw quotaExceeded(quota)
-}
 
 export interface Written {
   path: string
@@ -55,18 +42,22 @@ export interface Content {
   mtime: number | undefined
 }
 
-const quotaExceeded = (quota: number): Fault =>
-  fault('quota_exceeded', { text: `The storage quota of ${formatSize(quota)} is used up.` })
+/** A part of a transaction that stores a received content. */
+type Storing<T> = (tx: Writer, staged: Staged) => Promise<T>
 
 const tooLarge = (max: number): Fault => fault('too_large', { text: `A file may have at most ${formatSize(max)}.` })
 
 interface Parts {
   database: Database
+  unattended: Database
   contents: Contents
   clock: Clock
   tree: Tree
   reach: Reach
   allowance: () => Promise<Allowance>
+  bounds: Bounds
+  history: Pick<History, 'trim'>
+  flights: Flights
 }
 
 /** Refuses a content that is not what its sender said it is: fault `checksum_mismatch`. */
@@ -90,7 +81,7 @@ async function growthOf(tx: Writer, user: number, node: Node | undefined, size: 
  * Puts a content at a spot inside a transaction, creating missing folders and replacing what is there; the content before
  * stays restorable. `claim` makes sure that the content is there. Faults: `exists`, `precondition_failed`, `quota_exceeded`.
  */
-export function makeStore({ clock, tree }: Pick<Parts, 'clock' | 'tree'>) {
+export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' | 'bounds'>) {
   return async function store(
     tx: Writer,
     spot: Spot,
@@ -116,6 +107,7 @@ export function makeStore({ clock, tree }: Pick<Parts, 'clock' | 'tree'>) {
     let id = node?.id
     if (id !== undefined) await replaceFile(tx, { id, ...file }, node!.sha256 !== sha256, now)
     else {
+      await bounds.claim(tx, spot.user, 1)
       const place = { room_id: spot.room, parent_id: parent, name, name_key: nameKey(name), type: 'file' as const }
       id = await insertNode(tx, { ...place, ...file }, now)
     }
@@ -127,8 +119,26 @@ export function makeStore({ clock, tree }: Pick<Parts, 'clock' | 'tree'>) {
 
 /** Storing contents. */
 export const makeWrite = (parts: Parts) => {
-  const { database, contents, tree, reach, allowance } = parts
+  const { database, contents, tree, reach, allowance, history, flights } = parts
   const store = makeStore(parts)
+  const { begin, keep, settle } = makeLandings(parts)
+
+  /**
+   * Makes a received content durable when `storing` would not be refused. It is tried in a transaction that is undone, so
+   * that nothing of what is refused ever comes into the blob store.
+   */
+  async function publish(staged: Staged, storing: Storing<unknown>): Promise<void> {
+    if (!staged.arrival) return
+    const passed = new Error('Nothing speaks against it.')
+    const trial = database.write(async (tx) => {
+      await storing(tx, { ...staged, arrived_at: Date.now() })
+      throw passed
+    })
+    await trial.catch((error: unknown) => {
+      if (error !== passed) throw error
+    })
+    await contents.publish(staged)
+  }
 
   /** What is written by one unit, given the account's quota. */
   async function writeIn(tx: Writer, user: number, address: Address, received: Received, quota: number) {
@@ -141,30 +151,46 @@ export const makeWrite = (parts: Parts) => {
   return {
     writeIn,
 
+    /** Ends what `receive` began, once and in any case; `write` does it by itself. */
+    settle,
+
+    /** Says, before `settle`, that rows point to it now. */
+    keep,
+
+    publish,
+
     /**
      * Refuses an upload before its body is read, when its length says it cannot be stored: faults `bad_path`,
-     * `too_large`, `quota_exceeded`, and those of the path. Checked again when it is stored.
+     * `too_large`, `quota_exceeded`, and those of the path. Checked again when it is stored. Returns what may be received.
      */
-    async admit(user: number, path: string, length: number): Promise<void> {
+    async admit(user: number, path: string, length: number): Promise<Flight> {
       const address = reach.address(path)
       const { maxFileSize: max } = await allowance()
       if (max >= 0 && length > max) throw tooLarge(max)
       const spot = await reach.spot(database.read, user, address)
       const quota = await quotaOf(database.read, user, allowance)
-      if (quota < 0) return
+      const refusal = () => quotaExceeded(quota)
+      if (quota < 0) return { user, most: Infinity, quota, refusal }
       const { used_bytes: used } = (await headOf(database.read, user))!
-      if (used + length <= quota) return
       const node = await tree.find(database.read, spot)
-      const growth = length - (node?.user_id === user ? node.size : 0)
-      assertWithin(quota, used + growth, growth)
+      const replaced = node?.user_id === user ? node.size : 0
+      assertWithin(quota, used + length - replaced, length - replaced)
+      return { user, most: Math.max(replaced, quota - used + replaced), quota, refusal }
     },
 
-    /** Receives a content. Faults: `too_large`. */
-    async receive(source: AsyncIterable<Uint8Array>): Promise<Staged> {
+    /**
+     * Receives a content, of an upload where one was admitted; `write`, or `settle` in any case, is to follow. Faults: `too_large`,
+     * `quota_exceeded` as soon as more came than there is room for.
+     */
+    async receive(source: AsyncIterable<Uint8Array>, flight?: Flight): Promise<Staged> {
       const { maxFileSize: max } = await allowance()
+      const { body, done } = flights.take(flight, source)
       try {
-        return await contents.stage(source, max < 0 ? Infinity : max)
+        const staged = await contents.receive(body, max < 0 ? Infinity : max)
+        begin(staged, flight, done)
+        return staged
       } catch (error) {
+        done()
         throw error instanceof TooLarge ? tooLarge(max) : error
       }
     },
@@ -174,11 +200,20 @@ export const makeWrite = (parts: Parts) => {
      * restorable. Durable when it resolves. Faults: `bad_path`, `checksum_mismatch`, `exists`, `precondition_failed`, `quota_exceeded`.
      */
     async write(user: number, path: string, received: Received): Promise<Written> {
-      const address = reach.address(path)
-      assertClaim(received)
-      const quota = await quotaOf(database.read, user, allowance)
-      const written = await database.write((tx) => writeIn(tx, user, address, received, quota))
-      return { path, ...written }
+      try {
+        const address = reach.address(path)
+        assertClaim(received)
+        const quota = await quotaOf(database.read, user, allowance)
+        const storing: Storing<Omit<Written, 'path'>> = (tx, staged) =>
+          writeIn(tx, user, address, { ...received, staged }, quota)
+        await publish(received.staged, storing)
+        const written = await database.write((tx) => storing(tx, received.staged))
+        keep(received.staged)
+        await history.trim(user)
+        return { path, ...written }
+      } finally {
+        await settle(received.staged)
+      }
     },
   }
 }

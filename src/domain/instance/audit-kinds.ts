@@ -40,6 +40,7 @@ export const auditKinds = {
   'storage.moved': 'rows or contents moved to another place',
   'storage.repaired': 'something put right in what is stored',
   'quota.recounted': 'what is counted for an account put right',
+  'message.removed': 'a message of somebody else deleted by an administrator',
   'room.removed': 'a chat room removed by an administrator',
   'components.reset': 'the desktop components of an account turned off',
   'backup.created': 'a backup made',

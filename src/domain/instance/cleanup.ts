@@ -4,8 +4,9 @@ import { forgetDeletions } from '../../storage/chat-messages.ts'
 import { collectorIsHeld } from '../../storage/collector-holds.ts'
 import type { Contents } from '../../storage/contents.ts'
 import type { Database } from '../../storage/database.ts'
-import { purge } from '../../storage/trash.ts'
+import { inSlices } from '../../storage/slices.ts'
 import { forgettable, removable } from '../../storage/unreferenced.ts'
+import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
 import { CONTENT_GRACE } from './upkeep.ts'
 
@@ -22,6 +23,8 @@ export interface Collected {
   blob_bytes: number
   /** Whether a backup keeps all contents at this moment. */
   held: boolean
+  /** With `dryRun`: why nothing of it would be removed without being confirmed. */
+  refusal?: string
 }
 
 export interface Forgotten {
@@ -32,8 +35,11 @@ export interface Forgotten {
 }
 
 export interface Cleanup {
-  /** Removes what is past its retention and contents nothing points to, none younger than `grace` ms, at least a day. */
-  collect(options?: { dryRun?: boolean; grace?: number }): Promise<Collected>
+  /**
+   * Removes what is past its retention and contents nothing points to, none younger than `grace` ms, at least a day.
+   * Throws `CollectorRefused` where that is out of proportion and more than `confirmed` contents and blobs would go.
+   */
+  collect(options?: { dryRun?: boolean; grace?: number; confirmed?: number }): Promise<Collected>
   /** Forgets tombstones past their retention. */
   compact(options?: { dryRun?: boolean }): Promise<Forgotten>
   /** Gives room that was freed in the database back to the disk; writers wait meanwhile. Returns bytes before and after. */
@@ -43,36 +49,37 @@ export interface Cleanup {
 interface Parts {
   database: Database
   contents: Contents
+  history: Pick<History, 'forget'>
   clock: Clock
   settings: Settings
 }
 
 /** What upkeep does by itself, done now. */
-export function makeCleanup({ database, contents, clock, settings }: Parts): Cleanup {
+export function makeCleanup({ database, contents, history, clock, settings }: Parts): Cleanup {
   return {
-    async collect({ dryRun = false, grace = CONTENT_GRACE } = {}) {
+    async collect({ dryRun = false, grace = CONTENT_GRACE, confirmed } = {}) {
       const now = clock.now()
       const kept = now - (await settings.values())['retention.versions_days'] * DAY
       const touched = now - Math.max(grace, CONTENT_GRACE)
       const held = await collectorIsHeld(database.read)
-      const { blobs, bytes: blob_bytes } = held ? { blobs: 0, bytes: 0 } : await contents.orphans(touched)
+      const none = { blobs: 0, bytes: 0, refusal: undefined }
+      const { blobs, bytes: blob_bytes, refusal } = held ? none : await contents.orphans(touched)
       if (dryRun) {
         const found = await database.snapshot((at) => removable(at, { kept, touched }))
-        return { ...found, ...(held && { contents: 0, bytes: 0 }), blobs, blob_bytes, held }
+        const said = refusal === undefined ? {} : { refusal }
+        return { ...found, ...(held && { contents: 0, bytes: 0 }), blobs, blob_bytes, held, ...said }
       }
-      const purged = await database.write((tx) => purge(tx, kept))
-      return { ...purged, ...(await contents.collect(touched)), blobs, blob_bytes, held }
+      const purged = await history.forget(kept)
+      return { ...purged, ...(await contents.collect(touched, confirmed)), blobs, blob_bytes, held }
     },
 
     async compact({ dryRun = false } = {}) {
       const before = clock.now() - (await settings.values())['retention.tombstones_days'] * DAY
       if (dryRun) return database.snapshot((at) => forgettable(at, before))
-      return database.write(async (tx) => {
-        const { messages } = await forgettable(tx, before)
-        const tombstones = await compact(tx, before)
-        await forgetDeletions(tx, before)
-        return { tombstones, messages }
-      })
+      return {
+        tombstones: await inSlices(database, (tx, limit) => compact(tx, before, limit)),
+        messages: await inSlices(database, (tx, limit) => forgetDeletions(tx, before, limit)),
+      }
     },
 
     shrink: () => database.shrink(),

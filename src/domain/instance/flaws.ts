@@ -18,7 +18,7 @@ export const flaws = {
   'trash-entry-missing': { meaning: 'something deleted belongs to no entry of the trash', mendable: false },
   'trash-entry-stray': { meaning: 'an entry of the trash holds nothing', mendable: false },
   'counters-missing': { meaning: 'an account has no counters', mendable: false },
-  'quota-drift': { meaning: 'what is counted for an account is not what its files add up to', mendable: true },
+  'quota-drift': { meaning: 'what is counted for an account is not what its files and data add up to', mendable: true },
   'feed-row-missing': { meaning: 'an account sees a row that its feed does not tell of', mendable: true },
   'feed-row-stray': { meaning: 'a feed tells of a row that the account does not see', mendable: true },
   'feed-beyond-head': { meaning: 'a feed has changes beyond its head', mendable: true },

@@ -3,11 +3,13 @@ import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents.ts'
 import { first, prepared, type Database } from '../../storage/database.ts'
 import { appliedMigrations } from '../../storage/migrations/migrate.ts'
+import type { History } from '../files/files.ts'
 import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
 import { makeCleanup } from './cleanup.ts'
 import { makeStorageCheck } from './storage-check.ts'
+import { makeUnnamedProxy } from './unnamed-proxy.ts'
 import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
@@ -28,6 +30,7 @@ export interface Identity {
 interface Parts {
   database: Database
   contents: Contents
+  history: Pick<History, 'forget'>
   clock: Clock
   settings: Settings
   audit: Audit
@@ -36,7 +39,7 @@ interface Parts {
 }
 
 /** The service as a whole: identity, settings, maintenance, readiness, upkeep. */
-export function makeInstance({ database, contents, clock, settings, audit, identity, version }: Parts) {
+export function makeInstance({ database, contents, history, clock, settings, audit, identity, version }: Parts) {
   let administered = false
   const usage = makeUsage({ database, clock, settings, audit })
 
@@ -51,18 +54,19 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     settings,
     audit,
     maintenance: makeMaintenance({ clock, settings, audit }),
-    upkeep: makeUpkeep({ database, contents, clock, settings }),
+    upkeep: makeUpkeep({ database, contents, history, clock, settings }),
     usage,
+    unnamedProxy: makeUnnamedProxy(database),
     storage: {
       check: makeStorageCheck({ database, contents, clock, audit, usage }),
-      ...makeCleanup({ database, contents, clock, settings }),
+      ...makeCleanup({ database, contents, history, clock, settings }),
     },
 
-    /**
-     * Whether there is an administrator. Once there is one there always will be: the last cannot be removed, so from then
-     * on the answer is there at once.
-     */
-    isSetUp: (): true | Promise<boolean> => administered || findAdministrator(),
+    /** Whether there is an administrator. Once there is one there always will be: the last cannot be removed. */
+    isSetUp: async (): Promise<boolean> => administered || findAdministrator(),
+
+    /** Whether it is known, without asking the database, that there is an administrator. */
+    isKnownToBeSetUp: (): boolean => administered,
 
     /**
      * What somebody who is no administrator is refused with at this moment, 503 with `message`, `until` and `Retry-After`;
@@ -73,6 +77,9 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
       return declared && (what.changes || !declared.read_only) ? maintenanceFault(declared, clock.now()) : undefined
     },
 
+    /** Declares that the blob store belongs to this installation, whoever it was claimed by before. */
+    adoptContents: (): Promise<void> => contents.adopt(identity.server_id),
+
     /** Whether database and blob store answer; throws what does not. */
     async check(): Promise<void> {
       await settings.values()
@@ -80,7 +87,7 @@ export function makeInstance({ database, contents, clock, settings, audit, ident
     },
 
     /** Blobs that nothing points to any more, older than an upload can take. */
-    orphans: (): Promise<{ blobs: number; bytes: number }> => contents.orphans(clock.now() - CONTENT_GRACE),
+    orphans: (): ReturnType<Contents['orphans']> => contents.orphans(clock.now() - CONTENT_GRACE),
 
     /** Names of the migrations the database went through, oldest first. */
     migrations: () => appliedMigrations(database.read),

@@ -1,8 +1,12 @@
+import { isAddressOrRange, isListenHost } from './addresses.ts'
 import { Cron } from 'croner'
 import { formatSize, parseSize } from '../../base/sizes.ts'
 import { SLUG } from '../../contract/slug.ts'
 import { limits } from '../../contract/limits.ts'
 import { apiKey, declaredModels, modelServer, type DeclaredModel } from './assistant-options.ts'
+
+const MB = 1_048_576
+const GB = 1_024 * MB
 
 /** The values an option can have, how they are read from text and shown. */
 interface Kind<T> {
@@ -45,6 +49,16 @@ const integer = (min: number, max: number): Kind<number> => ({
   show: String,
 })
 
+const share: Kind<number> = {
+  name: '0..1',
+  parse(text) {
+    const value = Number(text)
+    if (!/^(0|1|[01]?\.\d{1,3})$/.test(text) || value > 1) throw new Error(`must be a share from 0 to 1, not "${text}"`)
+    return value
+  },
+  show: String,
+}
+
 const size: Kind<number> = {
   name: 'SIZE|none',
   parse(text) {
@@ -73,19 +87,29 @@ const oneOf = (...choices: string[]): Kind<string> => ({
   show: String,
 })
 
-const list = (pattern: RegExp, meaning: string): Kind<string[]> => ({
+const list = (fits: (item: string) => boolean, meaning: string): Kind<string[]> => ({
   name: `${meaning},…`,
   parse(value) {
     const items = value
       .split(',')
       .map((item) => item.trim())
       .filter(Boolean)
-    const wrong = items.find((item) => !pattern.test(item))
+    const wrong = items.find((item) => !fits(item))
     if (wrong !== undefined) throw new Error(`must be a list of ${meaning}, and "${wrong}" is none`)
     return items
   },
   show: (items) => items.join(','),
 })
+
+/** Where the server listens. A name is looked up when it starts. */
+const listenHost: Kind<string> = {
+  name: 'a host name or address',
+  parse(value) {
+    if (value !== '' && !isListenHost(value)) throw new Error(`must be a host name or address, not "${value}"`)
+    return value
+  },
+  show: String,
+}
 
 // A relative path would mean another folder in every process.
 const FOLDER = /^(\/|[A-Za-z]:[\\/])\P{Cc}*$/u
@@ -117,6 +141,20 @@ const postgres: Kind<string> = {
   show: String,
 }
 
+/** Where users reach the service. What is wrong with one is told without it: there may be a password in it. */
+const origin: Kind<string> = {
+  name: 'https://HOST[:PORT]',
+  parse(value) {
+    if (value === '') return value
+    const url = URL.canParse(value) ? new URL(value) : undefined
+    if (url && (url.username || url.password)) throw new Error('must not hold a user name or a password')
+    if (!url || !/^https?:\/\/[^/?#@\s\\]+$/i.test(value) || url.port === '0')
+      throw new Error('must be a URL without a path, such as https://cloud.example.org')
+    return url.origin
+  },
+  show: String,
+}
+
 const atStart = <T>(kind: Kind<T>, standard: T, summary: string): Option<T> => ({
   kind,
   standard,
@@ -129,26 +167,30 @@ const MODEL = text(/^[\w./:@+-]{1,200}$/, 'the name of a model')
 
 const HTTPS_ORIGIN = /^https:\/\/([a-z0-9-]+(\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
 
-// An address or a range in CIDR notation. Numbers of hops and wildcards are refused: anybody could then name any address.
-const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|[0-9a-f:]*:[0-9a-f:.]*)(\/\d{1,3})?$/i
-
 type RateLimits = { [name in keyof typeof limits as `limits.${name}`]: Option<number> }
 
 const rateLimits = Object.fromEntries(
   Object.entries(limits).map(([name, max]) => [
     `limits.${name}`,
-    live(integer(1, 1_000_000), max, `Requests per minute: ${name.replace('_', ' ')}`),
+    live(
+      integer(1, 1_000_000),
+      max,
+      name === 'cost'
+        ? 'What an account may spend per minute on requests that are heavy; the API reference says what each costs'
+        : `Requests per minute: ${name.replace('_', ' ')}`,
+    ),
   ]),
 ) as RateLimits
 
 /** Every setting of the service: what `svc config` knows. */
 export const options = {
-  host: atStart(text(/^[0-9a-zA-Z.:-]+$/, 'a host name or address'), '127.0.0.1', 'Address to listen on'),
+  host: atStart(listenHost, '127.0.0.1', 'Address to listen on'),
   port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
-  public_url: atStart(
-    text(/^https?:\/\/[^/?#\s]+$/, 'a URL without a path'),
-    '',
-    'URL under which users reach the service',
+  public_url: atStart(origin, '', 'URL under which users reach the service'),
+  allowed_hosts: atStart(
+    list((item) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(item), 'host names'),
+    [] as string[],
+    'Further host names under which requests are answered, beside that of the public URL, addresses and localhost',
   ),
   database: {
     ...atStart(postgres, '', 'Postgres server for the rows; without one they are in the data directory, in SQLite'),
@@ -160,9 +202,19 @@ export const options = {
     'S3 bucket for the contents of large files; without one they are in the data directory',
   ),
   trusted_proxies: atStart(
-    list(ADDRESS, 'addresses or CIDR ranges'),
+    list(isAddressOrRange, 'addresses or CIDR ranges'),
     [] as string[],
     'Proxies whose X-Forwarded-For is believed',
+  ),
+  connections_per_address: atStart(
+    integer(1, 100_000),
+    1_024,
+    'Connections that one address may have at a time; trusted proxies may have any number',
+  ),
+  request_timeout: atStart(
+    integer(1, 600),
+    30,
+    'Seconds in which a request must arrive; bodies gain time with each byte',
   ),
   log_level: atStart(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least serious entries of the log'),
   log_format: atStart(oneOf('auto', 'json', 'pretty'), 'auto', 'Form of the log; auto is pretty on a terminal'),
@@ -171,15 +223,62 @@ export const options = {
     'loopback',
     'Who may read /metrics: this machine, everybody, nobody',
   ),
+  'api.public_docs': atStart(
+    boolean,
+    true,
+    'Whether strangers may read the description of the interface, /api/docs and /api/openapi.json',
+  ),
   'limits.enabled': live(boolean, true, 'Whether rate limits apply; the account lockout always does'),
   ...rateLimits,
   'auth.device_idle_days': live(integer(0, 36_500), 90, 'Days without use after which a device token ends; 0 never'),
   'auth.device_max_days': live(integer(0, 36_500), 365, 'Days after which a device token ends in any case; 0 never'),
   'quota.default': live(size, -1, 'Quota of users who have none of their own'),
-  'files.max_size': live(size, 2 * 1024 ** 3, 'Largest single file'),
-  disabled_apps: live(list(SLUG, 'names (slugs) of apps'), [] as string[], 'Apps that nobody is shown'),
+  'quota.history': live(share, 0.5, 'Share of their quota that deleted and overwritten files of users may hold'),
+  'files.max_nodes': live(integer(1, 100_000_000), 500_000, 'Files and folders of one user'),
+  'files.max_size': live(size, -1, 'Largest single file; none for no limit'),
+  'rows.max_bytes': live(
+    size,
+    GB,
+    'Bytes of rows (notes, documents, tasks …) that an account may keep; none for no limit',
+  ),
+  'rows.max_rows': live(integer(0, 1_000_000_000), 1_000_000, 'Rows that an account may keep'),
+  'chat.max_bytes': live(
+    size,
+    GB,
+    'Bytes of messages and reactions that an account may keep in rooms; none for no limit',
+  ),
+  'components.max_bytes': live(
+    size,
+    GB / 4,
+    'Bytes of components, with their versions and profiles, that an account may keep; none for no limit',
+  ),
+  'assistant.max_bytes': live(
+    size,
+    GB,
+    'Bytes of conversations with the assistant that an account may keep; none for no limit',
+  ),
+  'retention.tombstones_max': live(
+    integer(1_000, 1_000_000_000),
+    250_000,
+    'Deleted rows that the change feed of an account remembers at most',
+  ),
+  'retention.pushes_max': live(
+    size,
+    64 * MB,
+    'Bytes of answers to pushes that are remembered of an account; none for no limit',
+  ),
+  'retention.audit_max': live(
+    integer(1_000, 1_000_000_000),
+    100_000,
+    'Entries of the audit log that one account caused and that are kept at most',
+  ),
+  disabled_apps: live(
+    list((item) => SLUG.test(item), 'names (slugs) of apps'),
+    [] as string[],
+    'Apps that nobody is shown',
+  ),
   'apps.allowed_origins': live(
-    list(HTTPS_ORIGIN, 'https origins'),
+    list((item) => HTTPS_ORIGIN.test(item), 'https origins'),
     [] as string[],
     'Origins beside this server from which apps may be loaded',
   ),

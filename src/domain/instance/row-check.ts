@@ -9,8 +9,8 @@ import {
   unreachableFolders,
 } from '../../storage/soundness.ts'
 import { overrunHeads, sharedPositions, strayChanges, untoldRows, type FeedSpot } from '../../storage/soundness-feed.ts'
-import { driftsOf } from '../../storage/usage.ts'
 import { flaw, flaws, type Flaw } from './flaws.ts'
+import { allDrifts } from './usage.ts'
 
 /** Most flaws of one kind that are told: whoever has more has one large problem. */
 export const MOST = 1_000
@@ -84,15 +84,15 @@ const referenceFlaws = async (at: Reader): Promise<Flaw[]> =>
 
 async function accountFlaws(at: Reader): Promise<Flaw[]> {
   const uncounted = await uncountedAccounts(at, MOST)
-  const drifts = await driftsOf(at)
+  const drifts = await allDrifts(at)
   return [
     ...uncounted.map(({ username }) =>
       flaw('counters-missing', `account ${username}`, flaws['counters-missing'].meaning),
     ),
     ...drifts
       .slice(0, MOST)
-      .map(({ username, counted, actual }) =>
-        flaw('quota-drift', `account ${username}`, `${counted} bytes are counted, its files have ${actual}`),
+      .map(({ username, kind, counted, actual }) =>
+        flaw('quota-drift', `account ${username}`, `${counted} bytes of ${kind} are counted, there are ${actual}`),
       ),
   ]
 }

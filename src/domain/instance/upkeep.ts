@@ -6,15 +6,18 @@ import { forgetAudit } from '../../storage/audit.ts'
 import { compact } from '../../storage/changes.ts'
 import { forgetDeletions } from '../../storage/chat-messages.ts'
 import type { Contents } from '../../storage/contents.ts'
-import type { Database } from '../../storage/database.ts'
-import { purge } from '../../storage/trash.ts'
-import { forgetPushes } from '../../storage/pushes.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import { forgetKeys, forgetOperations } from '../../storage/pushes.ts'
 import { sweepTokens } from '../../storage/device-tokens.ts'
 import { sweepBypassCodes } from '../../storage/second-factors.ts'
 import { sweepSessions } from '../../storage/sessions.ts'
+import { forgetGone } from '../../storage/released-contents.ts'
+import { inSlices } from '../../storage/slices.ts'
 import { forgetUsage, noteUsage } from '../../storage/usage.ts'
 import { AUDIT_MEMORY } from './audit.ts'
+import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
+import { trim } from './trim.ts'
 
 /** What one round of upkeep removed. */
 export interface Removed {
@@ -39,6 +42,7 @@ export const UPKEEP_EVERY = HOUR
 interface Parts {
   database: Database
   contents: Contents
+  history: Pick<History, 'forget'>
   clock: Clock
   settings: Settings
 }
@@ -48,15 +52,21 @@ interface Parts {
  * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today.
  */
 export const makeUpkeep =
-  ({ database, contents, clock, settings }: Parts) =>
+  ({ database, contents, history, clock, settings }: Parts) =>
   async (): Promise<Removed> => {
     const now = clock.now()
     const values = await settings.values()
-    const tombstones = await database.write((tx) => compact(tx, now - values['retention.tombstones_days'] * DAY))
-    await database.write((tx) => forgetDeletions(tx, now - values['retention.tombstones_days'] * DAY))
-    const purged = await database.write((tx) => purge(tx, now - values['retention.versions_days'] * DAY))
-    await database.write((tx) => forgetSets(tx, now - values['retention.versions_days'] * DAY))
-    await database.write((tx) => forgetPushes(tx, now - PUSH_MEMORY))
+    const outdated = now - values['retention.tombstones_days'] * DAY
+    const kept = now - values['retention.versions_days'] * DAY
+    const forget = (remove: (tx: Writer, before: number, limit: number) => Promise<number>, before: number) =>
+      inSlices(database, (tx, limit) => remove(tx, before, limit))
+    const tombstones = await forget(compact, outdated)
+    await forget(forgetDeletions, outdated)
+    const purged = await history.forget(kept)
+    await forget(forgetSets, kept)
+    await forget(forgetOperations, now - PUSH_MEMORY)
+    await forget(forgetKeys, now - PUSH_MEMORY)
+    await trim(database, values)
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
     await database.write(async (tx) => {
@@ -65,10 +75,11 @@ export const makeUpkeep =
       await sweepBypassCodes(tx, now)
       await forgetConfirmations(tx, now)
     })
-    await database.write((tx) => forgetAudit(tx, now - AUDIT_MEMORY))
+    await forget(forgetAudit, now - AUDIT_MEMORY)
     const today = Math.floor(now / DAY)
     await database.write((tx) => noteUsage(tx, today))
     await database.write((tx) => forgetUsage(tx, today - USAGE_MEMORY))
     const collected = await contents.collect(now - CONTENT_GRACE)
+    await inSlices(database, forgetGone)
     return { tombstones, ...purged, ...collected }
   }

@@ -1,7 +1,12 @@
 import { DAY, type Clock } from '../../base/clock.ts'
-import type { Database } from '../../storage/database.ts'
+import type { DataBound, DataKind } from '../../storage/data-kinds.ts'
+import { allDataUsage, dataDriftsOf, putDataRight, type DataDrift } from '../../storage/data-usage.ts'
+import type { Database, Reader, Writer } from '../../storage/database.ts'
+import { countedRows } from '../../storage/rows.ts'
 import { driftsOf, holdingsOf, setUsedBytes, usageSince, type Drift, type Holdings } from '../../storage/usage.ts'
 import { fault } from '../../contract/errors.ts'
+import { dataBoundsOf } from '../data-bounds.ts'
+import { shapes } from '../sync/sync.ts'
 import type { Audit, Doer } from './audit.ts'
 import { options } from './options.ts'
 import type { Settings } from './settings.ts'
@@ -19,13 +24,33 @@ export interface AccountUsage extends Holdings {
   full_in_days: number | null
 }
 
+const summed = [
+  'used_bytes',
+  'own_bytes',
+  'room_bytes',
+  'files',
+  'trash_bytes',
+  'versions_bytes',
+  'rows_bytes',
+  'chat_bytes',
+  'components_bytes',
+  'assistant_bytes',
+] as const
+
+type SummedField = (typeof summed)[number]
+
 export interface UsageReport {
   /** By name. */
   accounts: AccountUsage[]
-  total: Pick<Holdings, 'used_bytes' | 'own_bytes' | 'room_bytes' | 'files' | 'trash_bytes' | 'versions_bytes'> & {
+  total: Pick<Holdings, SummedField> & {
     growth: number | null
   }
   default_quota: number
+}
+
+/** A count that is wrong, and what of. */
+export interface CountDrift extends Drift {
+  kind: 'files' | DataKind
 }
 
 export interface Usage {
@@ -34,7 +59,9 @@ export interface Usage {
   /** What every account holds, from one consistent state. */
   report(): Promise<UsageReport>
   /** Puts right every counter that does not say what the rows add up to, each account in a transaction; says which they were. */
-  recount(options?: { dryRun?: boolean }): Promise<Drift[]>
+  recount(options?: { dryRun?: boolean }): Promise<CountDrift[]>
+  /** What an account keeps beside files by kind, and may keep; 0 without a limit. */
+  keptBy(user: number): Promise<Record<string, { used: number; total: number; items: number; max_items: number }>>
 }
 
 interface Parts {
@@ -93,37 +120,56 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
     },
 
     async recount({ dryRun = false } = {}) {
-      const found = await database.snapshot((at) => driftsOf(at))
+      const found = await database.snapshot((at) => allDrifts(at))
       if (dryRun) return found
-      const mended: Drift[] = []
-      for (const { user_id } of found) {
+      const repaired: CountDrift[] = []
+      for (const user of new Set(found.map(({ user_id }) => user_id)))
         // Counted again under the lock: what is written meanwhile must not be undone.
-        const drift = await database.write(async (tx) => {
-          const [now] = await driftsOf(tx, user_id)
-          if (!now) return undefined
-          await setUsedBytes(tx, user_id, now.actual)
-          const detail = { counted: now.counted, actual: now.actual }
-          await audit.record(tx, { kind: 'quota.recounted', about: user_id, detail })
-          return now
-        })
-        if (drift) mended.push(drift)
-      }
-      return mended
+        repaired.push(...(await database.write((tx) => recountIn(tx, user))))
+      return repaired
     },
+
+    async keptBy(user) {
+      const bounds: Partial<Record<DataKind, DataBound>> = await dataBoundsOf(settings)()
+      const kept = new Map((await allDataUsage(database.read, user)).map((row) => [row.kind, row]))
+      return Object.fromEntries(
+        Object.entries(bounds).map(([kind, bound]) => {
+          const { items = 0, bytes = 0 } = kept.get(kind as DataKind) ?? {}
+          const max = { total: Math.max(0, bound.bytes), max_items: Math.max(0, bound.items) }
+          return [kind, { used: bytes, items, ...max }]
+        }),
+      )
+    },
+  }
+
+  async function recountIn(tx: Writer, user: number): Promise<CountDrift[]> {
+    const [files] = await driftsOf(tx, user)
+    if (files) await setUsedBytes(tx, user, files.actual)
+    const data = await dataDriftsOf(tx, countedTables, user)
+    await putDataRight(tx, data)
+    const drifts = merged(files ? [files] : [], data)
+    for (const { counted, actual, kind } of drifts)
+      await audit.record(tx, { kind: 'quota.recounted', about: user, detail: { of: kind, counted, actual } })
+    return drifts
   }
 }
 
+const countedTables = shapes.map(countedRows)
+
+const merged = (files: readonly Drift[], data: readonly DataDrift[]): CountDrift[] => [
+  ...files.map((drift) => ({ ...drift, kind: 'files' as const })),
+  ...data.map(({ user_id, username, kind, counted, bytes }) => ({ user_id, username, kind, counted, actual: bytes })),
+]
+
+/** Every count of an account that is wrong, of its files and of everything else. */
+export const allDrifts = async (at: Reader): Promise<CountDrift[]> =>
+  merged(await driftsOf(at), await dataDriftsOf(at, countedTables))
+
 function totalOf(accounts: readonly AccountUsage[]): UsageReport['total'] {
-  const sum = (field: 'used_bytes' | 'own_bytes' | 'room_bytes' | 'files' | 'trash_bytes' | 'versions_bytes') =>
-    accounts.reduce((total, account) => total + account[field], 0)
+  const sum = (field: SummedField) => accounts.reduce((total, account) => total + account[field], 0)
   const known = accounts.filter(({ growth }) => growth !== null)
   return {
-    used_bytes: sum('used_bytes'),
-    own_bytes: sum('own_bytes'),
-    room_bytes: sum('room_bytes'),
-    files: sum('files'),
-    trash_bytes: sum('trash_bytes'),
-    versions_bytes: sum('versions_bytes'),
+    ...(Object.fromEntries(summed.map((field) => [field, sum(field)])) as Record<SummedField, number>),
     growth: known.length === 0 ? null : known.reduce((total, { growth }) => total + growth!, 0),
   }
 }

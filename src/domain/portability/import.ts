@@ -61,10 +61,11 @@ export const makeImport = (parts: ImportParts) => ({
   },
 })
 
-/** The id of an account of that name that an interrupted import left behind. Fault `exists` for any other. */
+/** The id of an account of that name that an interrupted import left behind, or that is being removed. Fault `exists` for any other. */
 async function leftoverOf({ database, clock }: ImportParts, username: string): Promise<number | undefined> {
   const account = await accountByName(database.read, normalName(username))
   if (!account) return undefined
+  if (account.removing_since !== null) return account.id
   const mark = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
   if (!mark || account.disabled_at === null) {
     const text = `There is a user named "${username}" already: --as NAME gives the account another name.`

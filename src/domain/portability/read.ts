@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { jsonFlaw } from '../../base/json-places.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
+import { LATEST_MTIME } from '../../contract/limits.ts'
 import { BadArchive } from './bad-archive.ts'
 import { partOf, type Part } from './layout.ts'
 
@@ -32,13 +33,10 @@ function inOurWords(error: unknown): unknown {
   return new BadArchive(clause, { cause: error })
 }
 
-/** Largest modification time that a file can have here, in seconds. */
-const LATEST = 99_999_999_999
-
 function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
   const part = partOf(name, type)
   if (type === '5' && size !== 0) throw new BadArchive(`the folder "${name}" has a content`)
-  if (mtime > LATEST) throw new BadArchive(`"${name}" is of a time too far in the future`)
+  if (mtime > LATEST_MTIME) throw new BadArchive(`"${name}" is of a time too far in the future`)
   const hash = createHash('sha256')
   let digest: string | undefined
   async function* hashed(): AsyncGenerator<Uint8Array> {
@@ -94,8 +92,15 @@ function parsed(bytes: Uint8Array, where: string): unknown {
 /** Largest line, in bytes: a row or a version of a component with all its text escaped. */
 const LONGEST = 16 * 1024 * 1024
 
+/** A line of JSON, and how long it is. */
+interface Line {
+  value: unknown
+  where: string
+  bytes: number
+}
+
 /** A content as one JSON value a line, each with its place in words. */
-export async function* jsonLines({ name, body }: ArchiveEntry): AsyncGenerator<{ value: unknown; where: string }> {
+export async function* jsonLines({ name, body }: ArchiveEntry): AsyncGenerator<Line> {
   let rest: Uint8Array[] = []
   let length = 0
   let line = 0
@@ -103,7 +108,8 @@ export async function* jsonLines({ name, body }: ArchiveEntry): AsyncGenerator<{
     let from = 0
     for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, from)) {
       const where = `${name} line ${++line}`
-      yield { value: parsed(Buffer.concat([...rest, piece.subarray(from, end)]), where), where }
+      const text = Buffer.concat([...rest, piece.subarray(from, end)])
+      yield { value: parsed(text, where), where, bytes: text.length }
       rest = []
       length = 0
       from = end + 1

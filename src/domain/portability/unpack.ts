@@ -3,6 +3,7 @@ import { insertApp } from '../../storage/apps.ts'
 import { activate, insertVersion, insertWholeProfile } from '../../storage/components.ts'
 import { assertApp, readComponent } from '../desktop/desktop.ts'
 import { nameKey, segmentOf, type FileEntry } from '../files/files.ts'
+import { giveWay } from '../heavy.ts'
 import { insertRowsIn, type WholeRow } from '../sync/sync.ts'
 import { BadArchive } from './bad-archive.ts'
 import { chatDocument } from './chat-document.ts'
@@ -22,8 +23,9 @@ export interface Receiver extends Pick<ImportParts, 'database' | 'clock' | 'audi
   leftOut: string[]
 }
 
-/** Rows that share a commit. */
-const GROUP = 2_000
+/** Rows that share a commit, and bytes of their lines: few enough that a server hardly waits for the database. */
+const GROUP = 200
+const GROUP_BYTES = 1_048_576
 
 const JSON_BYTES = 64 * 1024 * 1024
 
@@ -140,11 +142,15 @@ async function inGroups<T>(
   size = GROUP,
 ): Promise<void> {
   let group: T[] = []
-  for await (const { value, where } of jsonLines(entry)) {
+  let room = GROUP_BYTES
+  for await (const { value, where, bytes } of jsonLines(entry)) {
     group.push(read(value, where))
-    if (group.length < size) continue
+    room -= bytes
+    if (group.length < size && room > 0) continue
     await store(group)
+    await giveWay()
     group = []
+    room = GROUP_BYTES
   }
   if (group.length > 0) await store(group)
 }

@@ -156,7 +156,7 @@ async function change(planning: Planning, { person, changes, password, nameHash 
   if (nameHash !== undefined) await remember(planning, person, [nameEntry(nameHash)])
   if (password) {
     const given = chosen(password)
-    await planning.accounts.setPassword(id, given)
+    await planning.accounts.setPassword(id, given, { keep_devices: true })
     if ('made' in password) watcher.made({ kind: 'password', username: person.username, secret: given as string })
   }
   watcher.done(Object.keys(changes).length + (password ? 1 : 0))

@@ -5,6 +5,7 @@ import type { Reader, Writer } from '../../storage/database.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/seeded.ts'
 import { normalName } from '../accounts/accounts.ts'
 import { inviteIn, openRoomIn, postIn, type Author } from '../chat/chat.ts'
+import { giveWay } from '../heavy.ts'
 import { peopleOf, roomKey } from './check.ts'
 import { hashOf, remember, type Person, type Planning, type Watcher } from './ground.ts'
 import type { SeedRoom } from './shape.ts'
@@ -48,6 +49,7 @@ export async function furnish(planning: Planning, task: RoomTask, watcher: Watch
     await step(task.join.length + (isNew ? 1 : 0), (tx) => openIn(tx, planning, task))
   for (let first = 0; first < task.post.length; first += GROUP) {
     const group = task.post.slice(first, first + GROUP)
+    if (first > 0) await giveWay()
     await step(group.length, (tx) => postAllIn(tx, planning, task, group))
   }
   for (const { message, before } of task.edit) {

@@ -1,5 +1,6 @@
 import type { TableName } from '../../contract/tables.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/seeded.ts'
+import { giveWay } from '../heavy.ts'
 import { insertRowsIn, rowVersion, updateRowIn } from '../sync/sync.ts'
 import { hashOf, personOf, seededBefore } from './ground.ts'
 import type { Item, Part, Person, Planning, Watcher } from './ground.ts'
@@ -18,7 +19,7 @@ interface Task {
 const ROW = 'row'
 
 /** Rows that share a commit: their indexes are written once for all of them, and others wait no longer than a moment. */
-const GROUP = 2_000
+const GROUP = 200
 
 const keyOf = (table: string, key: string): string => `${table}/${key}`
 
@@ -81,6 +82,7 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: Watche
   for (const [person, own] of byPerson) {
     for (let first = 0; first < own.length; first += GROUP) {
       const group = own.slice(first, first + GROUP)
+      if (first > 0) await giveWay()
       await write(planning, person.id!, group)
       watcher.done(group.length)
     }

@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox'
 import { categories } from '../../contract/app-categories.ts'
+import { LATEST_MTIME } from '../../contract/limits.ts'
 import { rowSchema, tables, type Column, type SyncedTable, type TableName } from '../../contract/tables.ts'
 
 // The form of a seed, declared once: what is checked, what the JSON Schema says, and the types follow from it. `says` is
@@ -26,7 +27,7 @@ const File = object(
     ),
     folder: optional(Type.Literal(true, { description: 'An empty folder.' })),
     mtime: optional(
-      Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: 99_999_999_999 })], {
+      Type.Union([Type.String(), Type.Integer({ minimum: 0, maximum: LATEST_MTIME })], {
         description: 'Modification time: seconds since 1970, or as 2026-11-21T09:30:00Z.',
         says: 'must be a time such as 2026-11-21T09:30:00Z, or seconds since 1970',
       }),

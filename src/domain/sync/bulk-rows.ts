@@ -2,6 +2,7 @@ import type { TableName } from '../../contract/tables.ts'
 import { advance, recordAll, type Change } from '../../storage/changes.ts'
 import type { Reader, Writer } from '../../storage/database.ts'
 import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/rows.ts'
+import { withinBound } from '../data-bounds.ts'
 import { shapes, toStored, toWire } from './tables.ts'
 
 // Many rows of one account at once, for those who checked them before: seeds, and accounts that move here. Everything is
@@ -20,7 +21,7 @@ const rowTables = new Map<string, RowTable>(shapes.map((shape) => [shape.name, r
 const storedOf = (table: TableName, values: Record<string, unknown>): Record<string, Stored> =>
   Object.fromEntries(Object.entries(values).map(([column, value]) => [column, toStored(table, column, value)]))
 
-/** Stores new rows and their changes in the feed; returns their ids, in the same order. */
+/** Stores new rows and their changes in the feed; returns their ids, in the same order. Fault `quota_exceeded`. */
 export async function insertRowsIn(
   tx: Writer,
   user: number,
@@ -38,7 +39,8 @@ export async function insertRowsIn(
     // Rows of one table that follow each other become one statement.
     const group = rows.slice(first, last)
     const adopted = group.map(({ values, stamps = standard }) => ({ values: storedOf(table, values), stamps }))
-    for (const row of await rowTables.get(table)!.adopt(tx, user, adopted)) {
+    const stored = await withinBound(tx, user, 'rows', () => rowTables.get(table)!.adopt(tx, user, adopted))
+    for (const row of stored) {
       ids.push(row)
       changes.push({ table, row, deleted: false })
     }
@@ -57,7 +59,7 @@ export async function updateRowIn(
   now: number,
 ): Promise<number> {
   const rows = rowTables.get(table)!
-  await rows.update(tx, id, storedOf(table, values), new Date(now).toISOString())
+  await withinBound(tx, user, 'rows', () => rows.update(tx, id, storedOf(table, values), new Date(now).toISOString()))
   const { seq } = await advance(tx, user, 1)
   await recordAll(tx, user, seq, now, [{ table, row: id, deleted: false }])
   return (await rows.version(tx, user, id))!

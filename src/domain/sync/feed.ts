@@ -1,3 +1,6 @@
+import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
+import { JsonList } from '../json-list.ts'
+import { turn } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { DELTA_LIMIT } from '../../contract/limits.ts'
 import { feedTables, SCHEMA_VERSION } from '../../contract/tables.ts'
@@ -57,22 +60,82 @@ function toChange(table: string, row: FeedRow, convert: (row: Record<string, unk
   return { table, operation: born > after ? 'INSERT' : 'UPDATE', data: data as Row, cursor }
 }
 
-/** The next changes after a cursor, in feed order, whichever tables they belong to. */
-async function pageAfter(at: Reader, user: number, after: number, limit: number, head: number): Promise<Page> {
-  const tables = await nextPage(at, user, after, limit)
-  const upTo = Math.max(after, ...tables.map((part) => part.upTo))
-  const changes: Change[] = []
-  for (const { tbl } of tables) {
-    const convert = toWire(tbl)
-    const rows = await sources[tbl]!.changed(at, { user, after, upTo })
-    for (const row of rows) changes.push(toChange(tbl, row, convert, after))
+/** Changes that are read at one go, and bytes of their rows, about. */
+const PART = 200
+const PART_BYTES = 1_048_576
+/** Bytes from which on a page is full. */
+const PAGE_BYTES = 16 * PART_BYTES
+/** So few changes are read whatever their rows weigh. */
+const FEW = 4
+
+interface Part {
+  tables: readonly string[]
+  upTo: number
+  bytes: number
+}
+
+/** Which part of the feed comes next: so much of it that nobody waits for long while it is read. */
+async function partAfter(at: Reader, user: number, after: number, limit: number): Promise<Part> {
+  const found = await nextPage(at, user, after, Math.min(limit, PART))
+  const tables = found.map(({ tbl }) => tbl)
+  const upTo = Math.max(after, ...found.map((part) => part.upTo))
+  if (found.reduce((sum, part) => sum + Number(part.count), 0) <= FEW) return { tables, upTo, bytes: 0 }
+  const sizes: { seq: number; bytes: number }[] = []
+  for (const table of tables) sizes.push(...((await sources[table]!.sizes?.(at, { user, after, upTo })) ?? []))
+  if (tables.length > 1) sizes.sort((a, b) => a.seq - b.seq)
+  let bytes = 0
+  for (const { seq, bytes: more } of sizes) {
+    bytes += more
+    if (bytes > PART_BYTES) return { tables, upTo: seq, bytes }
   }
-  if (tables.length > 1) changes.sort((a, b) => a.cursor - b.cursor)
-  return { changes, cursor: upTo, has_more: head > upTo, count: changes.length }
+  return { tables, upTo, bytes }
+}
+
+/** The next changes after a cursor, in feed order, whichever tables they belong to; read while others have their turn. */
+async function pageAfter(at: Reader, user: number, after: number, limit: number, head: number): Promise<Page> {
+  const changes: Change[] = []
+  let [cursor, room] = [after, PAGE_BYTES]
+  while (changes.length < limit && room > 0) {
+    const { tables, upTo, bytes } = await partAfter(at, user, cursor, limit - changes.length)
+    if (upTo === cursor) break
+    const part: Change[] = []
+    for (const table of tables) {
+      const convert = toWire(table)
+      const rows = await sources[table]!.changed(at, { user, after: cursor, upTo })
+      for (const row of rows) part.push(toChange(table, row, convert, after))
+    }
+    if (tables.length > 1) part.sort((a, b) => a.cursor - b.cursor)
+    for (const change of part) changes.push(change)
+    cursor = upTo
+    room -= bytes
+    if (cursor === head) break
+    // The rows are the snapshot's; others may have their turn meanwhile.
+    if (changes.length < limit) await turn()
+  }
+  return { changes, cursor, has_more: head > cursor, count: changes.length }
+}
+
+/** Every row the account sees in a table. */
+async function listOf(at: Reader, user: number, table: string): Promise<JsonList<Row>> {
+  const convert = toWire(table)
+  const list = new JsonList<Row>()
+  for (let after = 0; ;) {
+    const { rows, upTo }: Awaited<ReturnType<FeedSource['part']>> = await sources[table]!.part(at, user, after)
+    rows.forEach(convert)
+    list.add(rows as Row[])
+    if (upTo === undefined) return list
+    after = upTo
+    // The rows are the snapshot's; others may have their turn meanwhile.
+    await turn()
+  }
 }
 
 /** Reading the change feed. */
-export const makeFeed = (deps: { database: Database; news: News; epoch: () => string }) => ({
+export const makeFeed = (
+  deps: { database: Database; news: News; epoch: () => string },
+  exclusively = makeKeyedMutex<number>(),
+  longPages = makeKeyedMutex<number>(),
+) => ({
   /**
    * Changes after a cursor, oldest first. Faults: `epoch_mismatch` for a cursor of another server or from before a
    * restore, `cursor_expired` when tombstones after it are gone.
@@ -89,26 +152,31 @@ export const makeFeed = (deps: { database: Database; news: News; epoch: () => st
       await news.wait(user, cursor, wait * 1_000, signal())
     }
     // One state for all questions: between them rows move on in the feed, and old deletions are forgotten.
-    return database.snapshot(async (at) => {
-      const head = (await headOf(at, user))!
-      if (cursor > head.seq) throw fault('epoch_mismatch')
-      if (cursor < head.oldest) throw fault('cursor_expired')
-      return pageAfter(at, user, cursor, most, head.seq)
-    })
+    const read = () =>
+      database.snapshot(async (at) => {
+        const head = (await headOf(at, user))!
+        if (cursor > head.seq) throw fault('epoch_mismatch')
+        if (cursor < head.oldest) throw fault('cursor_expired')
+        return pageAfter(at, user, cursor, most, head.seq)
+      })
+    // A page of several parts holds a connection while others have their turn.
+    const isLong = most > PART && (await headOf(database.read, user))!.seq - cursor > PART
+    return isLong ? longPages(user, read) : read()
   },
 
-  /** Every row the account sees in these tables and the cursor that goes with them, from one snapshot. */
+  /**
+   * Every row the account sees in these tables and the cursor that goes with them, from one snapshot. It is read while others
+   * have their turn.
+   */
   everything: (user: number, wanted: readonly string[] = feedTables) =>
-    deps.database.snapshot(async (at) => {
-      const { seq } = (await headOf(at, user))!
-      const data: Record<string, Row[]> = {}
-      for (const table of wanted) {
-        const rows = await sources[table]!.all(at, user)
-        rows.forEach(toWire(table))
-        data[table] = rows as Row[]
-      }
-      return { data, cursor: seq, schema_version: SCHEMA_VERSION }
-    }),
+    exclusively(user, () =>
+      deps.database.snapshot(async (at) => {
+        const { seq } = (await headOf(at, user))!
+        const data: Record<string, JsonList<Row>> = {}
+        for (const table of wanted) data[table] = await listOf(at, user, table)
+        return { data, cursor: seq, schema_version: SCHEMA_VERSION }
+      }),
+    ),
 
   /** Head of the account's feed. */
   async head(user: number): Promise<number> {

@@ -24,11 +24,11 @@ async function rowIn(on: Reader, user: number, table: TableName, id: number): Pr
 }
 
 function refusal({ code, error = '' }: Outcome): Fault {
-  if (code === 'gone' || code === 'conflict') return fault(code, { text: error })
+  if (code === 'gone' || code === 'conflict' || code === 'quota_exceeded') return fault(code, { text: error })
   return code === 'bad_operation' ? badRequest('operation', error) : fault('bad_request', { text: error })
 }
 
-/** Applies one operation as a client's push does, with all its checks. Faults: `bad_request`, `gone`, `conflict`. */
+/** Applies one operation as a client's push does, with all its checks. Faults: `bad_request`, `gone`, `conflict`, `quota_exceeded`. */
 async function one(tx: Writer, user: number, operation: Operation, now: number): Promise<Outcome> {
   const [outcome] = (await applyIn(tx, user, { operations: [operation] }, now)).results
   if (!outcome!.ok) throw refusal(outcome!)

@@ -3,10 +3,13 @@ import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { PUSH_OPERATIONS } from '../../contract/limits.ts'
 import { advance, headOf, recordAll, type Change } from '../../storage/changes.ts'
+import type { DataBound } from '../../storage/data-kinds.ts'
+import { dataUsage, type DataUsage } from '../../storage/data-usage.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import { keyedAnswer, pushedOperations, rememberAnswer, rememberOperations } from '../../storage/pushes.ts'
 import { rowTable, type RowTable } from '../../storage/rows.ts'
 import type { PushedOperationRow } from '../../storage/tables.ts'
+import { boundOf, excessOf } from '../data-bounds.ts'
 import {
   check,
   isObject,
@@ -42,12 +45,32 @@ function payloadHash(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value, sorted)).digest('hex')
 }
 
+/** What an account may still add to its rows. */
+interface Room {
+  bound: DataBound
+  usage: DataUsage
+}
+
+const roomOf = async (tx: Writer, user: number): Promise<Room> => ({
+  bound: await boundOf(tx, 'rows'),
+  usage: await dataUsage(tx, user, 'rows'),
+})
+
+/** Takes room for a new row; says why there is none. */
+function claim({ bound, usage }: Room, bytes: number): Rejected | undefined {
+  const text = excessOf('rows', { items: usage.items + 1, bytes: usage.bytes + bytes }, bound)
+  if (text) return new Rejected('quota_exceeded', text)
+  usage.items += 1
+  usage.bytes += bytes
+  return undefined
+}
+
 /** Changes or removes a row. Whatever refuses it does so before its one writing statement: nothing of it is left to undo. */
 async function perform(
   tx: Writer,
   user: number,
   { table, verb, id, values, baseVersion }: Sound,
-  now: string,
+  { now, room: { bound, usage } }: { now: string; room: Room },
 ): Promise<Effect | Rejected> {
   const rows = rowTables.get(table)!
   const version = await rows.version(tx, user, id)
@@ -61,11 +84,16 @@ async function perform(
     return new Rejected('conflict', `The row is at version ${version} by now.`, id, current)
   }
   if (verb === 'DELETE') {
-    await rows.remove(tx, id)
+    usage.bytes -= await rows.remove(tx, id)
+    usage.items -= 1
     return { id, version: null, changed: true, deleted: true }
   }
   if (Object.keys(values).length === 0) return { id, version, changed: false }
-  await rows.update(tx, id, values, now)
+  const left = bound.bytes < 0 ? -1 : Math.max(0, bound.bytes - usage.bytes)
+  const growth = await rows.update(tx, id, values, now, left)
+  if (growth === undefined)
+    return new Rejected('quota_exceeded', excessOf('rows', { ...usage, bytes: Infinity }, bound)!, id)
+  usage.bytes += growth
   return { id, version: version + 1, changed: true }
 }
 
@@ -126,6 +154,7 @@ function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: n
 async function applyAll(tx: Writer, user: number, operations: readonly Operation[], now: number) {
   const ledger = makeLedger(user, await knownOperations(tx, user, operations), now)
   const stamp = new Date(now).toISOString()
+  const room = await roomOf(tx, user)
   let inserts: { index: number; operation: Operation; sound: Sound }[] = []
 
   async function insertWaiting(): Promise<void> {
@@ -150,11 +179,16 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
     const sound = check(operation)
     if (sound instanceof Rejected) ledger.settle(index, operation, sound)
     else if (sound.verb === 'INSERT') {
+      const refused = claim(room, rowTables.get(sound.table)!.size(sound.values))
+      if (refused) {
+        ledger.settle(index, operation, refused)
+        continue
+      }
       if (inserts[0] && inserts[0].sound.table !== sound.table) await insertWaiting()
       inserts.push({ index, operation, sound })
     } else {
       await insertWaiting()
-      ledger.settle(index, operation, await perform(tx, user, sound, stamp))
+      ledger.settle(index, operation, await perform(tx, user, sound, { now: stamp, room }))
     }
   }
   await insertWaiting()

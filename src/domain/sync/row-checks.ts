@@ -36,7 +36,7 @@ function isSoundJson(value: unknown): boolean {
 function flaw(column: Column, value: unknown): string | undefined {
   if (!isSoundJson(value)) return 'holds a character that cannot be stored'
   if (isImpossible(column, value)) return 'is not a day of the calendar'
-  const isTooLong = column.type === 'json' && JSON.stringify(value).length > (column.max ?? Infinity)
+  const isTooLong = column.type === 'texts' && JSON.stringify(value).length > (column.max ?? Infinity)
   return isTooLong ? `is longer than ${column.max} characters` : undefined
 }
 

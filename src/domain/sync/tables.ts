@@ -17,13 +17,13 @@ export const shapes: readonly TableShape[] = Object.entries<SyncedTable>(tables)
 
 const declared = (table: TableName): Record<string, Column> => tables[table].columns
 
-/** A value as it is stored: booleans as 0 or 1, json as its text. */
+/** A value as it is stored: booleans as 0 or 1, texts as their JSON. */
 export function toStored(table: TableName, column: string, value: unknown): Stored {
   if (value === null) return null
   switch (declared(table)[column]!.type) {
     case 'boolean':
       return value === true ? 1 : 0
-    case 'json':
+    case 'texts':
       return JSON.stringify(value)
     default:
       return value as Stored
@@ -36,7 +36,7 @@ const converters = new Map<string, (row: Record<string, unknown>) => void>(
     const of = (type: Column['type']) => Object.keys(columns).filter((column) => columns[column]!.type === type)
     const hidden = Object.keys(columns).filter((column) => columns[column]!.private)
     const booleans = of('boolean')
-    const documents = of('json')
+    const documents = of('texts')
     return [
       name,
       (row) => {

@@ -7,6 +7,7 @@ import { profile } from './profile.ts'
 import { regenerateBackupCodes } from './regenerate-backup-codes.ts'
 import { revokeDevice } from './revoke-device.ts'
 import { revokeSession } from './revoke-session.ts'
+import { securityEvents } from './security-events.ts'
 import { sessions } from './sessions.ts'
 import { setup2fa } from './setup-2fa.ts'
 import { updateProfile } from './update-profile.ts'
@@ -22,6 +23,7 @@ export const accountSettingsHandlers = [
   updateProfile,
   sessions,
   revokeSession,
+  securityEvents,
   devices,
   revokeDevice,
 ]

@@ -2,6 +2,10 @@ import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
 import { acting } from './acting.ts'
 
-export const enable2fa = handle(accountSettings.actions.enable_2fa, (call) =>
-  call.domain.accounts.twoFactor.enable(call.caller.user.id, call.params.totp_code, acting(call)),
-)
+export const enable2fa = handle(accountSettings.actions.enable_2fa, async (call) => {
+  const { caller, domain, origin, params } = call
+  const { accounts } = domain
+  await accounts.confirmPresence(caller, params.current_password, origin)
+  const options = { endOthers: params.end_others }
+  return accounts.twoFactor.enable(caller.user.id, params.totp_code, acting(call), options)
+})

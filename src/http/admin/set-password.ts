@@ -3,8 +3,9 @@ import { handle } from '../handle.ts'
 import { acting, confirmed } from './acting.ts'
 
 export const setPassword = handle(admin.actions.set_password, async (call) => {
-  const { user_id, password, current_password } = call.params
+  const { user_id, password, keep_devices = false, current_password } = call.params
   await confirmed(call, current_password)
-  const { sessions } = await call.domain.accounts.setPassword(user_id, password, { acting: acting(call) })
-  return { sessions_ended: sessions }
+  const options = { keep_devices, acting: acting(call) }
+  const { sessions, devices } = await call.domain.accounts.setPassword(user_id, password, options)
+  return { sessions_ended: sessions, devices_ended: devices }
 })

@@ -1,7 +1,8 @@
+import { JsonList } from '../../domain/json-list.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
 export const list = handle(filesystem.actions.list, async ({ params: { path = '/', ids }, caller, domain }) => ({
-  items: await domain.files.desktop.list(caller.user.id, path, { ids }),
+  items: await JsonList.of(await domain.files.desktop.list(caller.user.id, path, { ids })),
   path,
 }))

@@ -1,6 +1,7 @@
 import { filesystem } from '../../contract/filesystem.ts'
 import { handle } from '../handle.ts'
 
-export const quota = handle(filesystem.actions.quota, ({ caller, domain }) =>
-  domain.files.desktop.quota(caller.user.id),
-)
+export const quota = handle(filesystem.actions.quota, async ({ caller, domain }) => ({
+  ...(await domain.files.desktop.quota(caller.user.id)),
+  data: await domain.instance.usage.keptBy(caller.user.id),
+}))

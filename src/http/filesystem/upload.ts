@@ -12,9 +12,16 @@ export const upload = handle(filesystem.actions.upload, async ({ params, caller,
   if (filename.includes('/')) throw fault('bad_path', { text: 'The name of a file must not hold "/".' })
   const path = `${params.path.replace(/\/$/, '')}/${filename}`
   // Refused before it is read: what would be too much even if the body had the most beside its file that it can have.
-  await desktop.admit(caller.user.id, path, Math.max(0, Number(headers['content-length'] ?? 0) - ENVELOPE))
-  const staged = await desktop.receive(body)
-  await fields()
+  const flight = await desktop.admit(
+    caller.user.id,
+    path,
+    Math.max(0, Number(headers['content-length'] ?? 0) - ENVELOPE),
+  )
+  const staged = await desktop.receive(body, flight)
+  await fields().catch(async (error: unknown) => {
+    await desktop.settle(staged)
+    throw error
+  })
   const { size } = await desktop.write(caller.user.id, path, {
     staged,
     expectation: { absent: params.if_absent },

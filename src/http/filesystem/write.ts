@@ -6,9 +6,9 @@ export const write = handle(filesystem.actions.write, async ({ params, caller, d
   const { path, content, if_sha256, if_absent } = params
   const { desktop } = domain.files
   const bytes = Buffer.from(content)
-  await desktop.admit(caller.user.id, path, bytes.length)
+  const flight = await desktop.admit(caller.user.id, path, bytes.length)
   const { sha256 } = await desktop.write(caller.user.id, path, {
-    staged: await desktop.receive(Readable.from([bytes])),
+    staged: await desktop.receive(Readable.from([bytes]), flight),
     expectation: { sha256: if_sha256, absent: if_absent },
   })
   return { path, sha256 }

@@ -5,6 +5,7 @@ import { mimeOf } from '../../domain/files/files.ts'
 import { sendBytes } from '../answers.ts'
 import { contentAnswer } from '../file-answer.ts'
 import { appFileHeaders } from '../security-headers.ts'
+import { isScript, scriptAnswer } from './app-script.ts'
 
 // The address as it stands in the request, not decoded: what is spelt in another way is another address.
 const ADDRESS = /^\/apps\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._@+~=,/-]{1,200})(?:\?|$)/
@@ -31,10 +32,8 @@ export function appFiles(app: FastifyInstance, domain: Domain): void {
         'cache-control': cacheFor(type),
       }
       const headers = request.headers as Record<string, string | undefined>
-      return sendBytes(
-        reply,
-        await contentAnswer({ headers, head: request.method === 'HEAD', domain }, described, file),
-      )
+      const asked = { headers, head: request.method === 'HEAD', domain }
+      return sendBytes(reply, await (isScript(type) ? scriptAnswer : contentAnswer)(asked, described, file))
     },
   })
 }

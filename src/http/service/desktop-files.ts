@@ -4,7 +4,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fault } from '../../contract/errors.ts'
-import type { Domain } from '../../domain/domain.ts'
 import { mimeOf } from '../../domain/files/files.ts'
 import { assetHeaders, desktopHeaders, systemAppHeaders } from '../security-headers.ts'
 
@@ -56,16 +55,13 @@ function send(request: FastifyRequest, reply: FastifyReply, file: DesktopFile): 
 }
 
 /** `/`, the pages of its apps, and what they are made of: files of the package, for everybody, read once. */
-export async function desktopFiles(app: FastifyInstance, domain: Domain, folder: string): Promise<void> {
+export async function desktopFiles(app: FastifyInstance, folder: string): Promise<void> {
   if (!existsSync(join(folder, 'index.html'))) return
   const page = await read(folder, 'index.html')
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
-    async handler(request, reply) {
-      const { 'apps.allowed_origins': origins } = await domain.instance.settings.values()
-      return send(request, reply.headers(desktopHeaders(origins)), page)
-    },
+    handler: (request, reply) => send(request, reply.headers(desktopHeaders), page),
   })
 
   for (const slug of await readdir(join(folder, 'apps'))) {

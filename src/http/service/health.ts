@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
+import { DatabaseMoved } from '../../base/trouble.ts'
 import type { Machine, Readiness } from '../machine.ts'
 
 /** Anybody may ask: within this time, milliseconds, they get the same answer. */
@@ -22,7 +23,8 @@ export function health(app: FastifyInstance, clock: Clock, { readiness }: Machin
       const { ready, checks } = await last.found
       return await reply.code(ready ? 200 : 503).send({ ok: ready, status: ready ? 'ready' : 'not ready', checks })
     } catch (error) {
-      request.log.error({ err: error as Error }, 'not ready')
+      // That was logged when it was noticed.
+      if (!(error instanceof DatabaseMoved)) request.log.error({ err: error as Error }, 'not ready')
       return reply.code(503).send({ ok: false, status: 'not ready' })
     }
   })

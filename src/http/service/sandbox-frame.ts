@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
+import { REMOVE_WEBRTC } from '../../base/webrtc.ts'
 import { sandboxHeaders } from '../security-headers.ts'
 
 /**
@@ -7,7 +8,8 @@ import { sandboxHeaders } from '../security-headers.ts'
  * Hooks have no page; `window` is what they know the worker by.
  */
 const WORKER = {
-  before: String.raw`self.window = self
+  before: String.raw`${REMOVE_WEBRTC}
+self.window = self
 window.__svcHooks = {}
 {
   const fail = (reason) => postMessage({ type: 'failed', message: String(reason?.message ?? reason).slice(0, 500) })
@@ -30,9 +32,11 @@ postMessage({ type: 'running', hooks: ['dock', 'panel'].filter((name) => typeof 
 /**
  * What runs in the frame before a component does: it takes code from the desktop, puts it to work, and carries questions and
  * answers. A widget shares the page with it, so nothing it says is believed by the desktop.
+ *
+ * It is the only script the policy lets a parser run, in this page and in frames that a widget makes of markup: each realm begins
+ * with it, and so without WebRTC. Scripts of a widget are added as blobs by a script the policy trusts ('strict-dynamic').
  */
-const SCRIPT = String.raw`(() => {
-  const nonce = document.currentScript.nonce
+const SCRIPT = String.raw`${REMOVE_WEBRTC}(() => {
   const around = ${JSON.stringify(WORKER)}
   const tell = (message) => parent.postMessage(message, '*')
   const fail = (reason) => tell({ type: 'failed', message: String(reason?.message ?? reason).slice(0, 500) })
@@ -55,13 +59,20 @@ const SCRIPT = String.raw`(() => {
     for (const one of scripts) one.remove()
     document.head.append(...page.head.childNodes)
     document.body.append(...page.body.childNodes)
+    let left = scripts.length
+    const running = () => tell({ type: 'running', hooks: [] })
     for (const { textContent } of scripts) {
       const element = document.createElement('script')
-      element.nonce = nonce
-      element.textContent = textContent
+      element.src = URL.createObjectURL(new Blob([textContent], { type: 'text/javascript' }))
+      // In the order of the markup.
+      element.async = false
+      element.onload = element.onerror = () => {
+        URL.revokeObjectURL(element.src)
+        if (--left === 0) running()
+      }
       document.body.append(element)
     }
-    tell({ type: 'running', hooks: [] })
+    if (left === 0) running()
   }
 
   function fitIn({ theme, language }) {
@@ -84,13 +95,13 @@ const SCRIPT = String.raw`(() => {
   })
 })()`
 
-const page = (nonce: string): string => `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <title>Component</title>
 <style>html, body { background: transparent; margin: 0; }</style>
-<script nonce="${nonce}">${SCRIPT}</script>
+<script>${SCRIPT}</script>
 </head>
 <body></body>
 </html>
@@ -98,13 +109,13 @@ const page = (nonce: string): string => `<!doctype html>
 
 /** `/sandbox/frame.html`: the empty page in which the desktop runs components of its user, for everybody. */
 export function sandboxFrame(app: FastifyInstance): void {
+  const headers = sandboxHeaders(createHash('sha256').update(SCRIPT).digest('base64'))
   app.route({
     method: ['GET', 'HEAD'],
     url: '/sandbox/frame.html',
     handler(request, reply) {
-      const nonce = randomBytes(16).toString('base64url')
-      void reply.headers(sandboxHeaders(nonce)).type('text/html; charset=utf-8')
-      return reply.send(request.method === 'HEAD' ? undefined : page(nonce))
+      void reply.headers(headers).type('text/html; charset=utf-8')
+      return reply.send(request.method === 'HEAD' ? undefined : PAGE)
     },
   })
 }

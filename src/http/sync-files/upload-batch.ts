@@ -1,4 +1,4 @@
-import { BadTar, readTar } from '../../base/tar-reader.ts'
+import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
 import { UPLOAD_BATCH } from '../../contract/limits.ts'
@@ -30,9 +30,23 @@ async function* understood<T>(parse: AsyncIterable<T>): AsyncGenerator<T> {
 
 const kinds: Record<string, FileEntry['kind']> = { 0: 'file', 5: 'directory' }
 
+/**
+ * An archive whose body is read to its very end, also behind the end of the archive: only there it is known whether its
+ * sender may still store something.
+ */
+async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
+  const pieces = bounded(body)
+  try {
+    yield* understood(readTar({ [Symbol.asyncIterator]: () => ({ next: () => pieces.next() }) }))
+    while (!(await pieces.next()).done);
+  } finally {
+    await pieces.return(undefined)
+  }
+}
+
 /** Names are absolute with or without the slash in front; folders may have one behind. */
 async function* entriesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<FileEntry> {
-  for await (const { name, type, mtime, keys, body: content } of understood(readTar(bounded(body)))) {
+  for await (const { name, type, mtime, keys, body: content } of entriesIn(body)) {
     const path = name.startsWith('/') ? name : `/${name}`
     yield {
       path: type === '5' && path.length > 1 ? path.replace(/\/$/, '') : path,

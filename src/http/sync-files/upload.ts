@@ -23,13 +23,15 @@ export const upload = handle(syncFiles.actions.upload, async ({ params, caller, 
   const sha256 = headers['x-file-sha256']?.toLowerCase()
   if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('X-File-SHA256', 'must be a SHA-256 in hex')
   expectationOf(headers, params)
-  await domain.files.admit(user, params.path, length ?? 0)
-  const staged = await domain.files.receive(body)
-  const { mtime, ...expected } = completed(params, await fields())
-  return domain.files.write(user, params.path, {
-    staged,
-    claimed: { sha256, length },
-    mtime,
-    expectation: expectationOf(headers, expected),
+  const flight = await domain.files.admit(user, params.path, length ?? 0)
+  const staged = await domain.files.receive(body, flight)
+  const terms = async () => {
+    const { mtime, ...expected } = completed(params, await fields())
+    return { mtime, expectation: expectationOf(headers, expected) }
+  }
+  const { mtime, expectation } = await terms().catch(async (error: unknown) => {
+    await domain.files.settle(staged)
+    throw error
   })
+  return domain.files.write(user, params.path, { staged, claimed: { sha256, length }, mtime, expectation })
 })

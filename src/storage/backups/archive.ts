@@ -79,7 +79,10 @@ function contentsOf(draft: Draft, store: BlobStore): (sha256: string) => AsyncIt
     const piece = pieces.get(sha256)
     if (!piece) return store.read(sha256)
     const start = piece.index * DATABASE_PIECE
-    return createReadStream(draft.database!, { start, end: start + piece.size - 1, highWaterMark: DATABASE_PIECE })
+    return createReadStream(draft.database!, { start, end: start + piece.size - 1, highWaterMark: DATABASE_PIECE }).on(
+      'error',
+      () => undefined,
+    )
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader } from '../database.ts'
+import { FORMER_USER } from '../former-user.ts'
 import { appliedMigrations } from '../migrations/migrate.ts'
 import type { Piece } from './manifest.ts'
 
@@ -30,6 +31,11 @@ export async function censusOf(on: Reader): Promise<Census> {
     const counted = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(on.q)
     rows[name] = Number(counted.rows[0]!.count)
   }
+  const accounts = await on.q
+    .selectFrom('users')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('username', '<>', FORMER_USER)
+    .executeTakeFirstOrThrow()
   const live = await on.q
     .selectFrom('nodes')
     .select(({ fn }) => [fn.countAll().as('files'), fn.sum<number | string | null>('size').as('bytes')])
@@ -38,7 +44,7 @@ export async function censusOf(on: Reader): Promise<Census> {
     .executeTakeFirstOrThrow()
   return {
     rows,
-    accounts: rows['users'] ?? 0,
+    accounts: Number(accounts.count),
     files: Number(live.files),
     file_bytes: Number(live.bytes ?? 0),
     blobs: await on.q

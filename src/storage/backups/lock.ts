@@ -1,11 +1,10 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { codeOf } from '../../base/trouble.ts'
-import { isRunning } from '../../host/running.ts'
+import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
 
 // Who works in a repository leaves a file there and touches it now and then. It may lie on a disk that several machines
 // share, so that only the disk's own clock and, for processes of this machine, their numbers can tell who is gone.
@@ -27,11 +26,9 @@ export interface RepositoryLock {
   release(): Promise<void>
 }
 
-interface Holder {
+interface Holder extends Process {
   kind: LockKind
   purpose: string
-  host: string
-  pid: number
 }
 
 const TOUCH_EVERY = 30 * SECOND
@@ -40,14 +37,12 @@ const ABANDONED = 10 * MINUTE
 /** How long it is tried to take a lock, ms. */
 const PATIENCE = SECOND
 
-const isGone = ({ host, pid }: Holder): boolean => host === hostname() && !isRunning(pid)
-
 /** What a lock file says; undefined when it is gone again, or was cut off and says nothing. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
-    const { kind, purpose, host, pid } = JSON.parse(await readFile(path, 'utf8')) as Partial<Holder>
+    const { kind, purpose, host, pid, began } = JSON.parse(await readFile(path, 'utf8')) as Holder
     const isWhole = (kind === 'shared' || kind === 'exclusive') && typeof host === 'string' && typeof pid === 'number'
-    return isWhole ? { kind, purpose: String(purpose), host, pid } : undefined
+    return isWhole ? { kind, purpose: String(purpose), host, pid, began } : undefined
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
     throw error
@@ -70,7 +65,7 @@ export async function standingLocks(folder: string, now: number): Promise<{ id: 
     const path = join(folder, name)
     const [holder, at] = [await holderOf(path), await touched(path)]
     if (at === undefined) continue
-    if (now - at > ABANDONED || (holder && isGone(holder))) await rm(path, { force: true })
+    if (now - at > ABANDONED || (holder && !mayBeRunning(holder))) await rm(path, { force: true })
     else if (holder) standing.push({ id: name, holder })
   }
   return standing
@@ -85,7 +80,7 @@ export async function lockRepository(folder: string, kind: LockKind, purpose: st
   const deadline = Date.now() + PATIENCE
   for (;;) {
     try {
-      return await tryLock(folder, { kind, purpose, host: hostname(), pid: process.pid })
+      return await tryLock(folder, { kind, purpose, ...ownIdentity() })
     } catch (error) {
       if (!(error instanceof RepositoryBusy) || Date.now() > deadline) throw error
     }

@@ -1,3 +1,4 @@
+import { makeFolder } from '../../host/make-folder.ts'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -104,7 +105,7 @@ export async function createRepository(
   server_id: string,
   sealedKey: Uint8Array | undefined,
 ): Promise<RepositoryHeader> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await makeFolder(folder, 0o700)
   await clearUnfinished(folder, Date.now())
   const foreign = (await readdir(folder)).find((name) => !OURS.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
@@ -196,7 +197,7 @@ const fromStore = (store: BlobStore, sha256: string): Origin => ({
 })
 
 const partOf = (file: string, start: number, size: number): AsyncIterable<Uint8Array> =>
-  createReadStream(file, { start, end: start + size - 1, highWaterMark: DATABASE_PIECE })
+  createReadStream(file, { start, end: start + size - 1, highWaterMark: DATABASE_PIECE }).on('error', () => undefined)
 
 /** A part of a file as an object. */
 const fromFile = (file: string, start: number, size: number): Origin => ({

@@ -1,14 +1,20 @@
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, link, mkdir, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { copyFile, link, mkdir, opendir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { MINUTE } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { codeOf, recognise } from '../../base/trouble.ts'
-import { syncFolder } from '../../host/durable.ts'
+import { Busy, codeOf, recognise } from '../../base/trouble.ts'
+import { syncFolder, writeDurably } from '../../host/durable.ts'
 import type { Hasher } from '../../host/hasher.ts'
-import { factsOf, sweep, takeIn } from './arrival.ts'
-import type { BlobStore } from './blobs.ts'
+import { isRunning } from '../../host/running.ts'
+import { factsOf, sweep, takeIn, type Arrived } from './arrival.ts'
+import { OWNER, putBy, type BlobStore } from './blobs.ts'
 
 const READ_AHEAD = 512 * 1024
+
+const nothingThere = (error: unknown): undefined => {
+  if (codeOf(error) !== 'ENOENT') throw error
+}
 
 /** Where contents stand in a store's folder, and how they get there. */
 function makeShelves(folder: string) {
@@ -54,24 +60,67 @@ function makeShelves(folder: string) {
   }
 }
 
+/** What this process is about to remove. */
+const removing = new Set<string>()
+
+const ASIDE = /^([0-9a-f]{64})\.(\d+)\.[0-9a-f]{8}$/
+
+/** How long a removal may take whose process seems to run: in containers, another one may have its number. */
+const REMOVAL = MINUTE
+
+async function isAbandoned(path: string, name: string, pid: number): Promise<boolean> {
+  if (pid === process.pid) return !removing.has(name)
+  const found = await factsOf(path)
+  return found !== undefined && (!isRunning(pid) || found.ctimeMs < Date.now() - REMOVAL)
+}
+
+/** Puts back what a process that was killed had taken away to look at: an upload may have made it young just before. */
+async function bringBack(temporary: string, publish: (from: string, sha256: string) => Promise<void>): Promise<void> {
+  for await (const { name } of await opendir(temporary)) {
+    const [, sha256, pid] = ASIDE.exec(name) ?? []
+    const path = join(temporary, name)
+    if (sha256 === undefined || !(await isAbandoned(path, name, Number(pid)))) continue
+    // Another process may do the same.
+    await publish(path, sha256)
+      .then(() => unlink(path))
+      .catch(nothingThere)
+  }
+}
+
 /**
  * A blob store in a folder: `ab/cd/<sha256>`, with `tmp` for what is still arriving. A content becomes visible by a
- * hard link from its complete, flushed temporary file, and its folder is flushed before `put` answers.
+ * hard link from its complete, flushed temporary file, and its folder is flushed before `publish` answers.
  */
 export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStore> {
   const temporary = join(folder, 'tmp')
+  const marker = join(folder, OWNER)
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await sweep(temporary)
   const { pathOf, publish } = makeShelves(folder)
+  await bringBack(temporary, publish)
+
+  async function keep({ name, file, sha256 }: Arrived): Promise<void> {
+    // What it waited for since its last byte came does not count for its age.
+    const now = new Date()
+    await file.utimes(now, now)
+    await file.sync()
+    try {
+      await publish(name, sha256)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || (await factsOf(name))) throw error
+      throw new Busy('What was received has been swept away meanwhile. Send it again.', { cause: error })
+    }
+  }
+
+  const receive: BlobStore['receive'] = (source, max) => takeIn(source, max, { folder: temporary, hasher }, keep)
 
   return {
-    put: (source, max) =>
-      takeIn(source, max, { folder: temporary, hasher }, async ({ name, file, sha256 }) => {
-        await file.sync()
-        await publish(name, sha256)
-      }),
+    receive,
+    put: putBy(receive),
 
-    read: (sha256, range) => createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }),
+    // An error before anybody reads stays in the stream for the reader; without a listener it would end the process.
+    read: (sha256, range) =>
+      createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }).on('error', () => undefined),
 
     async save(sha256, file) {
       const path = pathOf(sha256)
@@ -94,25 +143,27 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
 
     async remove(sha256, before) {
       const path = pathOf(sha256)
-      const aside = join(temporary, `${sha256}.${randomHex(4)}`)
-      // Take it away first and look then: a put that comes in between finds the name free and links its own file.
+      const name = `${sha256}.${process.pid}.${randomHex(4)}`
+      const aside = join(temporary, name)
+      removing.add(name)
       try {
+        // Take it away first and look then: a put that comes in between finds the name free and links its own file.
         if ((await stat(path)).mtimeMs >= before) return false
         await rename(path, aside)
+        const isYoung = (await stat(aside)).mtimeMs >= before
+        if (isYoung) await publish(aside, sha256)
+        await unlink(aside)
+        return !isYoung
       } catch (error) {
         if (codeOf(error) === 'ENOENT') return false
         throw error
+      } finally {
+        removing.delete(name)
       }
-      if ((await stat(aside)).mtimeMs >= before) {
-        await publish(aside, sha256)
-        await unlink(aside)
-        return false
-      }
-      await unlink(aside)
-      return true
     },
 
     async *list() {
+      await bringBack(temporary, publish)
       for await (const outer of await opendir(folder)) {
         if (!/^[0-9a-f]{2}$/.test(outer.name)) continue
         for await (const inner of await opendir(join(folder, outer.name))) {
@@ -123,6 +174,9 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
         }
       }
     },
+
+    owner: () => readFile(marker, 'utf8').then((text) => text.trim(), nothingThere),
+    claim: (owner) => writeDurably(marker, `${owner}\n`),
 
     async check() {
       await stat(temporary)

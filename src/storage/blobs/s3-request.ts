@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
+import { ByteGatherer } from '../../base/byte-gatherer.ts'
 import type { S3Place } from './s3-place.ts'
 import { Broken, failureIn, isPassing, Silence, told } from './s3-trouble.ts'
 import { fieldsOf } from './s3-xml.ts'
@@ -164,14 +165,12 @@ async function* incoming(response: Response, watching: Watch): AsyncGenerator<Ui
 }
 
 async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = []
-  let size = 0
+  const gathered = new ByteGatherer()
   for await (const chunk of chunks) {
-    size += chunk.length
-    if (size > LONGEST) throw new Broken('The answer is longer than any.')
-    parts.push(chunk)
+    gathered.add(chunk)
+    if (gathered.size > LONGEST) throw new Broken('The answer is longer than any.')
   }
-  return Buffer.concat(parts).toString('utf8')
+  return Buffer.concat(gathered.take()).toString('utf8')
 }
 
 /** Speaks to one store: signed requests, tried again, each given up when it falls silent. */

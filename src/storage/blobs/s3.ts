@@ -1,14 +1,16 @@
 import { mkdir, open, stat, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import type { Hasher } from '../../host/hasher.ts'
 import { sweep, takeIn } from './arrival.ts'
-import type { BlobStore } from './blobs.ts'
+import { OWNER, putBy, type BlobStore } from './blobs.ts'
 import { listed } from './s3-listing.ts'
 import type { S3Place } from './s3-place.ts'
 import { reading } from './s3-reading.ts'
 import { factsOf, removeOld, sendToStay, touchedAt } from './s3-removal.ts'
 import { makeRequests, type S3Patience } from './s3-request.ts'
+import { S3Failure } from './s3-trouble.ts'
 import { send, type UploadSizes } from './s3-upload.ts'
 
 const MIB = 1 << 20
@@ -34,20 +36,6 @@ const usual: S3Tuning = {
 const OURS = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
 
 const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
-
-/** Lets one at a time work on a content. */
-function makeTurns() {
-  const turns = new Map<string, Promise<unknown>>()
-  return async function inTurn<T>(sha256: string, work: () => Promise<T>): Promise<T> {
-    const turn = (turns.get(sha256) ?? Promise.resolve()).then(work, work)
-    turns.set(sha256, turn)
-    try {
-      return await turn
-    } finally {
-      if (turns.get(sha256) === turn) turns.delete(sha256)
-    }
-  }
-}
 
 /** Writes a stream of a content into a new file, or leaves none. False when there is no such content. */
 async function saveTo(path: string, source: NodeJS.ReadableStream): Promise<boolean> {
@@ -83,17 +71,19 @@ export async function openS3(
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 })
   await sweep(scratchFolder)
   const requests = makeRequests(place, tuned)
-  const inTurn = makeTurns()
+  const inTurn = makeKeyedMutex<string>()
   const read: BlobStore['read'] = (sha256, range) => reading(requests, place, { sha256, key: keyOf(sha256), range })
 
-  return {
-    put: (source, max) =>
-      takeIn(source, max, { folder: scratchFolder, hasher }, (arrived) => {
-        const key = keyOf(arrived.sha256)
-        const sending = () => send(requests, key, arrived, tuned, hasher)
-        return sendToStay(requests, place, { key, sha256: arrived.sha256, looks: tuned.looks }, sending)
-      }),
+  const receive: BlobStore['receive'] = (source, max) =>
+    takeIn(source, max, { folder: scratchFolder, hasher }, (arrived) => {
+      const key = keyOf(arrived.sha256)
+      const sending = () => send(requests, key, arrived, tuned, hasher)
+      return sendToStay(requests, place, { key, sha256: arrived.sha256, looks: tuned.looks }, sending)
+    })
 
+  return {
+    receive,
+    put: putBy(receive),
     read,
     save: (sha256, file) => saveTo(file, read(sha256)),
     has: async (sha256) => (await factsOf(requests, keyOf(sha256))) !== undefined,
@@ -107,6 +97,19 @@ export async function openS3(
         const sha256 = OURS.exec(key)?.[3]
         if (sha256) yield { sha256, size, touched: touchedAt(modified, ahead) }
       }
+    },
+
+    async owner() {
+      try {
+        return (await requests.ask({ method: 'GET', key: OWNER })).text.trim()
+      } catch (error) {
+        if (error instanceof S3Failure && error.status === 404) return undefined
+        throw error
+      }
+    },
+
+    async claim(owner) {
+      await requests.ask({ method: 'PUT', key: OWNER, body: `${owner}\n` })
     },
 
     // A list needs what nothing else does of the address, the keys and their rights, and its refusal says which it was.

@@ -5,10 +5,30 @@ import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
 import { assistant } from './0004-assistant.ts'
 import { assistantLedger } from './0005-assistant-ledger.ts'
+import { tombstonesByAge } from './0006-tombstones-by-age.ts'
+import { tokenRights } from './0007-token-rights.ts'
+import { bounds } from './0008-bounds.ts'
+import { dataUsage } from './0009-data-usage.ts'
+import { removals } from './0010-removals.ts'
+import { keptMessages } from './0011-kept-messages.ts'
+import { releasedContents } from './0012-released-contents.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
-export const migrations: readonly Migration[] = [initial, sessionApi, administration, assistant, assistantLedger]
+export const migrations: readonly Migration[] = [
+  initial,
+  sessionApi,
+  administration,
+  assistant,
+  assistantLedger,
+  tombstonesByAge,
+  tokenRights,
+  bounds,
+  dataUsage,
+  removals,
+  keptMessages,
+  releasedContents,
+]
 
 /** The table that says which migrations were applied. */
 export const instanceTable = (words: Words) =>

@@ -24,6 +24,12 @@ const proxy: Check = {
   summary: 'the addresses of clients are known behind a proxy',
   async look({ domain }) {
     const { public_url: url, trusted_proxies: trusted } = await domain.instance.settings.values()
+    const unnamed = await domain.instance.unnamedProxy.seen()
+    if (unnamed !== undefined)
+      return warning(
+        `requests come through a proxy at ${unnamed} that is not trusted: all its clients seem to have one address`,
+        `svc config set trusted_proxies ${[...trusted, unnamed].join(',')}, and start the server again`,
+      )
     if (trusted.length > 0) return fine(`believes the X-Forwarded-For of ${trusted.join(', ')}`)
     if (!url.startsWith('https://')) return fine('no proxy is expected')
     // The service speaks no TLS itself: whoever reaches it by https comes through a proxy.

@@ -1,5 +1,5 @@
-import { chmod, lstat, readdir, statfs } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, lstat, readdir, realpath, stat, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
 import type { Local } from '../local.ts'
 import { keepsOwnRows } from '../storage.ts'
@@ -43,6 +43,45 @@ const fileOwner: Check = {
     const foreign = (await entriesOf(local)).filter(({ uid }) => uid !== own).map(({ path }) => path)
     if (foreign.length === 0) return fine(`everything belongs to user ${own}`)
     return failure(`${foreign.join(', ')} belongs to somebody else`, `chown -R ${own} ${local.directory.path}`)
+  },
+}
+
+const STICKY = 0o1000
+
+/** Whether others could put another folder in the place of what is in this one. */
+function openToOthers({ mode, uid }: { mode: number; uid: number }, own: number): string | undefined {
+  if (uid !== own && uid !== 0) return `belongs to user ${uid}`
+  // The sticky bit keeps users from renaming what belongs to others.
+  return mode & 0o022 && !(mode & STICKY) ? 'can be written by others' : undefined
+}
+
+/** A folder and those it lies in, up to the root. */
+function parentsOf(path: string): string[] {
+  const parent = dirname(path)
+  return parent === path ? [path] : [path, ...parentsOf(parent)]
+}
+
+const location: Check = {
+  id: 'data-location',
+  summary: 'nobody else can put another folder in the place of the data directory',
+  async look({ directory }) {
+    const own = process.getuid?.()
+    if (own === undefined) return fine('not applicable here')
+    const { path } = directory
+    const real = await realpath(path)
+    for (const parent of new Set([...parentsOf(dirname(path)), ...parentsOf(dirname(real))])) {
+      const flaw = openToOthers(await stat(parent), own)
+      if (flaw !== undefined)
+        return warning(
+          `${parent} ${flaw}, who could put another folder in the place of ${path}`,
+          flaw.startsWith('belongs') ? `chown ${own} ${parent}, or move the data directory` : `chmod go-w ${parent}`,
+        )
+    }
+    if (real === path) return fine(`${path} is reached without links`)
+    return warning(
+      `${path} leads to ${real}: whoever changes a link on the way gives svc another data directory`,
+      `use --data-dir ${real} (SVC_DATA_DIR), or mount the folder where it is expected`,
+    )
   },
 }
 
@@ -113,4 +152,4 @@ const clock: Check = {
   },
 }
 
-export const machineChecks: readonly Check[] = [fileModes, fileOwner, diskSpace, fileSystem, clock]
+export const machineChecks: readonly Check[] = [fileModes, fileOwner, location, diskSpace, fileSystem, clock]

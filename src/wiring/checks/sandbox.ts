@@ -1,3 +1,4 @@
+import { environment } from '../environment.ts'
 import { openSandbox } from '../sandbox.ts'
 import { fine, warning, type Check } from './finding.ts'
 
@@ -7,7 +8,7 @@ export const sandboxCheck: Check = {
   summary: 'the assistant can run commands in a sandbox, where it is told to',
   async look({ domain }) {
     const { settings } = domain.instance
-    const reason = await openSandbox(settings).obstacle()
+    const reason = await openSandbox(settings, environment).obstacle()
     if (reason === undefined) return fine('commands of the assistant run in a sandbox')
     const { 'assistant.run_command': wanted } = await settings.values()
     return wanted === 'on'

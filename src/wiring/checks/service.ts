@@ -41,7 +41,8 @@ const orphanedBlobs: Check = {
   id: 'orphaned-blobs',
   summary: 'every blob belongs to a file',
   async look({ domain }) {
-    const { blobs, bytes } = await domain.instance.orphans()
+    const { blobs, bytes, refusal } = await domain.instance.orphans()
+    if (refusal !== undefined) return failure(refusal, 'svc storage gc --dry-run shows what it is about')
     if (blobs === 0) return fine('every blob belongs to a file')
     const found = `${blobs} blobs (${formatSize(bytes)}) that no file points to`
     return { ...warning(found, 'svc storage gc'), fix: async () => void (await domain.instance.upkeep()) }

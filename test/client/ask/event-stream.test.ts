@@ -35,3 +35,16 @@ test('an event without an end is given up', async () => {
   })()
   await expect(serverSentEvents(endless).next()).rejects.toThrow('without an end')
 })
+
+test('many lines of one event without an end are given up', async () => {
+  const endless = (async function* () {
+    for (;;) yield await Promise.resolve(Buffer.from(`data: ${'x'.repeat(10_000)}\n`.repeat(100)))
+  })()
+  await expect(serverSentEvents(endless).next()).rejects.toThrow('without an end')
+})
+
+// To search all that came before for the end of its line, for each byte, would take hours.
+test('a long event in pieces of one byte is read', async () => {
+  const long = 'a'.repeat(600_000)
+  expect(await eventsOf(`data: ${long}\n\n`, 1)).toEqual([{ event: 'message', data: long }])
+})

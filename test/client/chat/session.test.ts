@@ -4,13 +4,13 @@ import { makeApi, type Api } from '../../../src/client/api.ts'
 import type { Message } from '../../../src/client/chat/follow-room.ts'
 import { makeChatSession, type ChatSession } from '../../../src/client/chat/session.ts'
 import { makeNodeTransport } from '../../../src/client/node-http.ts'
-import { sleep } from '../../../src/client/sync/pace.ts'
 import { syncAuth } from '../../../src/contract/sync-auth.ts'
 import { teamChat } from '../../../src/contract/team-chat.ts'
 import { clientOf, type Account } from '../../support/account.ts'
 import { channelOf, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
 import { until } from '../../support/chat-command.ts'
 import { folderOfTest, serverOfTest, startServer } from '../../support/server.ts'
+import { sleep } from '../../../src/client/http/sleep.ts'
 
 interface Talking extends ChatSession {
   rang: string[]

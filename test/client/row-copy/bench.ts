@@ -62,7 +62,7 @@ export function makeDevice({ api, owner }: Options): Device {
           return device.mischief ? device.mischief(action.name, params, go) : go()
         }) as Api['call'],
       } as Api,
-      pace: (_, request) => request(),
+      throttle: (_, request) => request(),
     },
     async exchange() {
       await flush(device.line, device.copy)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Change } from '../../../src/client/row-copy/records.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import type { Row } from '../../../src/client/row-values.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
 import { deviceOf, edit, note, removal, rowsOf, rowsOnServer, type Device } from './bench.ts'
@@ -53,7 +53,7 @@ async function exchange(device: Device, cut: 'none' | 'before' | 'after'): Promi
   device.mischief = async (action, _, go) => {
     if (action !== 'push' || cut === 'none' || (pushes += 1) > 1) return go()
     if (cut === 'after') await go()
-    throw new Unreachable('broke off', { undecided: true })
+    throw new Unreachable('broke off', { outcomeUnknown: true })
   }
   await device.exchange().catch((error: unknown) => {
     if (!(error instanceof Unreachable)) throw error

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { flush } from '../../../src/client/row-copy/exchange.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { serverOfTest } from '../../support/server.ts'
 import { deviceOf, edit, note, removal, rowsOf, rowsOnServer, type Device } from './bench.ts'
 
@@ -132,7 +132,7 @@ test('an answer that got lost is asked for again, and nothing is done twice', as
   one.change(note('a'))
   one.mischief = async (action, _, go) => {
     const answer = await go()
-    if (action === 'push') throw new Unreachable('broke off', { undecided: true })
+    if (action === 'push') throw new Unreachable('broke off', { outcomeUnknown: true })
     return answer
   }
   await expect(one.exchange()).rejects.toThrow('broke off')

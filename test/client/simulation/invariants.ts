@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { SqliteHandle } from '../../../src/host/sqlite-engine.ts'
-import type { Planned } from '../../../src/client/sync/events.ts'
+import type { Planned } from '../../../src/client/sync/report/events.ts'
 import type { Disk, Inode } from './disk/disk.ts'
 import { HOME } from './machine.ts'
-import { latelyOn, OUTSIDE, treeOf, type Ledger } from './users.ts'
+import { keyOfPath, latelyOn, OUTSIDE, treeOf, type Ledger } from './users.ts'
 import type { ServerFiles } from './world.ts'
 
 // What must hold at every moment, whatever happens, and once everything has come to rest.
@@ -47,14 +47,30 @@ export function onWrite(disk: Disk, inode: Inode): void {
 const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const TEMPORARY = '/.svc-tmp-'
-const isRelated = (one: string, other: string): boolean =>
-  one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`)
+function isRelated(...paths: [string, string]): boolean {
+  const [one, other] = paths.map(keyOfPath) as [string, string]
+  return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`)
+}
+
+/** What is at a path, spelled so or, on a disk or in a name that nobody tells apart, otherwise. */
+function at({ kind }: Disk, tree: Record<string, string | null>, path: string): (string | null)[] {
+  if (path in tree) return [tree[path]!]
+  const keyOf = (each: string): string => (kind === 'exact' ? each.normalize('NFC') : keyOfPath(each))
+  const key = keyOf(path)
+  return Object.keys(tree).flatMap((each) => (keyOf(each) === key ? [tree[each]!] : []))
+}
 
 /** Whether a file is where it was when the run began that is at work on a disk. */
 function stillHas(disk: Disk, path: string, sha256: string | undefined, ledger: Ledger): boolean {
   if (latelyOn(ledger, disk).paths.some((touched) => isRelated(touched, path))) return false
-  const content = disk.whole(() => treeOf(disk))[path]
-  return typeof content === 'string' && (sha256 === undefined || sha256Of(content) === sha256)
+  const contents = at(
+    disk,
+    disk.whole(() => treeOf(disk)),
+    path,
+  )
+  return contents.some(
+    (content) => typeof content === 'string' && (sha256 === undefined || sha256Of(content) === sha256),
+  )
 }
 
 /** What one request of a machine did to the server's files. */
@@ -65,6 +81,8 @@ export function onServed(before: ServerFiles, after: ServerFiles, disk: Disk, le
     const now = after.get(id)
     if (now && now.parent === parent && now.name === name) continue
     if (path.startsWith(TEMPORARY)) continue
+    // Only spelled otherwise.
+    if (now && disk.kind !== 'exact' && keyOfPath(now.path) === keyOfPath(path)) continue
     if (!now && !parted.has(sha256)) throw new Broken(`I8: ${path} was deleted there, and nobody here had done so.`)
     if (base.has(path) && base.get(path) !== sha256)
       throw new Broken(`I6: ${path} was ${now ? 'moved' : 'deleted'} there with a content that was never here.`)
@@ -108,8 +126,10 @@ export function afterCut(before: Disk, after: Disk, { written, taken }: Ledger):
       )
   }
   for (const row of agreedOn(after)) {
-    const [was, is] = [seen[row.path], left[row.path]]
-    const isMadeAgain = [...taken].some((place) => `${after.mount}${row.path}/`.startsWith(`${place}/`))
+    const [was, is] = [at(before, seen, row.path)[0], at(after, left, row.path)[0]]
+    const isMadeAgain = [...taken].some((place) =>
+      keyOfPath(`${after.mount}${row.path}/`).startsWith(keyOfPath(`${place}/`)),
+    )
     const agreed =
       row.kind === 'dir' ? was === null && !isMadeAgain : typeof was === 'string' && sha256Of(was) === row.sha256
     if (agreed && was !== is) throw new Broken(`I6: base had ${row.path} before it was durable.`)
@@ -118,9 +138,14 @@ export function afterCut(before: Disk, after: Disk, { written, taken }: Ledger):
 
 /** What must hold when nobody changes anything any more. */
 export function atRest(disks: readonly Disk[], server: Record<string, string | null>, ledger: Ledger): void {
-  const expected = JSON.stringify(server)
+  const told = (tree: Record<string, string | null>, isLoose: boolean): string =>
+    JSON.stringify(
+      Object.entries(tree)
+        .map(([path, content]) => [isLoose ? keyOfPath(path) : path.normalize('NFC'), content] as const)
+        .sort(([a], [b]) => (a < b ? -1 : 1)),
+    )
   for (const disk of disks) {
-    const here = JSON.stringify(treeOf(disk))
+    const [here, expected] = [treeOf(disk), server].map((tree) => told(tree, disk.kind !== 'exact'))
     if (here !== expected) throw new Broken(`I2: ${disk.mount} holds ${here}, the server ${expected}.`)
     if (disk.get('stat', OUTSIDE.file).data.toString() !== OUTSIDE.content)
       throw new Broken('I7: what lies outside was changed.')

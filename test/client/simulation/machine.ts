@@ -1,16 +1,18 @@
 import type { FastifyInstance } from 'fastify'
 import { makeApi } from '../../../src/client/api.ts'
-import type { MaxDelete } from '../../../src/client/sync/brake.ts'
-import type { Summary, SyncEvent } from '../../../src/client/sync/events.ts'
-import type { Sleep } from '../../../src/client/sync/pace.ts'
-import { initRoot, type Owner } from '../../../src/client/sync/root.ts'
+import type { MaxDelete } from '../../../src/client/sync/plan/deletion-guard.ts'
+import type { Summary, SyncEvent } from '../../../src/client/sync/report/events.ts'
+import { initRoot } from '../../../src/client/sync/state/root.ts'
 import { runSync } from '../../../src/client/sync/run.ts'
 import type { Random } from '../../support/random.ts'
 import { Disk } from './disk/disk.ts'
+import type { Kind } from './disk/kinds.ts'
 import { beginProcess, mountDisk, WORLD } from './disk/mounts.ts'
 import { PowerCut } from './disk/trouble.ts'
 import { ADDRESS, makeNetwork, type Fault } from './network.ts'
 import type { Scheduler } from './scheduler.ts'
+import type { AccountIdentity } from '../../../src/client/account-identity.ts'
+import type { Sleep } from '../../../src/client/http/sleep.ts'
 
 /** Where the synchronised folder is on a machine's disk. */
 export const HOME = '/home'
@@ -33,7 +35,9 @@ interface Parts {
   scheduler: Scheduler
   random: Random
   token: string
-  owner: Owner
+  owner: AccountIdentity
+  /** How its disk takes names. */
+  kind: Kind
   /** How wrong the machine's clock is, in milliseconds. */
   skew: number
   /** The server offers nothing beyond the bare interface. */
@@ -55,7 +59,7 @@ export class Machine {
   constructor(parts: Parts) {
     this.#parts = parts
     this.name = parts.name
-    this.disk = new Disk(`${WORLD}/${parts.name}`, () => this.now())
+    this.disk = new Disk(`${WORLD}/${parts.name}`, () => this.now(), parts.kind)
     mountDisk(this.disk)
   }
 

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Transport, WireAnswer, WireRequest } from '../../../src/client/transport.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import type { Random } from '../../support/random.ts'
 import type { Disk } from './disk/disk.ts'
+import { saw } from './seen.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** What can happen to a request or its answer. */
@@ -78,7 +79,7 @@ const CHANGING = /[?&]action=(upload|upload_batch|files_batch|delete|move|mkdir)
 /** Where the server is; nobody ever connects to it. */
 export const ADDRESS = 'http://svc.example'
 
-const lost = (): Unreachable => new Unreachable('The connection broke off.', { undecided: true })
+const lost = (): Unreachable => new Unreachable('The connection broke off.', { outcomeUnknown: true })
 
 /** Carries requests to a server in the same process, in the order that the scheduler decides, through whatever befalls them. */
 export function makeNetwork({ app, disk, scheduler, random, plain, onServed, nextFault }: Parts): Transport {
@@ -104,6 +105,7 @@ export function makeNetwork({ app, disk, scheduler, random, plain, onServed, nex
   async function exchange(request: WireRequest, label: string): Promise<WireAnswer> {
     const body = await readBody(request)
     const fault = nextFault()
+    if (fault) saw(fault)
     const name = fault ? `${label} (${fault})` : label
     const made = fault && instead[fault]
     if (fault === 'lost' || made) {

@@ -1,7 +1,6 @@
 import { isFault } from '../../../src/contract/errors.ts'
-import type { SyncEvent } from '../../../src/client/sync/events.ts'
-import { Held, Refused } from '../../../src/client/sync/refusals.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import type { SyncEvent } from '../../../src/client/sync/report/events.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { makeRandom } from '../../support/random.ts'
 import type { Disk } from './disk/disk.ts'
 import { decideNames } from './disk/random.ts'
@@ -11,10 +10,13 @@ import { decideTurns } from './disk/turns.ts'
 import * as files from './disk/files.ts'
 import * as invariants from './invariants.ts'
 import { HOME, Machine, type Ending } from './machine.ts'
+import { saw } from './seen.ts'
 import { makeScheduler } from './scheduler.ts'
 import type { Event, Name, Story } from './story.ts'
-import { doDeed, latelyOn, OUTSIDE, removeLinks, treeOf, type Deed, type Ledger } from './users.ts'
+import { doDeed, latelyOn, OUTSIDE, removeLinks, renameApart, treeOf, type Deed, type Ledger } from './users.ts'
 import type { ServerFiles, World } from './world.ts'
+import { Refused } from '../../../src/client/refused.ts'
+import { FolderLocked } from '../../../src/client/sync/sync-errors.ts'
 
 /** What a story came to. */
 export interface Played {
@@ -34,6 +36,8 @@ const TURNS = 40_000
 const LAST = 2_000
 /** Rounds of both machines in which everything must have come to rest. */
 const ROUNDS = 8
+/** More names than any story leaves to be told apart. */
+const APART = 200
 
 /** What lies in wait for the calls of a program. */
 type Armed = { after: number } & (
@@ -134,10 +138,11 @@ class Play {
 
   async #setUp(name: Name, token: string, owner: { server_id: string; user_id: number }): Promise<void> {
     const { app } = this.#world
-    const { skew, plain } = this.#story
+    const { skew, plain, disks } = this.#story
+    const kind = disks?.[name] ?? 'exact'
     const means = { app, scheduler: this.#scheduler, random: this.#random }
     const onServed = (by: Machine | undefined): void => this.#onServed(by)
-    const machine = new Machine({ ...means, name, token, owner, skew: skew[name], plain, onServed })
+    const machine = new Machine({ ...means, name, kind, token, owner, skew: skew[name], plain, onServed })
     this.#machines.set(name, machine)
     machine.disk.asUser(() => {
       files.mkdir(machine.disk, HOME)
@@ -203,6 +208,7 @@ class Play {
   }
 
   #strike(name: Name, each: Armed, call: string, path: string): void {
+    saw(each.what === 'trouble' ? each.code : each.what)
     const { disk } = this.#machines.get(name)!
     const note = (text: string): void => this.#scheduler.note(`${name} ${text} ${call} ${path}`)
     switch (each.what) {
@@ -368,13 +374,35 @@ class Play {
     // What had left before a power cut arrives.
     while (await this.#scheduler.step()) this.#settleMachines()
     for (const { disk } of this.#machines.values()) removeLinks(disk)
+    await this.#untilQuiet()
+    for (let number = 0; await this.#renameApart(() => `renamed ${(number += 1)}`);) {
+      if (number > APART) throw new invariants.Broken('I2: names never come apart.')
+    }
+    for (const machine of this.#machines.values()) await this.#mustBeQuiet(machine)
+  }
+
+  /** Runs one machine after the other until none does anything; what is left out stays out. */
+  async #untilQuiet(): Promise<void> {
     for (let round = 1; ; round += 1) {
       let quiet = true
       for (const machine of this.#machines.values()) quiet = (await this.#round(machine)) && quiet
-      if (quiet) break
+      if (quiet) return
       if (round === ROUNDS) throw new invariants.Broken('I2: the machines never come to rest.')
     }
-    for (const machine of this.#machines.values()) await this.#mustBeQuiet(machine)
+  }
+
+  /** Somebody gives other names to what a machine leaves out; false when none leaves anything out. */
+  async #renameApart(fresh: () => string): Promise<boolean> {
+    for (const machine of this.#machines.values()) {
+      const ended = machine.run?.ended
+      if (!ended || !('summary' in ended) || ended.summary.skipped.length === 0) continue
+      for (const { code } of ended.summary.skipped) saw(code)
+      const paths = ended.summary.skipped.map(({ path }) => path)
+      if (!renameApart(machine.disk, paths, fresh)) continue
+      await this.#untilQuiet()
+      return true
+    }
+    return false
   }
 
   /** One undisturbed run; whether there was nothing to do. Somebody who is asked whether so much is to be deleted says that it is. */
@@ -389,14 +417,14 @@ class Play {
       ended = await this.#finish(machine)
     }
     if (!ended || 'error' in ended) throw new invariants.Broken(`An undisturbed run failed: ${describe(ended)}`)
-    return isIdle(ended)
+    return isIdle(ended, this.#story.disks !== undefined)
   }
 
   async #mustBeQuiet(machine: Machine): Promise<void> {
     const before = JSON.stringify(treeOf(machine.disk))
     await this.#begin(machine, false)
     const ended = await this.#finish(machine)
-    if (!ended || !isIdle(ended) || JSON.stringify(treeOf(machine.disk)) !== before)
+    if (!ended || !isIdle(ended, this.#story.disks !== undefined) || JSON.stringify(treeOf(machine.disk)) !== before)
       throw new invariants.Broken(`I3: a run on quiet replicas did something: ${describe(ended)}`)
     if (!('summary' in ended) || ended.summary.requests > 2 || !ended.summary.in_sync)
       throw new invariants.Broken(`I3: a run on quiet replicas: ${describe(ended)}`)
@@ -408,12 +436,13 @@ function mayPrecedeRename(disk: Disk, deed: Deed, target: string): boolean {
   return deed.do === 'write' && deed.inPlace && disk.find('lstat', target, false).inode !== undefined
 }
 
-function isIdle(ended: Ending): boolean {
+/** `leavesOut`: something may be left out because of its name. */
+function isIdle(ended: Ending, leavesOut: boolean): boolean {
   if ('error' in ended) return false
   const { uploaded, downloaded, removed_here, removed_there, moved_here, moved_there, folders, skipped, conflicts } =
     ended.summary
   const counts = [uploaded.files, downloaded.files, removed_here, removed_there, moved_here, moved_there, folders]
-  return [...counts, skipped.length, conflicts.length].every((count) => count === 0)
+  return [...counts, leavesOut ? 0 : skipped.length, conflicts.length].every((count) => count === 0)
 }
 
 function describe(ended: Ending | undefined): string {
@@ -430,7 +459,7 @@ const OF_THE_SYSTEM = new Set(['ENOSPC', 'EIO', 'EACCES', 'EMFILE', 'EROFS', 'EB
 function assertExpected(error: unknown): void {
   const isKnown =
     error instanceof Refused ||
-    error instanceof Held ||
+    error instanceof FolderLocked ||
     error instanceof Unreachable ||
     isFault(error) ||
     OF_THE_SYSTEM.has(String((error as NodeJS.ErrnoException).code)) ||

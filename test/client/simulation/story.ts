@@ -1,4 +1,5 @@
 import type { Random } from '../../support/random.ts'
+import type { Kind } from './disk/kinds.ts'
 import { faults, type Fault } from './network.ts'
 import type { Deed } from './users.ts'
 
@@ -39,6 +40,10 @@ export interface Story {
   skew: Record<Name, number>
   /** The server offers nothing beyond the bare interface. */
   plain: boolean
+  /** How each disk takes names; as they are written, if nothing is said. */
+  disks?: Record<Name, Kind>
+  /** What its names are about. */
+  theme?: string
   turns: Turn[]
 }
 

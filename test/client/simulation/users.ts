@@ -1,5 +1,6 @@
 import type { Disk } from './disk/disk.ts'
 import * as files from './disk/files.ts'
+import { foldName } from './disk/kinds.ts'
 import { HOME } from './machine.ts'
 
 /**
@@ -27,6 +28,9 @@ interface Lately {
   away: boolean
 }
 
+/** What a path is compared by on whatever disk. */
+export const keyOfPath = (path: string): string => foldName(path)
+
 /** What happened to a disk since the last run on it began. */
 export const latelyOn = ({ lately }: Ledger, { mount }: Disk): Lately =>
   (lately[mount] ??= { paths: [], linked: false, away: false })
@@ -51,11 +55,18 @@ export function doDeed(disk: Disk, deed: Deed, ledger: Ledger): void {
       perform(disk, deed, ledger)
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException
-      if (!['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'EINVAL', 'EPERM', 'EACCES'].includes(String(code)))
+      if (
+        !['ENOENT', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOTEMPTY', 'EINVAL', 'EPERM', 'EACCES', 'ENAMETOOLONG'].includes(
+          String(code),
+        )
+      )
         throw error
     }
   })
 }
+
+/** Other spellings of the engine's own folder are that folder on some disks: nobody puts anything there. */
+const isOwn = (path: string): boolean => path.split('/')[1]!.toLowerCase() === '.svc'
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
@@ -105,6 +116,7 @@ function perform(disk: Disk, given: Deed, ledger: Ledger): void {
     path: resolve(disk, given.path),
     ...('to' in given ? { to: resolve(disk, given.to) } : {}),
   } as Deed
+  if (disk.kind !== 'exact' && (isOwn(deed.path) || ('to' in deed && isOwn(deed.to)))) return
   const place = HOME + deed.path
   if (!isOpen(disk, place)) return
   if (deed.do !== 'write') ledger.taken.add(`${disk.mount}${deed.path}`)
@@ -160,6 +172,20 @@ function write(
   const fresh = disk.create('file', 0o644)
   disk.put(fresh, data)
   disk.step([{ ...disk.find('rename', place, false), to: fresh }])
+}
+
+/** Somebody gives what was left out because of its name another one; whether there was any. */
+export function renameApart(disk: Disk, skipped: readonly string[], fresh: () => string): boolean {
+  return disk.asUser(() => {
+    const left = new Set(skipped.map(keyOfPath))
+    const found = [...disk.walk(HOME)].filter(
+      ({ path }) => !isWithin(path, `${HOME}/.svc`) && left.has(keyOfPath(path.slice(HOME.length))),
+    )
+    // What lies in a folder that was renamed is looked for once more.
+    const top = found.filter(({ path }) => !found.some((each) => each.path !== path && isWithin(path, each.path)))
+    for (const { path } of top) files.rename(disk, path, `${HOME}/${fresh()}`)
+    return top.length > 0
+  })
 }
 
 /** Takes away all links that were put into a folder. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { fault } from '../../../src/contract/errors.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { tarOf, type Packed } from '../../support/tar.ts'
 import { makeBench, readTree, write, type Bench } from './bench.ts'
 import { everything, FakeServer, type Mischief } from './fake-server.ts'

@@ -12,15 +12,16 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { MaxDelete } from '../../../src/client/sync/brake.ts'
-import type { Summary, SyncEvent } from '../../../src/client/sync/events.ts'
+import type { MaxDelete } from '../../../src/client/sync/plan/deletion-guard.ts'
+import type { Summary, SyncEvent } from '../../../src/client/sync/report/events.ts'
 import { makeApi, type Api } from '../../../src/client/api.ts'
 import { makeNodeTransport } from '../../../src/client/node-http.ts'
-import { initRoot, type Owner } from '../../../src/client/sync/root.ts'
+import { initRoot } from '../../../src/client/sync/state/root.ts'
 import { runSync } from '../../../src/client/sync/run.ts'
 import { contract } from '../../../src/contract/contract.ts'
 import type { Account } from '../../support/account.ts'
 import { FakeServer } from './fake-server.ts'
+import type { AccountIdentity } from '../../../src/client/account-identity.ts'
 
 /** The moment at which tests play: files they write are older, so that no hash is doubted for being too fresh. */
 export const NOW = Date.parse('2026-11-21T12:00:00Z')
@@ -73,7 +74,7 @@ type SyncOptions = {
 export interface Client {
   root: string
   stateFolder: string
-  owner: Owner
+  owner: AccountIdentity
   events: SyncEvent[]
   /** What the clock says; `sleep` moves it on. */
   time: { now: number }
@@ -89,7 +90,7 @@ interface Connection {
   api: () => Api
   url: string
   token: string
-  owner: Owner
+  owner: AccountIdentity
 }
 
 /** Told of each request, before it is made and after its answer came; what it throws the request ends in. */

@@ -1,8 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fileConflicts, settleFile, type Choice, type FileConflict } from '../../../src/client/sync/conflicts.ts'
-import { takeLock } from '../../../src/client/sync/lock.ts'
+import {
+  listFileConflicts,
+  resolveFileConflict,
+  type Choice,
+  type FileConflict,
+} from '../../../src/client/sync/conflicts.ts'
+import { takeLock } from '../../../src/client/sync/state/lock.ts'
 import { makeBench, NOW, readTree, write, type Bench } from './bench.ts'
 
 // Conflict copies, and how somebody decides about them.
@@ -18,10 +23,10 @@ async function conflicting(): Promise<Bench> {
   return bench
 }
 
-const open = ({ root, stateFolder }: Bench): Promise<FileConflict[]> => fileConflicts(root, stateFolder)
+const open = ({ root, stateFolder }: Bench): Promise<FileConflict[]> => listFileConflicts(root, stateFolder)
 
 const settle = (bench: Bench, conflict: FileConflict, choice: Choice): Promise<void> =>
-  settleFile(conflict, choice, { stateFolder: bench.stateFolder, clock: { now: () => NOW } })
+  resolveFileConflict(conflict, choice, { stateFolder: bench.stateFolder, clock: { now: () => NOW } })
 
 /** Contents of everything in the trash. */
 function trash(root: string): string[] {

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeApi } from '../../../src/client/api.ts'
 import { makeNodeTransport } from '../../../src/client/node-http.ts'
-import { currentListing } from '../../../src/client/sync/listing.ts'
-import { makePace } from '../../../src/client/sync/pace.ts'
-import { fetchListing } from '../../../src/client/sync/remote.ts'
-import { openState } from '../../../src/client/sync/state.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { currentListing } from '../../../src/client/sync/remote/listing.ts'
+import { makeThrottle } from '../../../src/client/http/throttle.ts'
+import { fetchListing } from '../../../src/client/sync/remote/manifest.ts'
+import { openState } from '../../../src/client/sync/state/store.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { contract } from '../../../src/contract/contract.ts'
 import { fault } from '../../../src/contract/errors.ts'
 import { serverOfTest } from '../../support/server.ts'
@@ -212,7 +212,7 @@ test('the tree that the feed makes is the one of the listing, whatever happens o
       const { server_id, features } = await api.call(contract.syncStatus.actions.capabilities, {})
       const { state } = openState(join(temporaryFolder(), 'state.db'), { root_id: 'r', server_id, user_id: account.id })
       const asked: string[] = []
-      const { pace } = makePace({
+      const { throttle } = makeThrottle({
         limits: () => ({}),
         calls: {},
         clock: { now: () => NOW },
@@ -234,15 +234,15 @@ test('the tree that the feed makes is the one of the listing, whatever happens o
             root: { registered },
             state,
             api,
-            pace: (action, request) => {
+            throttle: (action, request) => {
               asked.push(action.limit)
-              return pace(action, request)
+              return throttle(action, request)
             },
             clock: { now: () => NOW },
             signal: new AbortController().signal,
             report: { notice: () => undefined },
           })
-          const fetched = await fetchListing(api, pace, undefined)
+          const fetched = await fetchListing(api, throttle, undefined)
           const sorted = (listed: typeof nodes): unknown =>
             [...listed].toSorted((one, two) => (one.path < two.path ? -1 : 1))
           expect(sorted(nodes)).toEqual(sorted(fetched.unchanged ? [] : fetched.listing.nodes))

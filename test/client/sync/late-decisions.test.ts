@@ -2,7 +2,7 @@ import type * as fs from 'node:fs'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { fileConflicts, settleFile, type Choice } from '../../../src/client/sync/conflicts.ts'
+import { listFileConflicts, resolveFileConflict, type Choice } from '../../../src/client/sync/conflicts.ts'
 import { makeBench, NOW, readTree, write } from './bench.ts'
 
 // What a program writes into a file in the moment in which a decision about a conflict takes that file away.
@@ -31,10 +31,10 @@ async function conflicting() {
   write(bench.root, 'plan.txt', 'mine')
   bench.server.put('/plan.txt', 'theirs')
   await bench.sync()
-  const open = () => fileConflicts(bench.root, bench.stateFolder)
+  const open = () => listFileConflicts(bench.root, bench.stateFolder)
   const [conflict] = await open()
   const settle = (choice: Choice) =>
-    settleFile(conflict!, choice, { stateFolder: bench.stateFolder, clock: { now: () => NOW } })
+    resolveFileConflict(conflict!, choice, { stateFolder: bench.stateFolder, clock: { now: () => NOW } })
   return { ...bench, open, settle, copy: conflict!.mine.path }
 }
 

@@ -1,20 +1,15 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { makeDraft } from '../../../src/client/sync/draft.ts'
-import {
-  conflictName,
-  deviceLabel,
-  isCopyName,
-  isSafePath,
-  nameTrouble,
-  pathTrouble,
-  placeOf,
-  resemblesOwn,
-  unrepresentable,
-} from '../../../src/client/sync/paths.ts'
-import { plan } from '../../../src/client/sync/plan.ts'
-import { buildRemote } from '../../../src/client/sync/remote.ts'
-import { isBelow, isUncertain, keyOf, secondsOf } from '../../../src/client/sync/tree.ts'
+import { makePlanBuilder } from '../../../src/client/sync/plan/plan-builder.ts'
+import { pathProblem, resemblesOwn } from '../../../src/client/sync/plan/paths.ts'
+import { plan } from '../../../src/client/sync/plan/plan.ts'
+import { childOf, isBelow, isUncertain, keyOf, secondsOf } from '../../../src/client/sync/plan/tree.ts'
+import { casePairs, spellings } from '../../support/nasty-names.ts'
 import { baseTree, localTree, remoteTree, sha256Of, type Side } from './trees.ts'
+import { toLocalPath } from '../../../src/client/local-path.ts'
+import { isSafePath, nameProblem, unrepresentable } from '../../../src/client/path-rules.ts'
+import { conflictName, deviceLabel, isCopyName } from '../../../src/client/sync/plan/conflict-names.ts'
+import { buildRemote } from '../../../src/client/sync/remote/remote-tree.ts'
 
 const copy = { device: 'Laptop', date: '2026-11-21', sha256: 'abcdef0123456789', attempt: 1 }
 
@@ -42,7 +37,7 @@ describe('the name of a conflict copy', () => {
     const long = conflictName({ ...copy, name, device: '\u{1f600}'.repeat(40) })
     expect(Buffer.byteLength(long)).toBeLessThanOrEqual(255)
     expect(long.isWellFormed()).toBe(true)
-    expect(nameTrouble(long)).toBeUndefined()
+    expect(nameProblem(long)).toBeUndefined()
   })
 
   test('is recognised, so that doing it again makes no second copy', () => {
@@ -69,7 +64,7 @@ describe('the name of a conflict copy', () => {
     expect(plan(input({ [name()]: 'mine' })).ops).toContainEqual(
       expect.objectContaining({ op: 'download', here: '/a.txt', over: expect.anything() as unknown }),
     )
-    expect(makeDraft(input({})).result()).toEqual({ ops: [], skipped: [] })
+    expect(makePlanBuilder(input({})).result()).toEqual({ ops: [], skipped: [] })
   })
 
   test('holds of the device only what every system takes in a name', () => {
@@ -125,11 +120,11 @@ describe('paths', () => {
   })
 
   test('what the server would refuse is known beforehand', () => {
-    expect(pathTrouble('/TeamChat/x'.slice(0, 9))).toBe('reserved')
-    expect(pathTrouble('/a/teamchat')).toBeUndefined()
-    expect(pathTrouble('/a'.repeat(64))).toBeUndefined()
-    expect(pathTrouble('/a'.repeat(65))).toBe('too_deep')
-    expect(pathTrouble(`/${'x'.repeat(200)}`.repeat(21))).toBe('too_deep')
+    expect(pathProblem('/TeamChat/x'.slice(0, 9))).toBe('reserved')
+    expect(pathProblem('/a/teamchat')).toBeUndefined()
+    expect(pathProblem('/a'.repeat(64))).toBeUndefined()
+    expect(pathProblem('/a'.repeat(65))).toBe('too_deep')
+    expect(pathProblem(`/${'x'.repeat(200)}`.repeat(21))).toBe('too_deep')
   })
 
   test('names that Windows cannot have are known there, and fine elsewhere', () => {
@@ -142,9 +137,9 @@ describe('paths', () => {
 
   test('keys, places and times', () => {
     expect(keyOf('/Caf\u0065\u0301', false)).toBe('/Caf\u00e9')
-    expect(keyOf('/Caf\u0065\u0301', true)).toBe('/caf\u00e9')
-    expect(placeOf('/r', '/')).toBe('/r')
-    expect(placeOf('/r', '/a/b')).toBe('/r/a/b')
+    expect(keyOf('/Caf\u0065\u0301', true)).toBe(keyOf('/CAF\u00c9', true))
+    expect(toLocalPath('/r', '/')).toBe('/r')
+    expect(toLocalPath('/r', '/a/b')).toBe('/r/a/b')
     expect([
       isBelow('/a/b', '/a'),
       isBelow('/ab', '/a'),
@@ -153,6 +148,68 @@ describe('paths', () => {
       isBelow('/', '/'),
     ]).toEqual([true, false, false, true, false])
     expect([1_999_999_999n, -1n, -1_000_000_000n, 0n].map(secondsOf)).toEqual([1, -1, -1, 0])
+  })
+})
+
+describe('nasty names', () => {
+  const all = [...spellings, ...casePairs].flat()
+  const anyName = fc.oneof(fc.constantFrom(...all), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }))
+  const isUsable = (name: string): boolean => nameProblem(name) === undefined
+
+  test('the key of a key is that key, and paths have the keys of their names', () => {
+    fc.assert(
+      fc.property(anyName.filter(isUsable), anyName.filter(isUsable), fc.boolean(), (folder, name, fold) => {
+        const key = keyOf(`/${folder}/${name}`, fold)
+        expect(keyOf(key, fold)).toBe(key)
+        expect(childOf(keyOf(`/${folder}`, fold), keyOf(name, fold))).toBe(key)
+        for (const form of ['NFC', 'NFD'] as const) expect(keyOf(`/${folder}/${name}`.normalize(form), fold)).toBe(key)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('spellings are one name everywhere, names in another case where the file system says so, and no others', () => {
+    for (const fold of [false, true]) {
+      const keys = spellings.map((names) => new Set(names.map((name) => keyOf(name, fold))))
+      expect(keys.map(({ size }) => size)).toEqual(spellings.map(() => 1))
+      expect(new Set(keys.flatMap((each) => [...each])).size).toBe(spellings.length)
+    }
+    for (const names of casePairs) {
+      expect(new Set(names.map((name) => keyOf(name, true))).size).toBe(1)
+      expect(new Set(names.map((name) => keyOf(name, false))).size).toBeGreaterThan(1)
+    }
+    expect(keyOf('k\u0131s', true)).not.toBe(keyOf('kis', true))
+  })
+
+  test('two sides that spell what they agreed on in their own ways have nothing to do', () => {
+    const segment = fc.constantFrom(...spellings)
+    const path = fc.array(segment, { minLength: 1, maxLength: 4 })
+    const spell = (names: (readonly string[])[], which: number): string =>
+      names.map((spelled, at) => `/${spelled[(which + at) % spelled.length]!}`).join('')
+    const ways = fc.tuple(fc.nat(5), fc.nat(5), fc.nat(5))
+    fc.assert(
+      fc.property(fc.array(path, { maxLength: 6 }), ways, fc.boolean(), (found, [one, other, third], fold) => {
+        // Where a file has a folder's place it is none.
+        const isFolder = (names: string): boolean => found.some((each) => `${spell(each, 0)}`.startsWith(`${names}/`))
+        const side = (which: number): Side =>
+          Object.fromEntries(found.filter((each) => !isFolder(spell(each, 0))).map((each) => [spell(each, which), 'x']))
+        const base = baseTree(side(one), fold)
+        const listed = [...remoteTree(side(other), fold).nodes.values()].filter((node) => node.kind !== 'other')
+        const remote = buildRemote({ nodes: listed, rejected: [] }, { fold, base })
+        expect([...remote.nodes].filter(([key, { path }]) => key !== keyOf(path, fold))).toEqual([])
+        expect(remote.skipped).toEqual([])
+        const { ops } = plan({
+          base,
+          local: localTree(side(third), fold),
+          remote,
+          fold,
+          device: 'd',
+          date: '2026-11-21',
+        })
+        expect(ops).toEqual([])
+      }),
+      { numRuns: 500 },
+    )
   })
 })
 

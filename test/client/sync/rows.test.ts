@@ -141,7 +141,11 @@ test('rows that no sound server sends keep nobody from the files', async () => {
     const { serverId: server_id, epoch } = bench.server
     return { ok: true, changes, cursor: Number(cursor) + 1, has_more: false, count: 1, epoch, server_id }
   }
-  expect(await bench.sync({ rows: true })).toMatchObject({ uploaded: { files: 1 }, skipped: [] })
+  expect(await bench.sync({ rows: true })).toMatchObject({
+    uploaded: { files: 1 },
+    in_sync: false,
+    skipped: [{ path: 'rows', code: 'rows_unsound' }],
+  })
   expect(bench.server.text('/a.txt')).toBe('a')
   expect(bench.events).toContainEqual(expect.objectContaining({ event: 'notice', code: 'rows_unsound' }))
   expect(rowsOf(bench).rows('svc_notes')).toEqual([])

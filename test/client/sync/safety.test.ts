@@ -16,10 +16,10 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { recover } from '../../../src/client/sync/recover.ts'
-import { makeSettle } from '../../../src/client/sync/settle.ts'
-import { openState, type Intent } from '../../../src/client/sync/state.ts'
-import { findRoot, initRoot, listRoots, type InitOptions } from '../../../src/client/sync/root.ts'
+import { recover } from '../../../src/client/sync/apply/recover.ts'
+import { makeCommitBatcher } from '../../../src/client/sync/state/commit-batcher.ts'
+import { openState, type Intent } from '../../../src/client/sync/state/store.ts'
+import { findRoot, initRoot, listRoots, type InitOptions } from '../../../src/client/sync/state/root.ts'
 import { FakeServer } from './fake-server.ts'
 import { makeBench, readTree, temporaryFolder, write, type Bench } from './bench.ts'
 
@@ -432,7 +432,7 @@ for (const intent of begun) {
     const work = {
       root: bench.root,
       state,
-      settle: makeSettle(state),
+      commit: makeCommitBatcher(state),
       parts: new Map(),
       clock: { now: () => 0 },
       assertRoot() {

@@ -141,7 +141,7 @@ test("the server's own limits are kept: nothing is refused, however much there i
   const client = await clientOf(await server.account(), server.url)
   server.clock.pass(client.time.now - server.clock.now())
   const waited: number[] = []
-  const paced = { ...client, sync: client.sync }
+  const throttled = { ...client, sync: client.sync }
   for (let at = 0; at < 250; at += 1) write(client.root, `${at}.txt`, `${at}`)
   // Both clocks are one: waiting here is waiting there.
   const pass = client.slept.push.bind(client.slept)
@@ -150,7 +150,7 @@ test("the server's own limits are kept: nothing is refused, however much there i
     waited.push(...ms)
     return pass(...ms)
   }
-  expect(await paced.sync()).toMatchObject({ uploaded: { files: 250 }, in_sync: true })
+  expect(await throttled.sync()).toMatchObject({ uploaded: { files: 250 }, in_sync: true })
   expect(waited).toEqual([60_150])
 })
 

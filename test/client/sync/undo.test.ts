@@ -5,7 +5,7 @@ import { versions } from '../../../src/contract/versions.ts'
 import { trash } from '../../../src/contract/trash.ts'
 import { serverOfTest } from '../../support/server.ts'
 import type { Account } from '../../support/account.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { clientOf, type Meddle, readTree, write, type Client } from './bench.ts'
 
 // Two folders of one account on a real server: what a run of one did is taken back.

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { takeLock } from '../../../src/client/sync/lock.ts'
+import { takeLock } from '../../../src/client/sync/state/lock.ts'
 import { runSync } from '../../../src/client/sync/run.ts'
 import { readStatus } from '../../../src/client/sync/status.ts'
-import { waitInStep, type Waited } from '../../../src/client/sync/wait.ts'
-import { Unreachable } from '../../../src/client/trouble.ts'
+import { waitUntilInSync, type Waited } from '../../../src/client/sync/wait-in-sync.ts'
+import { Unreachable } from '../../../src/client/errors.ts'
 import { makeBench, write, type Bench } from './bench.ts'
 import { everything, FakeServer } from './fake-server.ts'
 
@@ -38,7 +38,7 @@ async function waiting(
     time.now += ms
   }
   const looking = { path: root, stateFolder, clock }
-  const waited = await waitInStep({
+  const waited = await waitUntilInSync({
     status: () => readStatus(looking),
     plan: (emit) =>
       runSync({ ...looking, api: server.api(), account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),

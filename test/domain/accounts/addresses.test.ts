@@ -26,7 +26,7 @@ test('the window slides with each failure', () => {
   const addresses = makeAddresses({ now: () => now })
   const welcome = () => {
     try {
-      addresses.assertWelcome('192.0.2.1')
+      addresses.assertWelcome({ ip: '192.0.2.1' })
       return true
     } catch {
       return false
@@ -34,7 +34,7 @@ test('the window slides with each failure', () => {
   }
   for (let failure = 0; failure < 50; failure += 1) {
     expect(welcome()).toBe(true)
-    addresses.failed('192.0.2.1')
+    addresses.failed({ ip: '192.0.2.1' })
     now += 10_000
   }
   expect(welcome()).toBe(false)
@@ -42,7 +42,7 @@ test('the window slides with each failure', () => {
   expect(welcome()).toBe(false)
   now = 10 * MINUTE
   expect(welcome()).toBe(true)
-  addresses.failed('192.0.2.1')
+  addresses.failed({ ip: '192.0.2.1' })
   expect(welcome()).toBe(false)
   now += 10_000
   expect(welcome()).toBe(true)

@@ -24,6 +24,7 @@ describe('a login', () => {
         token_id: expect.any(Number) as number,
         device_id: 'laptop-0001',
         device_name: 'Laptop',
+        allows_code: false,
         expires_at: clock.now() + 365 * 24 * 60 * MINUTE,
       },
     })

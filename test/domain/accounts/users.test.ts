@@ -18,6 +18,7 @@ describe('a new user', () => {
       last_login_at: null,
       created_at: clock.now(),
       two_factor_since: null,
+      removing_since: null,
     })
     const nodes = await database.read.q.selectFrom('nodes').selectAll().where('user_id', '=', ada.id).execute()
     expect(nodes).toHaveLength(1)
@@ -167,7 +168,7 @@ describe('users', () => {
     expect(await accounts.byName('ada')).toMatchObject({ display_name: 'Ada  L.', role: 'admin', quota_bytes: null })
   })
 
-  test('get another password, which ends their sessions, and their devices stay signed in', async () => {
+  test('get another password, which ends their sessions, and their devices unless they are kept', async () => {
     const { accounts, database, login, token } = await makeWorld()
     const ada = await accounts.create({ username: 'ada', password: PASSWORD })
     const key = await token('ada')
@@ -175,11 +176,16 @@ describe('users', () => {
     expect(await outcome(accounts.setPassword(ada.id, 'password1'))).toBe('bad_request')
     const session = () => database.write((tx) => accounts.sessions.begin(tx, ada.id, { ip: IP, userAgent: 'Browser' }))
     const cookies = [await session(), await session()]
-    expect(await accounts.setPassword(ada.id, 'difference engine')).toEqual({ sessions: 2 })
+    expect(await accounts.setPassword(ada.id, 'difference engine', { keep_devices: true })).toEqual({
+      sessions: 2,
+      devices: 0,
+    })
     for (const cookie of cookies) expect(await accounts.sessions.authenticate(cookie, IP)).toBeUndefined()
     expect(await outcome(login('ada'))).toBe('invalid_credentials')
     expect(await accounts.authenticateDevice(key, IP)).toBeDefined()
-    expect(await outcome(login('ada', 'difference engine'))).toBe('ok')
+    expect(await accounts.setPassword(ada.id, 'analytical engine no. 2')).toEqual({ sessions: 0, devices: 1 })
+    expect(await accounts.authenticateDevice(key, IP)).toBeUndefined()
+    expect(await outcome(login('ada', 'analytical engine no. 2'))).toBe('ok')
   })
 
   test('go with everything that is theirs, and with nothing of others', async () => {

@@ -58,12 +58,15 @@ export async function makeWorld(): Promise<World> {
     deviceMaxMs: 365 * DAY,
     limitsOn: true,
     defaultQuotaBytes: 10 * 1024 ** 3,
+    hostName: 'cloud.example.org',
   }
   const maintenance: World['maintenance'] = { fault: undefined }
   const build = (on: Database) =>
     makeAccounts({
       database: on,
+      unattended: on,
       clock,
+      files: { slice: (work) => work(), settleTrees: () => Promise.resolve() },
       audit: makeAudit({ database: on, clock, operator: 'system' }),
       keys: deriveKeys(new Uint8Array(32).fill(7)),
       policy: () => Promise.resolve(policy),

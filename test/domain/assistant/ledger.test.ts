@@ -66,7 +66,7 @@ test('undo puts back everything an answer changed, and undo of the undo brings i
     '/new/deep/x.txt': 'x',
   })
 
-  const undone = await bench.ledger.undo(ada.id, changeSet.id()!)
+  const undone = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
   expect(new Set(statuses(undone.items))).toEqual(new Set(['undone']))
   expect(undone.items[0]).toMatchObject({ kind: 'component', target: 'dock' })
   expect(await treeOf(ada)).toEqual(before.tree)
@@ -74,7 +74,7 @@ test('undo puts back everything an answer changed, and undo of the undo brings i
   expect((await rowsOf(ada)).notes!.map(({ title, content }) => [title, content])).toEqual(before.rows)
   expect(await server.local.domain.desktop.components.list(ada.id)).toEqual([])
 
-  const again = await bench.ledger.undo(ada.id, undone.change_set_id!)
+  const again = await bench.ledger.undo({ user: ada.id, allowsCode: true }, undone.change_set_id!)
   expect(new Set(statuses(again.items))).toEqual(new Set(['undone']))
   expect(await treeOf(ada)).toEqual(after.tree)
   expect((await rowsOf(ada)).tasks).toMatchObject([{ title: 'Oil the cogs' }])
@@ -88,11 +88,11 @@ test('undoing twice, also at the same moment, undoes once', async () => {
   await use('write_file', { path: '/a.txt', content: 'a' })
   await use('write_file', { path: '/b.txt', content: 'b' })
   const both = await Promise.all([
-    bench.ledger.undo(ada.id, changeSet.id()!),
-    bench.ledger.undo(ada.id, changeSet.id()!),
+    bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!),
+    bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!),
   ])
   expect(both.flatMap(({ items }) => statuses(items)).sort()).toEqual(['already', 'already', 'undone', 'undone'])
-  const third = await bench.ledger.undo(ada.id, changeSet.id()!)
+  const third = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
   expect(third).toMatchObject({ change_set_id: null })
   expect(statuses(third.items)).toEqual(['already', 'already'])
   expect(await treeOf(ada)).toEqual({})
@@ -119,7 +119,7 @@ describe('what changed since stays, and is said', () => {
     await ada.put('/gone.txt', 'another')
     await ada.put('/dir2/more.txt', 'mine')
 
-    const { items } = await bench.ledger.undo(ada.id, changeSet.id()!)
+    const { items } = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
     expect(items.map(({ target, status, reason = '' }) => [target, status, reason])).toEqual([
       ['/fine.txt', 'undone', ''],
       ['/dir2', 'refused', 'It was changed since.'],
@@ -134,7 +134,7 @@ describe('what changed since stays, and is said', () => {
     })
     // What stood in the way is gone: the rest can follow.
     await server.local.domain.files.remove(ada.id, '/gone.txt')
-    const more = await bench.ledger.undo(ada.id, changeSet.id()!)
+    const more = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
     expect(statuses(more.items)).toEqual(['already', 'refused', 'undone', 'refused', 'refused'])
     expect(await treeOf(ada)).toMatchObject({ '/gone.txt': 'mine' })
   })
@@ -147,7 +147,7 @@ describe('what changed since stays, and is said', () => {
     const [one, two] = (await rowsOf(ada)).notes!
     await ada.push({ table: 'svc_notes', operation: 'UPDATE', data: { id: one!.id, title: 'Mine' } })
     await ada.push({ table: 'svc_notes', operation: 'DELETE', data: { id: two!.id } })
-    const { items, change_set_id } = await bench.ledger.undo(ada.id, changeSet.id()!)
+    const { items, change_set_id } = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
     expect(items).toMatchObject([
       { status: 'refused', reason: 'The row was removed since.' },
       { status: 'refused', reason: 'The row was changed since.' },
@@ -159,14 +159,24 @@ describe('what changed since stays, and is said', () => {
   test('components', async () => {
     const ada = await server.account()
     const { components } = server.local.domain.desktop
-    await components.save(ada.id, { component_id: 'dock', component_type: 'css', code: 'mine' })
+    await components.save(
+      { user: ada.id, allowsCode: true },
+      { component_id: 'dock', component_type: 'css', code: 'mine' },
+    )
     const { use, changeSet } = await bench.session(ada)
     await use('save_component', { component_id: 'dock', component_type: 'css', code: 'theirs' })
-    await components.save(ada.id, { component_id: 'dock', component_type: 'css', code: 'newest' })
-    expect(statuses((await bench.ledger.undo(ada.id, changeSet.id()!)).items)).toEqual(['refused'])
+    await components.save(
+      { user: ada.id, allowsCode: true },
+      { component_id: 'dock', component_type: 'css', code: 'newest' },
+    )
+    expect(statuses((await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)).items)).toEqual([
+      'refused',
+    ])
     expect(await components.get(ada.id, 'dock')).toMatchObject({ code: 'newest' })
-    await components.activate(ada.id, 'dock', 2)
-    expect(statuses((await bench.ledger.undo(ada.id, changeSet.id()!)).items)).toEqual(['undone'])
+    await components.activate({ user: ada.id, allowsCode: true }, 'dock', 2)
+    expect(statuses((await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)).items)).toEqual([
+      'undone',
+    ])
     expect(await components.get(ada.id, 'dock')).toMatchObject({ code: 'mine' })
   })
 
@@ -179,7 +189,9 @@ describe('what changed since stays, and is said', () => {
       { id: ada.id, username: ada.username, display_name: '', avatar_color: '', role: 'user' },
       room,
     )
-    expect((await bench.ledger.undo(ada.id, changeSet.id()!)).items).toMatchObject([{ status: 'refused' }])
+    expect((await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)).items).toMatchObject([
+      { status: 'refused' },
+    ])
     expect(await server.local.domain.files.desktop.text(charles.id, '/Teamchat/Engines/plan.txt')).toBe('plan')
   })
 })
@@ -190,7 +202,11 @@ test('a file of a room that was deleted comes back there', async () => {
   const { use, changeSet } = await bench.session(ada)
   await use('write_file', { path: '/Teamchat/Engines/a/plan.txt', content: 'plan' })
   await use('delete_file', { path: '/Teamchat/Engines/a/plan.txt' })
-  expect(statuses((await bench.ledger.undo(ada.id, changeSet.id()!)).items)).toEqual(['undone', 'undone', 'undone'])
+  expect(statuses((await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)).items)).toEqual([
+    'undone',
+    'undone',
+    'undone',
+  ])
   expect(await server.local.domain.files.desktop.list(ada.id, '/Teamchat/Engines')).toEqual([])
 })
 
@@ -199,7 +215,9 @@ test('nobody sees or undoes the changes of somebody else', async () => {
   const { use, changeSet } = await bench.session(ada)
   await use('write_file', { path: '/a.txt', content: 'a' })
   expect((await bench.ledger.list(eve.id, {})).changes).toEqual([])
-  const refusal = await bench.ledger.undo(eve.id, changeSet.id()!).catch((error: unknown) => error)
+  const refusal = await bench.ledger
+    .undo({ user: eve.id, allowsCode: true }, changeSet.id()!)
+    .catch((error: unknown) => error)
   expect(isFault(refusal, 'not_found')).toBe(true)
   expect(await treeOf(ada)).toEqual({ '/a.txt': 'a' })
 })
@@ -226,7 +244,7 @@ test('lists sets page by page, newest first', async () => {
   ])
   const rest = await bench.ledger.list(ada.id, { limit: 2, before: first.changes[1]!.change_set_id })
   expect(rest).toMatchObject({ has_more: false, changes: [{ items: [{ target: '/1.txt' }] }] })
-  await bench.ledger.undo(ada.id, first.changes[0]!.change_set_id)
+  await bench.ledger.undo({ user: ada.id, allowsCode: true }, first.changes[0]!.change_set_id)
   const [undo, last] = (await bench.ledger.list(ada.id, {})).changes
   expect(undo).toMatchObject({ undoes: last!.change_set_id, items: [{ kind: 'trashed', target: '/3.txt' }] })
   expect(last!.items).toEqual([{ kind: 'made', target: '/3.txt', undone: true }])

@@ -14,7 +14,7 @@ export interface Session {
   changeSet: ChangeSet
   tools: Tool[]
   /** Calls a tool as the pipeline does: the arguments fit what it declares, and a fault is a text. */
-  use(name: string, args?: Record<string, unknown>): Promise<ToolResult & { fault?: string }>
+  use(name: string, args?: Record<string, unknown>): Promise<ToolResult & { untrusted?: boolean; fault?: string }>
 }
 
 export interface Bench {
@@ -36,7 +36,7 @@ export function benchOn(
     ledger,
     async session({ id, username }, { room, signal = new AbortController().signal } = {}) {
       const account = { id, username, display_name: username, avatar_color: '#336699', role: 'user' as const }
-      const tools = await toolsFor({ account, ...(room !== undefined && { room }) })
+      const tools = await toolsFor(room === undefined ? {} : { room })
       const changeSet = ledger.open({ account, conversation: undefined })
       return {
         changeSet,
@@ -47,7 +47,11 @@ export function benchOn(
           if (!Check(tool.parameters, args)) return { text: 'The arguments do not fit.', fault: 'arguments' }
           const call = { account, conversation: undefined, changeSet, signal, ...(room !== undefined && { room }) }
           try {
-            return await tool.run(call, args as Static<typeof tool.parameters>)
+            const { untrusted } = tool
+            return {
+              ...(await tool.run(call, args as Static<typeof tool.parameters>)),
+              ...(untrusted && { untrusted }),
+            }
           } catch (error) {
             if (isFault(error)) return { text: error.message, fault: error.code }
             throw error

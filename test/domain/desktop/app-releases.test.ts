@@ -8,7 +8,7 @@ import { makeClock } from '../../support/clock.ts'
 import { blobsOf, bytesOf } from '../../support/contents.ts'
 import { folderOfTest } from '../../support/server.ts'
 import { commitsSeenBy } from '../../support/state.ts'
-import { openForTest } from '../../support/storage.ts'
+import { addUser, openForTest } from '../../support/storage.ts'
 
 async function world(env: Record<string, string> = {}) {
   const dataDir = await folderOfTest()
@@ -131,6 +131,8 @@ describe('the releases of an app', () => {
           .execute(),
       )
     await age()
+    // The collector of a database without accounts removes nothing.
+    await addUser(database, 'ada')
     await local.domain.instance.upkeep()
     await releases.rollback('clock')
     const file = (await releases.file('clock', 'large.bin'))!

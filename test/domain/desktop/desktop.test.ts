@@ -31,7 +31,10 @@ test('what a user made goes with the user, and nothing else', async () => {
   ]
   const from = { ip: '127.0.0.1', userAgent: 'test' }
   for (const { id, username } of [ada, grace]) {
-    await desktop.components.save(id, { component_id: 'clock', component_type: 'css', code: username })
+    await desktop.components.save(
+      { user: id, allowsCode: true },
+      { component_id: 'clock', component_type: 'css', code: username },
+    )
     await desktop.profiles.save(id, 'Evening')
     await desktop.apps.createCustom(id, { name: 'Clock', slug: `clock-of-${username}` }, from)
   }
@@ -59,7 +62,7 @@ describe('the apps of the desktop', () => {
     const database = await emptyDatabase()
     await database.write((tx) => seedSystemApps(tx, 1))
     const before = await slugsIn(database)
-    expect(before).toHaveLength(15)
+    expect(before).toHaveLength(16)
     await Promise.all([2, 3].map((now) => database.write((tx) => seedSystemApps(tx, now))))
     expect(await slugsIn(database)).toEqual(before)
   })
@@ -82,7 +85,7 @@ describe('the apps of the desktop', () => {
     await database.write((tx) => seedSystemApps(tx, 2))
     const row = await database.read.q.selectFrom('apps').selectAll().where('slug', '=', 'notes').execute()
     expect(row).toEqual([{ ...app, id, created_at: 1, updated_at: 1 }])
-    expect(await slugsIn(database)).toHaveLength(15)
+    expect(await slugsIn(database)).toHaveLength(16)
   })
 })
 

@@ -9,6 +9,7 @@ import { INLINE_MAX } from '../../../src/storage/contents.ts'
 import { openLocal } from '../../../src/wiring/local.ts'
 import { blobsOf, bytesOf, sha256Of } from '../../support/contents.ts'
 import { makeClock } from '../../support/clock.ts'
+import { rowsAndCursorOf } from '../../support/everything.ts'
 import { folderOfTest } from '../../support/server.ts'
 import { addUser, openForTest } from '../../support/storage.ts'
 
@@ -153,7 +154,7 @@ test('what is gone for good is gone from the feed and the usage too', async () =
   clock.pass(181 * DAY)
   expect(await upkeep()).toMatchObject({ tombstones: 1, trash: 1 })
   expect((await domain.files.desktop.quota(user)).used).toBe(20)
-  const { data, cursor } = await domain.sync.everything(user)
+  const { data, cursor } = await rowsAndCursorOf(domain.sync, user)
   expect([data['svc_files']!.map((row) => row['name']), cursor]).toEqual([['b'], 3])
   const page = await domain.sync.changesSince(user, { cursor: 3 }, () => new AbortController().signal)
   expect(page.changes).toEqual([])

@@ -121,7 +121,7 @@ describe('counting anew', () => {
     await put('/a', 100)
     await put('/b', 50, 2, bob)
     await count(7)
-    const drift = { user_id: user, username: 'ada', counted: 7, actual: 100 }
+    const drift = { user_id: user, username: 'ada', kind: 'files', counted: 7, actual: 100 }
     const before = await commitsSeenBy(database)
     expect(await usage.recount({ dryRun: true })).toEqual([drift])
     expect(await commitsSeenBy(database)).toBe(before)
@@ -132,7 +132,7 @@ describe('counting anew', () => {
       { user_id: bob, used_bytes: 50, seq: 1 },
     ])
     expect(await domain.instance.audit.list({ kinds: ['quota.recounted'], limit: 10 })).toMatchObject([
-      { target: 'ada', detail: '{"counted":7,"actual":100}' },
+      { target: 'ada', detail: '{"of":"files","counted":7,"actual":100}' },
     ])
     const settled = await commitsSeenBy(database)
     expect(await usage.recount()).toEqual([])

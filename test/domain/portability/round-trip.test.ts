@@ -36,7 +36,7 @@ async function fill(local: Local): Promise<number> {
       },
       { table: 'svc_notes', operation: 'INSERT', data: { title: 'Gone' } },
       { table: 'svc_notes', operation: 'INSERT', data: { title: 'Three' } },
-      { table: 'svc_docs', operation: 'INSERT', data: { title: 'Plan', tags: ['a', { b: [1, null] }] } },
+      { table: 'svc_docs', operation: 'INSERT', data: { title: 'Plan', tags: ['a', 'b'] } },
       { table: 'svc_places', operation: 'INSERT', data: { name: 'Here', latitude: 1.5, longitude: -3 } },
     ],
   })
@@ -60,9 +60,15 @@ async function fill(local: Local): Promise<number> {
   await put(local, bob.id, '/secret.txt', 'of bob', 5)
 
   for (const code of ['a{}', 'b{}', 'c{}'])
-    await desktop.components.save(ada.id, { component_id: 'sky', component_type: 'css', code, metadata: { code } })
-  await desktop.components.activate(ada.id, 'sky', 2)
-  await desktop.components.save(ada.id, { component_id: 'off', component_type: 'js', code: 'x' })
+    await desktop.components.save(
+      { user: ada.id, allowsCode: true },
+      { component_id: 'sky', component_type: 'css', code, metadata: { code } },
+    )
+  await desktop.components.activate({ user: ada.id, allowsCode: true }, 'sky', 2)
+  await desktop.components.save(
+    { user: ada.id, allowsCode: true },
+    { component_id: 'off', component_type: 'js', code: 'x' },
+  )
   await desktop.profiles.save(ada.id, 'Both')
   await desktop.components.reset(ada.id, 'off')
   await desktop.apps.createCustom(ada.id, { name: 'Clock', slug: 'clock', description: 'ticks' }, PLACE)

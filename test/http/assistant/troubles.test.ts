@@ -214,14 +214,14 @@ describe('models', () => {
     ])
   })
 
-  test('of other servers are known by what their list says, and reckoned simple where it says nothing', async () => {
+  test('of other servers are known by what their list says, and tried with functions where it says nothing', async () => {
     const { ada } = await stage({
       model: { models: { big: { max_model_len: 65_536, capabilities: { function_calling: true } }, plain: {} } },
       settings: { 'assistant.chat_model': 'big', 'assistant.agent_model': 'plain', 'assistant.models': [] },
     })
     expect((await ada.ask(models, {})).models).toEqual([
       { id: 'big', roles: ['chat'], tools: true, vision: false, context: 65_536 },
-      { id: 'plain', roles: ['agent'], tools: false, vision: false, context: 8_192 },
+      { id: 'plain', roles: ['agent'], tools: true, vision: false, context: 8_192 },
     ])
   })
 

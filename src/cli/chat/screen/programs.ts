@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { printable } from '../../../base/text.ts'
+import { makeTemporaryFolder } from '../../../host/temporary-folder.ts'
 import { Exit } from '../../exit.ts'
 
 /** A command as its words; no shell ever sees it. */
@@ -11,9 +11,9 @@ const wordsOf = (command: string): string[] => command.split(/\s+/).filter(Boole
 /** Hands a text to the user's editor and returns what it became. The terminal is the editor's meanwhile. */
 export async function editElsewhere(text: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [program = 'vi', ...words] = wordsOf(env['VISUAL'] || env['EDITOR'] || 'vi')
-  const folder = await mkdtemp(join(tmpdir(), 'svc-chat-'))
+  const folder = await makeTemporaryFolder('svc-chat-')
   try {
-    const file = join(folder, 'message.md')
+    const file = join(folder.path, 'message.md')
     await writeFile(file, text, { mode: 0o600 })
     await new Promise<void>((resolve, reject) => {
       const child = spawn(program, [...words, file], { stdio: 'inherit' })
@@ -26,7 +26,7 @@ export async function editElsewhere(text: string, env: NodeJS.ProcessEnv): Promi
     })
     return (await readFile(file, 'utf8')).replace(/\n$/, '')
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await folder.remove()
   }
 }
 

@@ -4,8 +4,8 @@ import type { Api } from '../../../client/api.ts'
 import type { Message } from '../../../client/chat/follow-room.ts'
 import { roomsNamed, titleOf } from '../../../client/chat/room-names.ts'
 import { makeChatSession } from '../../../client/chat/session.ts'
-import { sleep } from '../../../client/sync/pace.ts'
 import type { ExitCode } from '../../exit.ts'
+import { interruptible } from '../../interruption.ts'
 import { makeDesk, type Desk } from './desk.ts'
 import { makeDrawing } from './drawing.ts'
 import { makeInput } from './input.ts'
@@ -14,6 +14,7 @@ import { goTo } from './places.ts'
 import { runNotifier } from './programs.ts'
 import { makeTerminal, type Terminal } from './terminal.ts'
 import { makeWriting } from './write.ts'
+import { sleep } from '../../../client/http/sleep.ts'
 
 export type Bell = 'mentions' | 'all' | 'none'
 
@@ -83,12 +84,15 @@ export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
     })
   }
 
-  const letGo = holdTerminal({ terminal, draw, ended: () => leave(0) })
+  const letGo = holdTerminal({ terminal, draw })
   keys.resume()
   draw()
   try {
     begin(desk, parts.first).then(draw, failed)
-    return await Promise.race([left, session.failure])
+    return await interruptible('Interrupted.', (signal) => {
+      signal.addEventListener('abort', () => failed(signal.reason))
+      return Promise.race([left, session.failure])
+    })
   } finally {
     keys.pause()
     letGo()
@@ -124,20 +128,18 @@ function onceATurn(work: () => void, failed: (error: unknown) => void): () => vo
 }
 
 /** Takes the terminal over; what is returned gives it back as it was, which happens whatever ends the program. */
-function holdTerminal({ terminal, draw, ended }: { terminal: Terminal; draw: () => void; ended: () => void }) {
+function holdTerminal({ terminal, draw }: { terminal: Terminal; draw: () => void }) {
   const resized = (): void => {
     terminal.forget()
     draw()
   }
   process.stdout.on('resize', resized)
   process.once('exit', terminal.leave)
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.once(signal, ended)
   terminal.enter()
   return (): void => {
     terminal.leave()
     process.stdout.off('resize', resized)
     process.off('exit', terminal.leave)
-    for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.off(signal, ended)
   }
 }
 

@@ -59,7 +59,7 @@ export function makeWriting(desk: Desk, loaded: () => void) {
 
   function changed(): void {
     round = undefined
-    if (composer.before().includes(':')) void loadEmoji()
+    if (composer.before().includes(':')) loadEmoji().catch(() => undefined)
     const text = composer.text()
     if (text !== '' && !text.startsWith('/') && (!desk.purpose || desk.purpose.kind === 'reply')) session.typing()
   }

@@ -57,6 +57,9 @@ export const english = {
   state_active: 'Active',
   state_disabled: 'Disabled',
   state_locked: 'Locked',
+  state_removing: 'Being removed',
+  is_being_removed:
+    'This account is being removed. With a lot of data that takes a while; nothing more needs to be done.',
   role: 'Role',
   role_user: 'User',
   role_admin: 'Administrator',
@@ -124,7 +127,7 @@ export const english = {
   set_password: 'Set password',
   password_title: (name: string) => `Set the password of ${name}`,
   password_text: (sessions: number) =>
-    `${several(sessions, 'One browser is', 'browsers are')} signed out. Devices stay signed in, and so does the second factor.`,
+    `${several(sessions, 'One browser is', 'browsers are')} signed out. The second factor stays on.`,
   password_set: (name: string) => `${name} has a new password.`,
   make_admin: 'Make administrator',
   make_admin_title: (name: string) => `Make ${name} an administrator?`,
@@ -163,6 +166,8 @@ export const english = {
   has_devices: 'Devices',
   has_sessions: 'Signed-in browsers',
   search_heir: 'Search who gets the files',
+  keep_messages: 'Keep the chat messages, without the name',
+  messages_stay: (count: string) => `Messages that stay, written by “Former user”: ${count}.`,
   files_to: 'The files go to',
   nobody_gets: 'Nobody: they are deleted',
   heir_gets: (name: string, folder: string, used: string) => `${name} finds them in “${folder}” and uses ${used} then.`,

@@ -43,7 +43,7 @@ export const Badge = ({ tone, children }: { tone: 'good' | 'bad' | 'warn' | 'pla
   <span class={`badge ${tone}`}>{children}</span>
 )
 
-const tones = { active: 'good', disabled: 'plain', locked: 'bad' } as const
+const tones = { active: 'good', disabled: 'plain', locked: 'bad', removing: 'warn' } as const
 
 /** Whether somebody can sign in. */
 export const StateBadge = ({ state }: { state: keyof typeof tones }) => (

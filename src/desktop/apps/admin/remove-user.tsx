@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
-import { SearchField, Select, TextField } from '../../kit/field.tsx'
+import { SearchField, Select, Switch, TextField } from '../../kit/field.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
@@ -26,11 +26,12 @@ const kinds = [
   'sessions',
 ] as const
 
-function Plan({ plan: { has, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
+function Plan({ plan: { has: held, messages_kept, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
+  const has = { ...held, messages: held.messages - messages_kept }
   const some = kinds.filter((kind) => has[kind] > 0)
   return (
     <>
-      {some.length === 0 && <p>{words('nothing_goes')}</p>}
+      {some.length === 0 && messages_kept === 0 && <p>{words('nothing_goes')}</p>}
       <dl class="facts small">
         {some.map((kind) => (
           <div key={kind}>
@@ -43,6 +44,7 @@ function Plan({ plan: { has, hands_over } }: { plan: AnswerOf<'admin.removal'> }
           </div>
         ))}
       </dl>
+      {messages_kept > 0 && <p>{words('messages_stay', formatNumber(messages_kept))}</p>}
       {hands_over && (
         <p>
           {words('heir_gets', hands_over.username, hands_over.folder ?? '–', formatSize(hands_over.used_bytes))}
@@ -106,13 +108,14 @@ function HeirField({
 export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: () => void; onRemoved: () => void }) {
   const [heir, setHeir] = useState<Heir | undefined>(undefined)
   const [name, setName] = useState('')
-  const files_to = heir === undefined ? {} : { files_to: heir.id }
-  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...files_to }), {
-    key: String(heir?.id),
+  const [keepsMessages, setKeepsMessages] = useState(false)
+  const bequest = { ...(heir && { files_to: heir.id }), keep_messages: keepsMessages }
+  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...bequest }), {
+    key: JSON.stringify(bequest),
   })
 
   async function remove(current_password: string): Promise<void> {
-    await bridge.call('admin.remove_user', { user_id: user.id, ...files_to, current_password })
+    await bridge.call('admin.remove_user', { user_id: user.id, ...bequest, current_password })
     toast(words('removed', user.username))
     onRemoved()
   }
@@ -132,6 +135,11 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
         <>
           <Shown of={plan}>{(value) => <Plan plan={value} />}</Shown>
           <HeirField of={user} heir={heir} onChange={setHeir} />
+          <Switch
+            label={words('keep_messages')}
+            checked={keepsMessages}
+            onChange={({ currentTarget }) => setKeepsMessages(currentTarget.checked)}
+          />
           <TextField
             label={words('type_name', user.username)}
             value={name}

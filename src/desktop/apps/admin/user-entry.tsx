@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { Select } from '../../kit/field.tsx'
+import { Select, Switch } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { toast } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
@@ -36,6 +36,7 @@ export function ChangeRole({ user, onClose, onDone }: About) {
 /** Another password for somebody else. */
 export function SetPassword({ user, onClose, onDone }: About) {
   const [password, setPassword] = useState('')
+  const [endsDevices, setEndsDevices] = useState(true)
   return (
     <FormDialog
       title={words('password_title', user.username)}
@@ -44,12 +45,24 @@ export function SetPassword({ user, onClose, onDone }: About) {
       asksPassword
       onClose={onClose}
       run={async (current_password) => {
-        await bridge.call('admin.set_password', { user_id: user.id, password, current_password })
+        const keep_devices = !endsDevices
+        await bridge.call('admin.set_password', { user_id: user.id, password, keep_devices, current_password })
         toast(words('password_set', user.username))
         await onDone()
       }}
     >
-      {(flaws) => <NewPassword value={password} flaw={flaws.password} onChange={setPassword} />}
+      {(flaws) => (
+        <>
+          <NewPassword value={password} flaw={flaws.password} onChange={setPassword} />
+          {user.device_count > 0 && (
+            <Switch
+              label={words('devices_too', user.device_count)}
+              checked={endsDevices}
+              onChange={({ currentTarget }) => setEndsDevices(currentTarget.checked)}
+            />
+          )}
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -82,6 +82,7 @@ const SignIns = ({ user: { sessions, devices } }: { user: User }) => (
 function Actions({ user, start, onDone }: { user: User; start: (doing: Doing) => void; onDone: () => Promise<void> }) {
   const isSelf = user.id === bridge.user.value?.id
   const isSignedIn = user.sessions.length + user.devices.length > (isSelf ? 1 : 0)
+  if (user.state === 'removing') return <p class="soft">{words('is_being_removed')}</p>
   return (
     <section>
       <h3>{words('actions')}</h3>

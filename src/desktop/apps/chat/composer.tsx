@@ -6,6 +6,7 @@ import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
+import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { completionsOf, stubAt, type Completion } from './completing.ts'
 import { compose, composingIn, edit, restore, stop, wanted } from './composing.ts'
@@ -32,7 +33,7 @@ function About({ room }: { room: number }) {
   return (
     <div class="about">
       <Icon of={editing ? Pencil : CornerUpLeft} size={15} />
-      <strong>{editing ? words('edit') : words('reply_to', message.display_name)}</strong>
+      <strong>{editing ? words('edit') : words('reply_to', authorOf(message).display_name)}</strong>
       <span>{plainText(message.content)}</span>
       <IconButton
         icon={X}

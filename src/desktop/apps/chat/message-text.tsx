@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { printable } from '../../../base/text.ts'
 import { isMentioned } from '../../../client/chat/state.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Markdown } from '../../kit/markdown.tsx'
@@ -61,7 +62,11 @@ function decoded(path: string): string {
   }
 }
 
-const FILE_LINK = /\]\((\/Teamchat\/[^)\s]+)\)/g
+const FILE_LINK = /\[([^\]]*)\]\((\/Teamchat\/[^)\s]+)\)/g
+
+/** Links to files of rooms lead to Files. Their texts are names, so what would reorder them on the screen is marked. */
+const withFileLinks = (text: string): string =>
+  text.replace(FILE_LINK, (_, name: string, path: string) => `[${printable(name)}](#file:${path})`)
 
 /** What somebody wrote: Markdown, with the names of people marked. */
 export function MessageText({ text }: { text: string }) {
@@ -73,7 +78,7 @@ export function MessageText({ text }: { text: string }) {
   }, [text, people.value])
   return (
     <div ref={place} class="message-text" onClick={follow}>
-      <Markdown literal text={text.replace(FILE_LINK, '](#file:$1)')} />
+      <Markdown literal text={withFileLinks(text)} />
     </div>
   )
 }

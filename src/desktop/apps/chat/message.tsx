@@ -9,6 +9,7 @@ import { Menu } from '../../kit/menu.tsx'
 import { toastTrouble } from '../../kit/toast.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
+import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { edit, reply } from './composing.ts'
 import { EmojiPicker } from './emoji-picker.tsx'
@@ -22,13 +23,6 @@ import { words } from './words.ts'
 
 /** The message that the pointer or the cursor is at: it shows what can be done with it. */
 export const active = signal<number | undefined>(undefined)
-
-export const authorOf = ({ user_id, display_name, username, avatar_color }: Message) => ({
-  id: user_id,
-  display_name,
-  username,
-  avatar_color,
-})
 
 function Actions({ message }: { message: Message }) {
   const isOwn = message.user_id === me()
@@ -81,7 +75,7 @@ function Answered({ room_id, message_id, known }: { room_id: number; message_id:
   return (
     <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastTrouble)}>
       <Icon of={CornerUpLeft} size={13} />
-      {known && <strong>{known.display_name}</strong>}
+      {known && <strong>{authorOf(known).display_name}</strong>}
       <span>{known ? plainText(known.content) : '…'}</span>
     </button>
   )
@@ -101,20 +95,21 @@ export function MessageLine({
 }) {
   const { message_id, reply_to } = message
   const isActive = active.value === message_id
+  const author = authorOf(message)
   return (
     <article
       class={`message ${follows ? 'follows' : ''} ${isMarked ? 'marked' : ''}`}
       data-id={message_id}
-      aria-label={`${message.display_name}, ${formatTime(message.timestamp)}`}
+      aria-label={`${author.display_name}, ${formatTime(message.timestamp)}`}
       tabIndex={-1}
       onPointerEnter={() => void (active.value = message_id)}
       onFocusIn={() => void (active.value = message_id)}
     >
-      {follows ? <span class="beside" /> : <Avatar of={authorOf(message)} />}
+      {follows ? <span class="beside" /> : <Avatar of={author} />}
       <div class="message-body">
         {!follows && (
           <header>
-            <strong>{message.display_name}</strong>
+            <strong>{author.display_name}</strong>
             {message.is_assistant && <span class="tag">{words('assistant')}</span>}
             <time dateTime={message.timestamp} title={formatDateTime(message.timestamp)}>
               {formatTime(message.timestamp)}

@@ -1,6 +1,7 @@
 import { Download, FileText, Folder, Search, UserMinus, X } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { printable } from '../../../base/text.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
@@ -12,9 +13,9 @@ import { Empty, Loading } from '../../kit/states.tsx'
 import { toastTrouble } from '../../kit/toast.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
+import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { jumpTo } from './log.ts'
-import { authorOf } from './message.tsx'
 import { plainText } from './plain-text.ts'
 import { changed, filesOf, type RoomFile } from './room-files.ts'
 import {
@@ -98,12 +99,13 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
 
 function File({ file, folder }: { file: RoomFile; folder: string }) {
   const path = `${folder}/${file.name}`
+  const name = printable(file.name)
   const isFile = file.type === 'file'
   return (
     <li>
       <button type="button" class="person" title={words('open_files')} onClick={() => bridge.open('files', path)}>
         <Icon of={isFile ? FileText : Folder} />
-        <span>{file.name}</span>
+        <span>{name}</span>
         <small>
           {isFile && `${formatSize(file.size ?? 0)} · `}
           {formatWhen(file.modified)}
@@ -112,7 +114,7 @@ function File({ file, folder }: { file: RoomFile; folder: string }) {
       {isFile && (
         <IconButton
           icon={Download}
-          label={words('download', file.name)}
+          label={words('download', name)}
           onClick={() => bridge.download('filesystem.download', { path })}
         />
       )}
@@ -179,7 +181,7 @@ function Hits({ hits }: { hits: readonly Message[] }) {
           >
             <Avatar of={authorOf(message)} />
             <span>
-              <strong>{message.display_name}</strong> <small>{titles.get(message.room_id)}</small>
+              <strong>{authorOf(message).display_name}</strong> <small>{titles.get(message.room_id)}</small>
               <time>{formatWhen(message.timestamp)}</time>
             </span>
             <span>{plainText(message.content)}</span>

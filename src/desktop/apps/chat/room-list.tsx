@@ -9,6 +9,7 @@ import { Toolbar } from '../../kit/split.tsx'
 import { Empty, Loading } from '../../kit/states.tsx'
 import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
+import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { current, isLoaded, loadRooms, me, mentioned, panel, rooms, titleOf, trouble, type ChatRoom } from './store.ts'
 import { plainText } from './plain-text.ts'
@@ -21,7 +22,7 @@ function lastWords({ last_message, type }: ChatRoom): string {
   if (!last_message) return ''
   const text = plainText(last_message.content)
   if (last_message.user_id === me()) return words('you_said', text)
-  return type === 'dm' ? text : `${last_message.display_name}: ${text}`
+  return type === 'dm' ? text : `${authorOf(last_message).display_name}: ${text}`
 }
 
 function Line({ one }: { one: ChatRoom }) {

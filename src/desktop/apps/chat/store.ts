@@ -5,6 +5,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { Trouble } from '../../kit/trouble.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import type { Change } from '../../wire/protocol.ts'
+import { words } from './words.ts'
 
 export type Message = AnswerOf<'teamChat.poll'>['messages'][number]
 export type { ChatRoom, Person }
@@ -26,7 +27,9 @@ export const panel = signal<'people' | 'files' | 'search' | undefined>(undefined
 
 export const room = computed(() => rooms.value.find(({ room_id }) => room_id === current.value))
 export const me = (): number => bridge.user.value!.id
-export const titleOf = (one: ChatRoom): string => partnerOf(one, me())?.display_name || one.name
+/** A direct conversation is called after the other one in it, who may be gone. */
+export const titleOf = (one: ChatRoom): string =>
+  partnerOf(one, me())?.display_name ?? (one.type === 'dm' ? words('former_user') : one.name)
 
 /** Milliseconds between looks at who is there, and words that the user is. */
 const LOOK = 20_000

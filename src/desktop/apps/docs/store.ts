@@ -13,9 +13,7 @@ export const sought = signal('')
 /** What the list shows: `all`, `archive`, `folder:…` or `tag:…`. */
 export const chosen = signal('all')
 
-/** The tags of a document; the column takes any JSON, so what is no list of texts counts as none. */
-export const tagsOf = ({ tags }: Doc): string[] =>
-  Array.isArray(tags) ? tags.filter((tag): tag is string => typeof tag === 'string') : []
+export const tagsOf = ({ tags }: Doc): string[] => tags ?? []
 
 /** What was entered as tags: trimmed, each once. */
 export const readTags = (text: string): string[] => [

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { ChevronRight } from 'lucide'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../kit/icon.tsx'
@@ -14,11 +15,11 @@ function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boo
         type="button"
         class={isOver ? 'over' : ''}
         aria-current={isLast ? 'page' : undefined}
-        title={name || words('my_files')}
+        title={printable(name) || words('my_files')}
         onClick={() => go(path)}
         {...dropInto(path, setOver)}
       >
-        {name || words('my_files')}
+        {printable(name) || words('my_files')}
       </button>
       {!isLast && <Icon of={ChevronRight} size={15} />}
     </li>

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { signal } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
@@ -34,7 +35,7 @@ function Ask({ question: { name, many, replaceable, answer } }: { question: Ques
   const [forAll, setForAll] = useState(false)
   return (
     <Dialog title={words('taken')} onClose={() => answer('skip', false)}>
-      <p class="break">{words('taken_text', name)}</p>
+      <p class="break">{words('taken_text', printable(name))}</p>
       {many && (
         <label class="tick">
           <input type="checkbox" checked={forAll} onChange={({ currentTarget }) => setForAll(currentTarget.checked)} />

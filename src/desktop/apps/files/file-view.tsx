@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { ArrowLeft, ChevronLeft, ChevronRight, Download, History } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
@@ -22,7 +23,7 @@ export function FileView({ path, item }: { path: string; item: Item }) {
   const kind = kindOf(item)
   const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
   const close = () => void (opened.value = undefined)
-  useEffect(() => bridge.title(`${item.name} – ${words('files')}`), [item.name])
+  useEffect(() => bridge.title(`${printable(item.name)} – ${words('files')}`), [item.name])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || document.querySelector('dialog[open]')) return
@@ -38,11 +39,11 @@ export function FileView({ path, item }: { path: string; item: Item }) {
   }, [item.name, before, after])
 
   return (
-    <article class="file" aria-label={item.name}>
-      <Toolbar label={item.name}>
+    <article class="file" aria-label={printable(item.name)}>
+      <Toolbar label={printable(item.name)}>
         <IconButton icon={ArrowLeft} label={common('back')} onClick={close} />
-        <h2 class="name" title={item.name}>
-          {item.name}
+        <h2 class="name" title={printable(item.name)}>
+          {printable(item.name)}
         </h2>
         <span class="space" />
         <IconButton

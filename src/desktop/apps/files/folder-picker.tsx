@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { ArrowUp, Folder } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
@@ -75,7 +76,7 @@ export function FolderPicker({
           >
             {(one) => (
               <span class="picker-line">
-                <Icon of={Folder} /> <span>{one}</span>
+                <Icon of={Folder} /> <span>{printable(one)}</span>
               </span>
             )}
           </WindowedList>
@@ -92,7 +93,7 @@ export function FolderPicker({
             void transfer(mode, paths, target)
           }}
         >
-          {words(mode === 'move' ? 'move_here' : 'copy_here', name)}
+          {words(mode === 'move' ? 'move_here' : 'copy_here', printable(name))}
         </Button>
       </footer>
     </Dialog>

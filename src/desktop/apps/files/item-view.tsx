@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
@@ -88,8 +89,8 @@ function Entry({ item, at, measures, props }: { item: Item; at: number; measures
       <span class="picture">
         <Icon of={iconOf(item)} size={columns > 1 || view.value === 'grid' ? 44 : 22} />
       </span>
-      <span class="name" title={item.name}>
-        {item.name}
+      <span class="name" title={printable(item.name)}>
+        {printable(item.name)}
       </span>
       {item.type === 'directory' && <span class="unseen">{words('folder')}</span>}
       <Facts item={item} />

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { Download, FileQuestion } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
@@ -74,12 +75,12 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
   const shared = { src: url, onError: () => setBroken(true) }
   return (
     <div class={`shown ${kind}`}>
-      {kind === 'image' && <img {...shared} alt={item.name} />}
+      {kind === 'image' && <img {...shared} alt={printable(item.name)} />}
       {/* What somebody stored has no captions beside it. */}
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
-      {kind === 'audio' && <audio {...shared} controls aria-label={item.name} />}
+      {kind === 'audio' && <audio {...shared} controls aria-label={printable(item.name)} />}
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
-      {kind === 'video' && <video {...shared} controls aria-label={item.name} />}
+      {kind === 'video' && <video {...shared} controls aria-label={printable(item.name)} />}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { Eye, FileQuestion, Pencil, Save } from 'lucide'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Banner } from '../../kit/banner.tsx'
@@ -94,7 +95,7 @@ export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boole
         </div>
       ) : (
         <Editor
-          label={words('text_of', nameOf(path))}
+          label={words('text_of', printable(nameOf(path)))}
           language={isMarkdown ? 'markdown' : 'text'}
           value={content}
           onInput={file.write}

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { RotateCcw, Trash2, X } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
@@ -103,7 +104,7 @@ export function TrashView() {
               <span class="trash-line">
                 <Icon of={iconOf(entry)} size={22} />
                 <span class="name">
-                  <strong>{entry.name}</strong>
+                  <strong>{printable(entry.name)}</strong>
                   <small>
                     {words('was_in', parentOf(entry.path))} · {words('deleted_when', formatWhen(entry.deleted_at))} ·{' '}
                     {words('kept_until', formatDate(entry.expires_at))}
@@ -124,10 +125,12 @@ export function TrashView() {
 function Chosen({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
   if (!entry) return null
   const erase = () =>
-    askAndErase(() => bridge.call('trash.delete', { id: entry.id }), words('erase_text', entry.name)).then(onClear)
+    askAndErase(() => bridge.call('trash.delete', { id: entry.id }), words('erase_text', printable(entry.name))).then(
+      onClear,
+    )
   return (
-    <div class="chosen" role="toolbar" aria-label={entry.name}>
-      <strong class="name">{entry.name}</strong>
+    <div class="chosen" role="toolbar" aria-label={printable(entry.name)}>
+      <strong class="name">{printable(entry.name)}</strong>
       <Button kind="main" icon={RotateCcw} onClick={() => void attempt(() => restore(entry)).then(onClear)}>
         {words('restore')}
       </Button>

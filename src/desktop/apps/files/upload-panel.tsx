@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { CircleCheck, RotateCw, TriangleAlert, X } from 'lucide'
 import { useState } from 'preact/hooks'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -22,20 +23,25 @@ function Line({ upload }: { upload: Upload }) {
     <li>
       {state === 'done' && <Icon of={CircleCheck} size={16} />}
       {state === 'failed' && <Icon of={TriangleAlert} size={16} />}
-      <span class="name">{name}</span>
+      <span class="name">{printable(name)}</span>
       {state === 'failed' && <span class="bad">{explain(trouble)}</span>}
       {state === 'skipped' && <span class="soft">{words('skipped')}</span>}
       {state === 'waiting' && <span class="soft">{words('waiting')}</span>}
       {state === 'sending' && sizeOf(upload) > 0 && (
-        <progress aria-label={name} max={sizeOf(upload)} value={sent}>
+        <progress aria-label={printable(name)} max={sizeOf(upload)} value={sent}>
           {formatSize(sent)}
         </progress>
       )}
       {state === 'failed' && (
-        <IconButton icon={RotateCw} size={16} label={words('retry_one', name)} onClick={() => retry(upload)} />
+        <IconButton
+          icon={RotateCw}
+          size={16}
+          label={words('retry_one', printable(name))}
+          onClick={() => retry(upload)}
+        />
       )}
       {(isRunning || state === 'failed') && (
-        <IconButton icon={X} size={16} label={words('cancel_one', name)} onClick={() => cancel(upload)} />
+        <IconButton icon={X} size={16} label={words('cancel_one', printable(name))} onClick={() => cancel(upload)} />
       )}
     </li>
   )

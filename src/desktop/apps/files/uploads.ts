@@ -35,6 +35,9 @@ const LANES = 3
 export const uploads: Upload[] = []
 export const news = signal(0)
 let number = 0
+/** Those whose turn comes, and how many have theirs: thousands are not gone through for each that is done. */
+const waiting = new Set<Upload>()
+let sending = 0
 let isTold = false
 
 /** Tells of a change, at most once per picture of the screen: progress comes often. */
@@ -99,15 +102,17 @@ async function settleName(upload: Upload, code: string): Promise<void> {
   tell()
   upload.choice = await decide(upload, code !== 'exists')
   if (upload.choice === 'both') upload.name = await freeIn(upload.folder, upload.name)
-  upload.state = upload.choice === 'skip' ? 'skipped' : 'waiting'
+  if (upload.choice === 'skip') upload.state = 'skipped'
+  else wait(upload)
 }
 
 async function run(upload: Upload): Promise<void> {
   upload.state = 'sending'
   upload.sent = 0
   tell()
+  sending += 1
   try {
-    await send(upload)
+    await send(upload).finally(() => (sending -= 1))
     upload.state = 'done'
   } catch (error) {
     if (upload.stop?.signal.aborted) upload.state = 'skipped'
@@ -128,13 +133,16 @@ function fail(upload: Upload, error: unknown): void {
 
 /** Sends what waits, as far as there are lanes. */
 function advance(): void {
-  let free = LANES - uploads.filter(({ state }) => state === 'sending').length
-  for (const upload of uploads) {
-    if (free <= 0) return
-    if (upload.state !== 'waiting') continue
-    free--
-    void run(upload)
+  for (const upload of waiting) {
+    if (sending === LANES) return
+    waiting.delete(upload)
+    if (upload.state === 'waiting') void run(upload)
   }
+}
+
+function wait(upload: Upload): void {
+  upload.state = 'waiting'
+  waiting.add(upload)
 }
 
 /** Something to be sent into a folder: a file under a path relative to it, or an empty folder. */
@@ -150,7 +158,7 @@ export function enqueue(folder: string, sendables: readonly Sendable[]): void {
   for (const { path, file } of sendables) {
     const parts = path.split('/').filter(Boolean)
     const name = parts.pop() ?? path
-    uploads.push({
+    const upload: Upload = {
       id: ++number,
       file,
       folder: parts.reduce(join, folder),
@@ -161,7 +169,9 @@ export function enqueue(folder: string, sendables: readonly Sendable[]): void {
       batch,
       choice: undefined,
       stop: undefined,
-    })
+    }
+    uploads.push(upload)
+    wait(upload)
   }
   tell()
   advance()
@@ -178,7 +188,7 @@ export const cancelAll = (): void => uploads.forEach(cancel)
 
 export function retry(upload: Upload): void {
   if (upload.state !== 'failed') return
-  upload.state = 'waiting'
+  wait(upload)
   tell()
   advance()
 }

@@ -1,3 +1,4 @@
+import { printable } from '../../../base/text.ts'
 import { useEffect, useState } from 'preact/hooks'
 import { Download, RotateCcw } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
@@ -90,7 +91,7 @@ export function VersionsDialog({ path, onClose }: { path: string; onClose: () =>
   }
 
   return (
-    <Dialog title={words('versions_of', nameOf(path))} onClose={onClose}>
+    <Dialog title={words('versions_of', printable(nameOf(path)))} onClose={onClose}>
       {trouble !== undefined && (
         <p class="flaw" role="alert">
           {explain(trouble)}

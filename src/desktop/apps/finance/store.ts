@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import { formatCsv } from '../../../base/csv.ts'
+import { formatCsv, guardFormula } from '../../../base/csv.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { today } from '../../kit/formats.ts'
 import { decimal } from './amounts.ts'
@@ -86,9 +86,7 @@ export function monthly(currency: string): (Total & { month: string })[] {
   })
 }
 
-/** A spreadsheet would compute a text that begins like a formula. */
-const harmless = (text: string | null): string | null =>
-  text !== null && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+const harmless = (text: string | null): string | null => text && guardFormula(text)
 
 /** What the table shows, as CSV with the columns' own names and decimal amounts. */
 export const csv = (): string =>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { OwnName, TextField } from '../../kit/field.tsx'
+import { OwnName, Switch, TextField } from '../../kit/field.tsx'
 import { useTask } from '../../kit/loaded.ts'
 import { toast } from '../../kit/toast.tsx'
 import { explain, Trouble } from '../../kit/trouble.ts'
@@ -12,13 +12,15 @@ const empty = { current: '', fresh: '', repeated: '' }
 /** Changes the password. */
 export function Password() {
   const [fields, setFields] = useState(empty)
+  const [endsOthers, setEndsOthers] = useState(true)
   const change = useTask(async () => {
     await bridge.call('accountSettings.change_password', {
       current_password: fields.current,
       new_password: fields.fresh,
+      end_others: endsOthers,
     })
     setFields(empty)
-    toast(words('password_changed'))
+    toast(words(endsOthers ? 'password_changed_everywhere' : 'password_changed'))
   })
   const differs = fields.repeated !== '' && fields.repeated !== fields.fresh
   const isCurrentWrong = change.trouble instanceof Trouble && change.trouble.code === 'invalid_credentials'
@@ -42,7 +44,6 @@ export function Password() {
         if (fields.repeated === fields.fresh) change.start()
       }}
     >
-      <p class="soft">{words('password_text')}</p>
       <OwnName />
       <TextField
         label={words('current_password')}
@@ -60,6 +61,11 @@ export function Password() {
         label={words('repeat_password')}
         flaw={differs ? words('password_differs') : undefined}
         {...field('repeated', 'new-password')}
+      />
+      <Switch
+        label={words('end_others')}
+        checked={endsOthers}
+        onChange={({ currentTarget }) => setEndsOthers(currentTarget.checked)}
       />
       <div class="actions">
         <Button kind="main" type="submit" busy={change.busy}>

@@ -1,8 +1,9 @@
 import { ShieldCheck, ShieldOff } from 'lucide'
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { TextField } from '../../kit/field.tsx'
+import { OwnName, Switch, TextField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { useLoaded, useTask } from '../../kit/loaded.ts'
 import { Loading } from '../../kit/states.tsx'
@@ -17,11 +18,13 @@ function CodeForm({
   kind = 'main',
   run,
   onCancel,
+  children,
 }: {
   label: string
   kind?: 'main' | 'danger'
   run: (code: string) => Promise<void>
   onCancel: () => void
+  children?: ComponentChildren
 }) {
   const [code, setCode] = useState('')
   const task = useTask(() => run(code.replaceAll(' ', '')))
@@ -38,9 +41,38 @@ function CodeForm({
         flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
         onInput={({ currentTarget }) => setCode(currentTarget.value)}
       />
+      {children}
       <div class="actions">
         <Button kind={kind} type="submit" busy={task.busy}>
           {label}
+        </Button>
+        <Button onClick={onCancel}>{common('cancel')}</Button>
+      </div>
+    </form>
+  )
+}
+
+/** Asks for the password before the second factor is set up. */
+function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<void>; onCancel: () => void }) {
+  const [password, setPassword] = useState('')
+  const task = useTask(() => run(password))
+  return (
+    <form class="form" onSubmit={task.start}>
+      <p class="soft">{words('password_first')}</p>
+      <OwnName />
+      <TextField
+        type="password"
+        label={words('current_password')}
+        value={password}
+        required
+        maxLength={1024}
+        autocomplete="current-password"
+        flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+        onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+      />
+      <div class="actions">
+        <Button kind="main" type="submit" busy={task.busy}>
+          {words('set_up')}
         </Button>
         <Button onClick={onCancel}>{common('cancel')}</Button>
       </div>
@@ -78,18 +110,28 @@ const Codes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void
   </section>
 )
 
-type Doing = 'nothing' | 'turn_off' | 'new_codes'
+type Doing = 'nothing' | 'set_up' | 'turn_off' | 'new_codes'
 
 /** The second factor: off, being set up, or on. */
 export function SecondFactor() {
   const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.2fa_status', {}))
-  const [offered, setOffered] = useState<AnswerOf<'accountSettings.setup_2fa'> | undefined>(undefined)
+  const [offered, setOffered] = useState<(AnswerOf<'accountSettings.setup_2fa'> & { password: string }) | undefined>(
+    undefined,
+  )
+  const [endsOthers, setEndsOthers] = useState(true)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
   const [doing, setDoing] = useState<Doing>('nothing')
-  const begin = useTask(async () => setOffered(await bridge.call('accountSettings.setup_2fa', {})))
 
+  async function begin(password: string): Promise<void> {
+    setOffered({ ...(await bridge.call('accountSettings.setup_2fa', { current_password: password })), password })
+    setDoing('nothing')
+  }
   async function enable(totp_code: string): Promise<void> {
-    const { backup_codes } = await bridge.call('accountSettings.enable_2fa', { totp_code })
+    const { backup_codes } = await bridge.call('accountSettings.enable_2fa', {
+      totp_code,
+      current_password: offered!.password,
+      end_others: endsOthers,
+    })
     setOffered(undefined)
     setCodes(backup_codes)
     await reload()
@@ -118,16 +160,22 @@ export function SecondFactor() {
         <strong>{words(enabled ? 'factor_on' : 'factor_off')}</strong>
         {enabled && <span>{words('codes_left', backup_codes_left)}</span>}
       </p>
-      {begin.trouble !== undefined && <p class="flaw">{explain(begin.trouble)}</p>}
       {offered && (
         <div class="enrol">
           <p>{words('scan')}</p>
           <img src={offered.qr_code_url} alt={words('qr')} width={200} height={200} />
           <p>{words('secret')}</p>
           <code>{offered.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-          <CodeForm label={words('turn_on')} run={enable} onCancel={() => setOffered(undefined)} />
+          <CodeForm label={words('turn_on')} run={enable} onCancel={() => setOffered(undefined)}>
+            <Switch
+              label={words('end_others')}
+              checked={endsOthers}
+              onChange={({ currentTarget }) => setEndsOthers(currentTarget.checked)}
+            />
+          </CodeForm>
         </div>
       )}
+      {doing === 'set_up' && <PasswordForm run={begin} onCancel={() => setDoing('nothing')} />}
       {doing === 'turn_off' && (
         <CodeForm label={words('turn_off')} kind="danger" run={turnOff} onCancel={() => setDoing('nothing')} />
       )}
@@ -138,7 +186,7 @@ export function SecondFactor() {
         <div class="form">
           <div class="actions">
             {!enabled && (
-              <Button kind="main" busy={begin.busy} onClick={begin.start}>
+              <Button kind="main" onClick={() => setDoing('set_up')}>
                 {words('set_up')}
               </Button>
             )}

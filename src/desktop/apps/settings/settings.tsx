@@ -1,5 +1,15 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
-import { ArrowLeft, type IconNode, KeyRound, Laptop, MonitorSmartphone, Palette, ShieldCheck, User } from 'lucide'
+import {
+  ArrowLeft,
+  type IconNode,
+  KeyRound,
+  Laptop,
+  MonitorSmartphone,
+  Palette,
+  ShieldAlert,
+  ShieldCheck,
+  User,
+} from 'lucide'
 import type { FunctionComponent } from 'preact'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
@@ -11,6 +21,7 @@ import { Appearance } from './appearance.tsx'
 import { Devices, Sessions } from './sign-ins.tsx'
 import { Password } from './password.tsx'
 import { Profile } from './profile.tsx'
+import { SecurityEvents } from './security-events.tsx'
 import { SecondFactor } from './second-factor.tsx'
 import { words } from './words.ts'
 
@@ -21,6 +32,7 @@ const pages = [
   { name: 'second_factor', icon: ShieldCheck, Page: SecondFactor },
   { name: 'sessions', icon: MonitorSmartphone, Page: Sessions },
   { name: 'devices', icon: Laptop, Page: Devices },
+  { name: 'security_events', icon: ShieldAlert, Page: SecurityEvents },
 ] as const satisfies readonly { name: string; icon: IconNode; Page: FunctionComponent }[]
 
 /** The app: a list of pages, and the one that is open. */

@@ -1,35 +1,78 @@
 import { Type } from 'typebox'
 import { fault } from '../../../contract/errors.ts'
-import type { Files } from '../../files/files.ts'
-import type { Tool, ToolCall } from '../tool.ts'
+import type { Staged } from '../../../storage/contents.ts'
+import type { Writer } from '../../../storage/database.ts'
+import { isOfRooms, segmentsOf, type Files } from '../../files/files.ts'
+import type { Reach, Tool, ToolCall } from '../tool.ts'
 import { FilePath } from './shapes.ts'
 import { toolOf } from './tool-of.ts'
 
-type Changing = { desktop: Pick<Files['desktop'], 'receive'>; noted: Files['noted'] }
+type Changing = {
+  desktop: Pick<Files['desktop'], 'receive' | 'publish' | 'settle' | 'admit' | 'keep'>
+  noted: Files['noted']
+}
 
 const Content = Type.String({ maxLength: 1_048_576, description: 'The whole text of the file.' })
 const FromTo = Type.Object({ from: FilePath, to: FilePath })
 
-async function* once(text: string): AsyncIterable<Uint8Array> {
+function assertText(text: string): void {
   if (!text.isWellFormed()) throw fault('bad_request', { text: 'The content holds half a character.' })
+}
+
+async function* once(text: string): AsyncIterable<Uint8Array> {
   yield await Promise.resolve(new TextEncoder().encode(text))
 }
 
-/** Tools that change the caller's files; everything they do can be taken back. */
-export function changingTools({ desktop, noted }: Changing): Tool[] {
-  async function write({ account, changeSet }: ToolCall, path: string, content: string, absent: boolean) {
-    const staged = await desktop.receive(once(content))
-    return changeSet.change((tx) => noted.write(tx, account.id, path, staged, absent))
+/**
+ * What it means that something new appears at a path. Everybody in a room sees its files, and their names. Hidden names are
+ * read by programs wherever the files are synchronised to: shells, editors, Git hooks, the sync client's ignore rules.
+ */
+function addition(path: string): Reach {
+  if (isOfRooms(path)) return 'sends'
+  return segmentsOf(path).some((name) => name.startsWith('.')) ? 'alters' : 'adds'
+}
+
+/** A folder of a room may hold hidden names that others chose. */
+function copying(from: string, to: string): Reach {
+  const reach = addition(to)
+  return reach === 'adds' && isOfRooms(from) ? 'alters' : reach
+}
+
+/** Receives a text and puts it at a path; what is refused leaves nothing. */
+async function writeText(
+  { desktop, noted }: Changing,
+  { account, changeSet }: ToolCall,
+  path: string,
+  content: string,
+  absent: boolean,
+) {
+  assertText(content)
+  const flight = await desktop.admit(account.id, path, Buffer.byteLength(content))
+  const staged = await desktop.receive(once(content), flight)
+  try {
+    const storing = (tx: Writer, received: Staged) => noted.write(tx, account.id, path, received, absent)
+    await desktop.publish(staged, storing)
+    const changed = await changeSet.change((tx) => storing(tx, staged))
+    desktop.keep(staged)
+    return changed
+  } finally {
+    await desktop.settle(staged)
   }
+}
+
+/** Tools that change the caller's files; everything they do can be taken back. */
+export function changingTools(parts: Changing): Tool[] {
+  const { noted } = parts
   return [
     toolOf({
       name: 'write_file',
       description:
         'Writes a new text file, creating missing folders. Refuses when there is something at the path already: use replace_file to overwrite.',
       parameters: Type.Object({ path: FilePath, content: Content }),
-      reach: 'changes',
+      reach: ({ path }) => addition(path),
+      untrusted: false,
       async run(call, { path, content }) {
-        await write(call, path, content, true)
+        await writeText(parts, call, path, content, true)
         return { text: `Wrote ${path}.` }
       },
     }),
@@ -37,9 +80,10 @@ export function changingTools({ desktop, noted }: Changing): Tool[] {
       name: 'replace_file',
       description: 'Writes a text file and replaces what is there. The content before stays restorable.',
       parameters: Type.Object({ path: FilePath, content: Content }),
-      reach: 'irreversible',
+      reach: 'alters',
+      untrusted: false,
       async run(call, { path, content }) {
-        const changes = await write(call, path, content, false)
+        const changes = await writeText(parts, call, path, content, false)
         return { text: changes.length === 0 ? `${path} has this content already.` : `Wrote ${path}.` }
       },
     }),
@@ -47,7 +91,8 @@ export function changingTools({ desktop, noted }: Changing): Tool[] {
       name: 'make_folder',
       description: 'Creates a folder with all folders above it that are missing.',
       parameters: Type.Object({ path: FilePath }),
-      reach: 'changes',
+      reach: ({ path }) => addition(path),
+      untrusted: false,
       async run({ account, changeSet }, { path }) {
         const changes = await changeSet.change((tx) => noted.makeFolder(tx, account.id, path))
         return { text: changes.length === 0 ? `${path} is there already.` : `Created ${path}.` }
@@ -58,7 +103,8 @@ export function changingTools({ desktop, noted }: Changing): Tool[] {
       description:
         'Moves or renames a file or folder; "to" is its whole new path, where nothing may be. Own files and those of chat rooms cannot be moved into each other.',
       parameters: FromTo,
-      reach: 'irreversible',
+      reach: 'alters',
+      untrusted: false,
       async run({ account, changeSet }, { from, to }) {
         await changeSet.change((tx) => noted.move(tx, account.id, from, to))
         return { text: `Moved ${from} to ${to}.` }
@@ -68,7 +114,8 @@ export function changingTools({ desktop, noted }: Changing): Tool[] {
       name: 'copy_file',
       description: 'Copies a file or folder; "to" is the whole path of the copy, where nothing may be.',
       parameters: FromTo,
-      reach: 'changes',
+      reach: ({ from, to }) => copying(from, to),
+      untrusted: false,
       async run({ account, changeSet }, { from, to }) {
         await changeSet.change((tx) => noted.copy(tx, account.id, from, to))
         return { text: `Copied ${from} to ${to}.` }
@@ -78,7 +125,8 @@ export function changingTools({ desktop, noted }: Changing): Tool[] {
       name: 'delete_file',
       description: 'Puts a file, or a folder with everything in it, into the trash, from where it can be restored.',
       parameters: Type.Object({ path: FilePath }),
-      reach: 'irreversible',
+      reach: 'alters',
+      untrusted: false,
       async run({ account, changeSet }, { path }) {
         await changeSet.change((tx) => noted.trash(tx, account.id, path))
         return { text: `${path} is in the trash.` }

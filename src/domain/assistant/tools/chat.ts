@@ -24,13 +24,13 @@ export const searchMessagesTool = (chat: Talk): Tool =>
       room: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
     reach: 'reads',
+    untrusted: true,
     async run({ account }, { query, room }) {
       const rooms = await chat.rooms(account.id)
       const wanted = room === undefined ? rooms : rooms.filter(({ name }) => name.toLowerCase() === room.toLowerCase())
       if (wanted.length === 0)
         return {
           text: `The user is in no room of that name. Rooms: ${rooms.map(({ name }) => name).join(', ')}`,
-          untrusted: true,
         }
       const found =
         room === undefined
@@ -38,7 +38,7 @@ export const searchMessagesTool = (chat: Talk): Tool =>
           : (await Promise.all(wanted.map(({ room_id }) => chat.search(account.id, { query, room_id })))).flat()
       const names = new Map(rooms.map(({ room_id, name }) => [room_id, name]))
       const lines = found.map((message) => `#${names.get(message.room_id) ?? message.room_id} ${line(message)}`)
-      return { text: bounded([count(found.length, 'message'), ...lines].join('\n')), untrusted: true }
+      return { text: bounded([count(found.length, 'message'), ...lines].join('\n')) }
     },
   })
 
@@ -58,6 +58,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
       }),
       reach: 'reads',
+      untrusted: true,
       async run({ account }, { before, limit = 50 }) {
         const { messages, has_more } = await chat.messages(account.id, {
           room_id: room,
@@ -65,7 +66,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
           ...(before && { before }),
         })
         const head = `${count(messages.length, 'message')}${has_more ? '; there are earlier ones' : ''}`
-        return { text: bounded([head, ...messages.map(line)].join('\n')), untrusted: true }
+        return { text: bounded([head, ...messages.map(line)].join('\n')) }
       },
     }),
     toolOf({
@@ -73,8 +74,9 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
       description: 'Lists a folder of the files shared in this chat room; "/" is the folder of the room.',
       parameters: Type.Object({ path: FilePath }),
       reach: 'reads',
+      untrusted: true,
       async run({ account }, { path }) {
-        return { text: listing(path, await desktop.list(account.id, await inside(account.id, path))), untrusted: true }
+        return { text: listing(path, await desktop.list(account.id, await inside(account.id, path))) }
       },
     }),
     toolOf({
@@ -83,9 +85,10 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
         'Reads a text file shared in this chat room, 16,000 characters at a time; "/" is the folder of the room.',
       parameters: Type.Object({ path: FilePath, offset: PageOffset }),
       reach: 'reads',
+      untrusted: true,
       async run({ account }, { path, offset }) {
         const text = await desktop.text(account.id, await inside(account.id, path))
-        return { text: page(path, text, offset), untrusted: true }
+        return { text: page(path, text, offset) }
       },
     }),
   ]

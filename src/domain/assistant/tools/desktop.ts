@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { fault } from '../../../contract/errors.ts'
 import { wallpapers } from '../../../contract/wallpapers.ts'
-import { notedComponents, type Desktop } from '../../desktop/desktop.ts'
+import { isSystemSlug, notedComponents, type Desktop } from '../../desktop/desktop.ts'
 import { mimeOf, segmentsOf } from '../../files/files.ts'
-import type { Account, Tool } from '../tool.ts'
+import type { Account, Reach, Tool } from '../tool.ts'
 import type { Browsing } from './read-files.ts'
 import { FilePath } from './shapes.ts'
 import { toolOf } from './tool-of.ts'
@@ -11,6 +11,9 @@ import { toolOf } from './tool-of.ts'
 type Parts = { apps: Pick<Desktop['apps'], 'list'> } & Browsing
 
 const Slug = Type.String({ minLength: 1, maxLength: 63, description: 'Short name of the app, such as "files".' })
+
+/** Apps that do not come with the desktop may tell their makers that they were opened, and with which path. */
+const reachOfApp = (slug: string, own: Reach): Reach => (isSystemSlug(slug) ? own : 'sends')
 
 /** Tools that ask the user's desktop to do something. */
 export function desktopTools({ apps, desktop }: Parts): Tool[] {
@@ -26,12 +29,13 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'open_app',
       description: 'Opens an app on the desktop in front of the user, with a file or folder where the app takes one.',
       parameters: Type.Object({ slug: Slug, path: Type.Optional(FilePath) }),
-      reach: 'changes',
+      reach: ({ slug }) => reachOfApp(slug, 'reads'),
+      untrusted: false,
       async run({ account }, { slug, path }) {
-        const { name } = await visible(account, slug)
+        await visible(account, slug)
         if (path !== undefined) segmentsOf(path)
         return {
-          text: `${name} opens on the desktop.`,
+          text: `${slug} opens on the desktop.`,
           action: { type: 'open_app', data: { slug, ...(path !== undefined && { path }) } },
         }
       },
@@ -40,7 +44,8 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'set_wallpaper',
       description: `Changes the wallpaper of the desktop: ${wallpapers.join(', ')}, or the path of one of the user's images.`,
       parameters: Type.Object({ wallpaper: Type.String({ minLength: 1, maxLength: 4_096 }) }),
-      reach: 'changes',
+      reach: 'alters',
+      untrusted: false,
       async run({ account }, { wallpaper }) {
         if (!(wallpapers as readonly string[]).includes(wallpaper)) {
           if (!wallpaper.startsWith('/'))
@@ -58,17 +63,20 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'refresh_apps',
       description: 'Rebuilds the dock of the desktop, after apps or components changed.',
       parameters: Type.Object({}),
-      reach: 'changes',
+      reach: 'reads',
+      untrusted: false,
       run: () => Promise.resolve({ text: 'The dock is rebuilt.', action: { type: 'refresh_apps', data: {} } }),
     }),
     toolOf({
       name: 'reload_app',
       description: 'Loads an open app of the desktop anew.',
       parameters: Type.Object({ slug: Slug }),
-      reach: 'changes',
+      // What was not saved in the app is lost.
+      reach: ({ slug }) => reachOfApp(slug, 'alters'),
+      untrusted: false,
       async run({ account }, { slug }) {
-        const { name } = await visible(account, slug)
-        return { text: `${name} is loaded anew.`, action: { type: 'reload_app', data: { slug } } }
+        await visible(account, slug)
+        return { text: `${slug} is loaded anew.`, action: { type: 'reload_app', data: { slug } } }
       },
     }),
     saveComponent,
@@ -86,7 +94,8 @@ const saveComponent: Tool = toolOf({
     code: Type.String({ maxLength: 102_400 }),
   }),
   // With untrusted text in the conversation the user is to see what would be put on the desktop.
-  reach: 'irreversible',
+  reach: 'alters',
+  untrusted: false,
   async run({ account, changeSet }, component) {
     const [change] = await changeSet.change(async (tx, now) => [
       await notedComponents.save(tx, account.id, component, now),

@@ -24,9 +24,10 @@ export const fetchTool = (fetchPage: FetchPage): Tool =>
       url: Type.String({ minLength: 1, maxLength: 4_096, description: 'http:// or https://' }),
     }),
     reach: 'sends',
+    untrusted: true,
     async run({ signal }, { url }) {
       const page = await fetchPage(url, signal)
       const head = [page.url, ...(page.title ? [page.title] : [])].join('\n')
-      return { text: bounded(`${head}\n\n${page.text || '[the page has no text]'}`), untrusted: true }
+      return { text: bounded(`${head}\n\n${page.text || '[the page has no text]'}`) }
     },
   })

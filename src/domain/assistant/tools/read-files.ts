@@ -47,8 +47,9 @@ export const readingTools = ({ desktop }: Browsing): Tool[] => [
       'Lists a folder of the user\'s files. The root is "/"; the shared files of chat rooms are below /Teamchat/<room>/. Folders end in a slash.',
     parameters: Type.Object({ path: FilePath }),
     reach: 'reads',
+    untrusted: true,
     async run({ account }, { path }) {
-      return { text: listing(path, await desktop.list(account.id, path)), untrusted: true }
+      return { text: listing(path, await desktop.list(account.id, path)) }
     },
   }),
   toolOf({
@@ -57,8 +58,9 @@ export const readingTools = ({ desktop }: Browsing): Tool[] => [
       'Reads a text file of the user (UTF-8, up to 5 MiB), 16,000 characters at a time. Files that are no text cannot be read.',
     parameters: Type.Object({ path: FilePath, offset: PageOffset }),
     reach: 'reads',
+    untrusted: true,
     async run({ account }, { path, offset }) {
-      return { text: page(path, await desktop.text(account.id, path), offset), untrusted: true }
+      return { text: page(path, await desktop.text(account.id, path), offset) }
     },
   }),
 ]

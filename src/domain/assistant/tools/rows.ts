@@ -109,6 +109,7 @@ const queryTool = ({ rows }: Rows): Tool =>
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS.most })),
     }),
     reach: 'reads',
+    untrusted: true,
     async run(
       { account, signal },
       { table, where = [], columns, order_by, descending = false, limit = ROWS.standard },
@@ -131,7 +132,7 @@ const queryTool = ({ rows }: Rows): Tool =>
       )
       const rest = found.length > page.length ? `, ${page.length} shown` : ''
       const end = scanned > ROWS.scanned ? ` [only the first ${ROWS.scanned} rows were looked at]` : ''
-      return { text: bounded([`${count(found.length, 'row')}${rest}${end}`, ...lines].join('\n')), untrusted: true }
+      return { text: bounded([`${count(found.length, 'row')}${rest}${end}`, ...lines].join('\n')) }
     },
   })
 
@@ -142,7 +143,8 @@ export const rowTools = (sync: Rows): Tool[] => [
     name: 'insert_row',
     description: `Adds a row to one of the user's tables. The columns are those query_rows names.`,
     parameters: Type.Object({ table: Table, values: Values }),
-    reach: 'changes',
+    reach: 'alters',
+    untrusted: false,
     async run({ account, changeSet }, { table, values }) {
       const [added] = await changeSet.change(async (tx, now) => [
         await notedRows.add(tx, account.id, table, values, now),
@@ -159,7 +161,8 @@ export const rowTools = (sync: Rows): Tool[] => [
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Values,
     }),
-    reach: 'changes',
+    reach: 'alters',
+    untrusted: false,
     async run({ account, changeSet }, { table, id, version, values }) {
       const based = version === undefined ? {} : { version }
       const changes = await changeSet.change(async (tx, now) => {

@@ -77,7 +77,7 @@ function report({ output, code, timedOut, truncated }: Ran): string {
   const end = timedOut
     ? 'It was stopped after 20 seconds.'
     : code === null
-      ? 'It was killed.'
+      ? 'It was killed: it used more memory or wrote more than it may.'
       : `It ended with ${code}.`
   return bounded(`${end}${truncated ? ' Its output is cut.' : ''}\n${output || '[no output]'}`)
 }
@@ -99,12 +99,13 @@ export function commandTool(files: Reading, sandbox: Sandbox): Tool {
   return toolOf({
     name: 'run_command',
     description:
-      'Runs a shell command in a sealed sandbox with the usual Unix tools: no network, 20 seconds, 512 MiB of memory. It sees a read-only copy of the files named in "paths" below /home, under the paths they have in the account, and may write below /tmp, which is gone afterwards. Answers what the command wrote; to keep results, write them with write_file.',
+      'Runs a shell command in a sealed sandbox with the usual Unix tools: no network, 20 seconds, 512 MiB of memory and 32 processes together. It sees a read-only copy of the files named in "paths" below /home, under the paths they have in the account, and may write below /tmp, which is gone afterwards. Answers what the command wrote; to keep results, write them with write_file.',
     parameters: Type.Object({
       command: Type.String({ minLength: 1, maxLength: 16_384, description: 'For /bin/sh.' }),
       paths: Type.Optional(Type.Array(FilePath, { maxItems: 50, description: 'Files and folders it needs.' })),
     }),
     reach: 'reads',
+    untrusted: true,
     async run({ account, signal }, { command, paths = [] }) {
       const reason = refusedCommand(command)
       if (reason !== undefined) throw fault('forbidden', { text: `The command is refused: ${reason}.` })
@@ -112,7 +113,7 @@ export function commandTool(files: Reading, sandbox: Sandbox): Tool {
       const ran = await inTurn(account.id, () =>
         sandbox.run({ command, files: snapshot(files, account.id, paths), signal }),
       )
-      return { text: report(ran), untrusted: true }
+      return { text: report(ran) }
     },
   })
 }

@@ -91,6 +91,7 @@ export const searchTool = (files: Browsing): Tool =>
       content: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Text inside the file.' })),
     }),
     reach: 'reads',
+    untrusted: true,
     async run({ account, signal }, { folder = '/', name, content }) {
       if (name === undefined && content === undefined)
         throw fault('bad_request', { text: 'Give name, content, or both.' })
@@ -99,6 +100,6 @@ export const searchTool = (files: Browsing): Tool =>
       const head =
         hits.length === 0 ? `Nothing found in ${count(entries, 'entry', 'entries')}.` : `${count(hits.length, 'hit')}`
       const note = limits.size > 0 ? ` [not complete: ${[...limits].join('; ')}]` : ''
-      return { text: bounded([head + note, ...hits].join('\n')), untrusted: true }
+      return { text: bounded([head + note, ...hits].join('\n')) }
     },
   })

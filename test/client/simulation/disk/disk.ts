@@ -1,4 +1,5 @@
 import type { Random } from '../../../support/random.ts'
+import { isTooLong, kept, spelledIn, type Kind } from './kinds.ts'
 import { settleFolder, settleStep, survivors, type Rename, type Step } from './journal.ts'
 import { PowerCut, trouble } from './trouble.ts'
 
@@ -19,10 +20,12 @@ export interface Inode {
   kept?: unknown
 }
 
-/** Where a path leads: the folder, the name in it, and what stands there. */
+/** Where a path leads: the folder, the name in it as the folder spells it, and what stands there. */
 export interface Spot {
   folder: Inode
   name: string
+  /** The name as it was asked for, or would be kept. */
+  asked: string
   inode: Inode | undefined
   path: string
 }
@@ -44,6 +47,7 @@ const LINKS = 20
 /** A disk of one machine, in memory: what programs see, and what of it a power cut would leave. */
 export class Disk {
   readonly mount: string
+  readonly kind: Kind
   readonly now: () => number
   witness: Witness | undefined
   /** The machine is off. */
@@ -58,8 +62,9 @@ export class Disk {
   #ticks = 0n
   #byUser = 0
 
-  constructor(mount: string, now: () => number) {
+  constructor(mount: string, now: () => number, kind: Kind) {
     this.mount = mount
+    this.kind = kind
     this.now = now
     this.#inodes.set(ROOT, this.#make('dir', 0o755, ROOT))
   }
@@ -123,10 +128,12 @@ export class Disk {
     if (links > LINKS) throw trouble('ELOOP', call, path)
     const names = path.split('/').filter((name) => name !== '')
     let folder = this.#inodes.get(ROOT)!
-    if (names.length === 0) return { folder, name: '', inode: folder, path: '/' }
+    if (names.length === 0) return { folder, name: '', asked: '', inode: folder, path: '/' }
     let way = ''
-    for (const [index, name] of names.entries()) {
+    for (const [index, asked] of names.entries()) {
+      if (isTooLong(asked, this.kind)) throw trouble('ENAMETOOLONG', call, path)
       const isLast = index === names.length - 1
+      const name = spelledIn(folder.entries, asked, this.kind)
       const place = `${way}/${name}`
       const inode = this.absent === way ? undefined : this.#inodes.get(folder.entries.get(name) ?? -1)
       if (inode?.kind === 'link' && (follow || !isLast)) {
@@ -134,7 +141,7 @@ export class Disk {
         const rest = names.slice(index + 1).join('/')
         return this.find(call, `${target.startsWith('/') ? target : `${way}/${target}`}/${rest}`, follow, links + 1)
       }
-      if (isLast) return { folder, name, inode, path: place }
+      if (isLast) return { folder, name, asked: kept(asked, this.kind), inode, path: place }
       if (!inode) throw trouble('ENOENT', call, path)
       if (inode.kind !== 'dir') throw trouble('ENOTDIR', call, path)
       folder = inode
@@ -225,7 +232,7 @@ export class Disk {
 
   /** What this disk holds after the power failed and came back. */
   afterCut(random: Random): Disk {
-    const next = new Disk(this.mount, this.now)
+    const next = new Disk(this.mount, this.now, this.kind)
     next.#numbers = this.#numbers
     next.#ticks = this.#ticks
     for (const [number, inode] of this.#inodes) {

@@ -1,4 +1,5 @@
 import type { Disk, Inode, Spot } from './disk.ts'
+import { saw } from '../seen.ts'
 import { trouble } from './trouble.ts'
 
 // What a system does with files, on a disk in memory: each function is one call of the system.
@@ -67,7 +68,17 @@ export function rename(disk: Disk, from: string, to: string): void {
   const source = disk.find('rename', from, false)
   if (!source.inode) throw trouble('ENOENT', 'rename', from)
   const target = disk.find('rename', to, false)
-  if (target.inode === source.inode) return
+  if (target.inode === source.inode) {
+    // Another spelling of the same name; two names of one file stay as they are.
+    const isRespelled = source.folder === target.folder && source.name === target.name && target.asked !== source.name
+    if (!isRespelled) return
+    saw('only spelled otherwise')
+    const path = target.path.slice(0, -target.name.length) + target.asked
+    return disk.step([
+      { ...source, to: undefined },
+      { ...target, name: target.asked, path, inode: undefined, to: source.inode },
+    ])
+  }
   if (source.inode.kind === 'dir' && `${target.path}/`.startsWith(`${source.path}/`))
     throw trouble('EINVAL', 'rename', from)
   if (target.inode) {

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openSqlite } from '../../../src/storage/sqlite.ts'
+import { openLocal } from '../../../src/wiring/local.ts'
+import { makeAccount, withDatabase, withService } from '../../account.ts'
+import { enlist, signIn } from '../../people.ts'
+import { numbers } from '../../samples.ts'
+import type { Workspace } from '../../workspace.ts'
+import { beginAttack, type Attacker } from './attack.ts'
+import type { Report } from './monitor-program.ts'
+import type { Scenario } from './scenario.ts'
+import { watchService } from './watch-service.ts'
+
+export interface Options {
+  /** Seconds for which each scenario begins new requests, and others watch at least. */
+  seconds: number
+  /** Whether smaller amounts do. */
+  isShort: boolean
+  /** Told of each result when it is there. */
+  onResult(result: Result): void
+}
+
+/** What one scenario did, and what others noticed. */
+export interface Result extends Report {
+  name: string
+  /** Requests by outcome; none for the time without an attack. */
+  outcomes: ReadonlyMap<string, number>
+  /** Outcomes that must not be, and the lack of one that must. */
+  unexpected: string[]
+}
+
+/** The longest a scenario may take altogether. */
+const MOST_MS = 300_000
+
+const DEVICES = 5
+
+/** The name of the time without an attack. */
+const IDLE = 'idle'
+
+/** Somebody with several devices, and somebody else who only wants to write a note. */
+interface Pair {
+  attacker: Attacker & { id: number }
+  victim: string
+}
+
+async function addPairs(dataDir: string, count: number): Promise<Pair[]> {
+  const local = await openLocal({ dataDir, env: {} })
+  const database = openSqlite(local.directory.database)
+  try {
+    return await database.write(async (tx) => {
+      const pairs: Pair[] = []
+      for (const number of numbers(count)) {
+        const username = `attacker-${number}`
+        const { id, token } = await enlist(tx, local, { username })
+        const tokens = [token]
+        while (tokens.length < DEVICES) tokens.push((await signIn(tx, local.domain, id, 'Attack')).token)
+        const { token: victim } = await enlist(tx, local, { username: `victim-${number}` })
+        pairs.push({ attacker: { id, username, tokens, address: `127.0.0.${10 + number}` }, victim })
+      }
+      return pairs
+    })
+  } finally {
+    await database.close()
+    await local.close()
+  }
+}
+
+const unexpectedOf = ({ allowed, reached }: Scenario, outcomes: ReadonlyMap<string, number>): string[] => {
+  const names = [...outcomes.keys()]
+  return [
+    ...names.filter((name) => !allowed.test(name)).map((name) => `outcome ${name}`),
+    ...(names.some((name) => reached.test(name)) ? [] : [`no outcome like ${reached.source}`]),
+  ]
+}
+
+/**
+ * Plays the scenarios one after the other against one server with its ordinary limits. The first result is of the same server
+ * without an attack.
+ */
+export async function playScenarios(
+  workspace: Workspace,
+  scenarios: readonly Scenario[],
+  { seconds, isShort, onResult }: Options,
+): Promise<Result[]> {
+  const account = await makeAccount(workspace)
+  const pairs = await addPairs(account.dataDir, scenarios.length)
+  await withDatabase(account.database, (database) =>
+    scenarios.forEach(({ seed }, index) =>
+      seed?.(database, pairs[index]!.attacker.id, (full, short) => (isShort ? short : full)),
+    ),
+  )
+  const results: Result[] = []
+  const note = (result: Result) => {
+    results.push(result)
+    onResult(result)
+  }
+  await withService(
+    workspace,
+    account,
+    async ({ url }) => {
+      const watch = (token: string) => watchService(workspace, { url, token, mostMs: MOST_MS })
+      const endIdle = await watch(account.token)
+      await sleep(seconds * 1_000)
+      note({ name: IDLE, outcomes: new Map(), unexpected: [], ...(await endIdle()) })
+      for (const [index, scenario] of scenarios.entries()) {
+        const { attacker, victim } = pairs[index]!
+        const endWatch = await watch(victim)
+        const { attack, outcomes, end } = beginAttack({ ...attacker, url, isShort, seconds })
+        await end(scenario.run(attack))
+        // A scenario that is over at once still has others looking for a while.
+        await attack.over
+        note({ name: scenario.name, outcomes, unexpected: unexpectedOf(scenario, outcomes), ...(await endWatch()) })
+      }
+    },
+    'on',
+  )
+  return results
+}

@@ -1,0 +1,22 @@
+// Pages of the documentation that `svc help TOPIC` and the Help app show, in their order. Each is src/docs/<name>.md.
+
+export const topics = {
+  'getting-started': 'From an empty machine to a synchronised folder',
+  synchronisation: 'Synchronising folders: conflicts, undo, ignore files',
+  'team-chat': 'Rooms and messages, on the terminal and in scripts',
+  assistant: 'The AI assistant: asking, undoing, configuring a model',
+  administration: 'Users, quotas, settings, maintenance, monitoring',
+  security: 'What svc protects and how',
+  'backup-and-restore': 'Backups, drills, restoring, a lost database',
+  'disk-space': 'What one account can make the disk hold',
+  'several-machines': 'Postgres, S3 and several servers',
+  'http-api': 'Using the HTTP API, with examples',
+  'desktop-apps': 'Writing apps and components for the desktop',
+  'seed-format': 'The format of a seed file',
+  'archive-format': 'The archive of an account',
+  performance: 'Measurements and how they were made',
+} as const
+
+export type Topic = keyof typeof topics
+
+export const isTopic = (name: string | undefined): name is Topic => name !== undefined && Object.hasOwn(topics, name)

@@ -1,0 +1,243 @@
+import type { ChalkInstance } from 'chalk'
+import { Lexer, type Token, type Tokens } from 'marked'
+import stringWidth from 'string-width'
+import { printable } from '../base/text.ts'
+
+type Style = (text: string) => string
+
+/** A text in one style; `\n` breaks the line. */
+interface Piece {
+  text: string
+  style: Style
+}
+
+interface Look {
+  paint: ChalkInstance
+  /** Columns of the terminal. */
+  width: number
+}
+
+const plain: Style = (text) => text
+
+const safe = (text: string): string => printable(text.replaceAll('\t', '    '))
+
+/** Entities of HTML that models write in Markdown. */
+const ENTITIES: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&nbsp;': ' ',
+}
+
+const unescaped = (text: string): string =>
+  text.replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity) => ENTITIES[entity] ?? entity)
+
+function linkPieces(token: Tokens.Link, { paint }: Look, inner: Piece[]): Piece[] {
+  const shown = inner.map(({ text }) => text).join('')
+  const underlined = inner.map(({ text, style }) => ({ text, style: (part: string) => paint.underline(style(part)) }))
+  if (shown === token.href || `mailto:${shown}` === token.href) return underlined
+  // The address is shown: a name may promise another place than it leads to.
+  return [...underlined, { text: ` (${safe(token.href)})`, style: paint.dim }]
+}
+
+/** What stands inside a line. */
+function inline(tokens: readonly Token[], look: Look, style: Style = plain): Piece[] {
+  const { paint } = look
+  const within = (token: Token, more: Style): Piece[] =>
+    inline((token as { tokens?: Token[] }).tokens ?? [], look, (text) => more(style(text)))
+  return tokens.flatMap((token): Piece[] => {
+    switch (token.type) {
+      case 'strong':
+        return within(token, paint.bold)
+      case 'em':
+        return within(token, paint.italic)
+      case 'del':
+        return within(token, paint.strikethrough)
+      case 'codespan':
+        return [{ text: safe((token as Tokens.Codespan).text), style: (text) => paint.cyan(style(text)) }]
+      case 'checkbox':
+        return []
+      case 'br':
+        return [{ text: '\n', style }]
+      case 'link':
+        return linkPieces(token as Tokens.Link, look, within(token, plain))
+      case 'image':
+        // Nothing is fetched: an address in an answer could carry away what was read.
+        return [{ text: `[picture: ${safe((token as Tokens.Image).text || 'without a name')}]`, style: paint.dim }]
+      default: {
+        const { tokens: below, text = token.raw } = token as { tokens?: Token[]; text?: string; raw: string }
+        if (below) return inline(below, look, style)
+        return [{ text: safe(unescaped(text).replace(/\s+/g, ' ')), style }]
+      }
+    }
+  })
+}
+
+/** Lays pieces out in lines of a width, breaking between words; a word longer than a line is left whole. */
+function wrapped(pieces: readonly Piece[], width: number): string[] {
+  const lines: string[] = []
+  let line = { text: '', columns: 0 }
+  let word = { text: '', columns: 0 }
+  let gap = { text: '', columns: 0 }
+  const endWord = (): void => {
+    if (word.columns === 0) return
+    if (line.columns > 0 && line.columns + gap.columns + word.columns > width) endLine()
+    const before = line.columns > 0 ? gap : { text: '', columns: 0 }
+    line = { text: line.text + before.text + word.text, columns: line.columns + before.columns + word.columns }
+    word = { text: '', columns: 0 }
+    gap = { text: '', columns: 0 }
+  }
+  const endLine = (): void => {
+    lines.push(line.text)
+    line = { text: '', columns: 0 }
+  }
+  for (const { text, style } of pieces) {
+    for (const part of text.split(/(\n| +)/)) {
+      if (part === '') continue
+      if (part === '\n') {
+        endWord()
+        endLine()
+      } else if (part.trim() === '') {
+        endWord()
+        gap = { text: style(part), columns: part.length }
+      } else word = { text: word.text + style(part), columns: word.columns + stringWidth(part) }
+    }
+  }
+  endWord()
+  endLine()
+  return lines
+}
+
+const indented = (lines: string[], first: string, others: string): string[] =>
+  lines.map((line, index) => (line === '' && index > 0 ? '' : (index === 0 ? first : others) + line))
+
+function listLines({ items, ordered, start }: Tokens.List, { paint, width }: Look): string[] {
+  const last = String(Number(start || 1) + items.length - 1).length
+  return items.flatMap(({ tokens, task, checked, loose }, index) => {
+    const number = `${Number(start || 1) + index}.`.padStart(last + 1)
+    const mark = task ? (checked ? '[x]' : '[ ]') : ordered ? number : '•'
+    // The box of a task is a token of its own, here or at the beginning of its first paragraph.
+    const inner = blocks(
+      tokens.filter(({ type }) => type !== 'checkbox'),
+      { paint, width: width - mark.length - 1 },
+      loose,
+    )
+    return indented(inner.length > 0 ? inner : [''], `${paint.dim(mark)} `, ' '.repeat(mark.length + 1))
+  })
+}
+
+const COLUMN_GAP = '  '
+/** No column becomes narrower than this, however narrow the terminal is. */
+const NARROWEST = 8
+
+/** Widths of columns, the widest ones reduced until all fit into a width. */
+function fitting(widths: number[], width: number): number[] {
+  const fitted = [...widths]
+  let excess = fitted.reduce((sum, one) => sum + one, 0) - width
+  for (; excess > 0; excess--) {
+    const widest = fitted.indexOf(Math.max(...fitted))
+    if (fitted[widest]! <= NARROWEST) break
+    fitted[widest]!--
+  }
+  return fitted
+}
+
+function tableLines({ header, align, rows }: Tokens.Table, look: Look): string[] {
+  const cell = (tokens: Token[], style: Style = plain) => inline(tokens, look, style)
+  const all = [
+    header.map(({ tokens }) => cell(tokens, look.paint.bold)),
+    ...rows.map((row) => row.map(({ tokens }) => cell(tokens))),
+  ]
+  const columnsOf = (pieces: Piece[]): number => stringWidth(pieces.map(({ text }) => text).join(''))
+  const widths = fitting(
+    header.map((_, column) => Math.max(...all.map((row) => columnsOf(row[column] ?? [])))),
+    look.width - COLUMN_GAP.length * (header.length - 1),
+  )
+  const filled = (text: string, column: number): string => {
+    const filling = ' '.repeat(Math.max(0, widths[column]! - stringWidth(text)))
+    return align[column] === 'right' ? filling + text : text + filling
+  }
+  return all.flatMap((row) => {
+    const cells = row.map((pieces, column) => wrapped(pieces, widths[column]!))
+    const height = Math.max(...cells.map(({ length }) => length))
+    return Array.from({ length: height }, (_, line) =>
+      cells
+        .map((lines, column) => filled(lines[line] ?? '', column))
+        .join(COLUMN_GAP)
+        .trimEnd(),
+    )
+  })
+}
+
+function blockLines(token: Token, look: Look): string[] {
+  const { paint, width } = look
+  switch (token.type) {
+    case 'heading':
+      return wrapped(inline((token as Tokens.Heading).tokens, look, paint.bold), width)
+    case 'code':
+      return (token as Tokens.Code).text.split('\n').map((line) => `  ${paint.cyan(safe(line))}`)
+    case 'blockquote': {
+      const inner = blocks((token as Tokens.Blockquote).tokens, { paint, width: width - 2 })
+      return inner.map((line) => `${paint.dim('│')} ${line}`.trimEnd())
+    }
+    case 'list':
+      return listLines(token as Tokens.List, look)
+    case 'table':
+      return tableLines(token as Tokens.Table, look)
+    case 'hr':
+      return [paint.dim('─'.repeat(Math.min(width, 40)))]
+    case 'space':
+    case 'def':
+      return []
+    default: {
+      const { tokens, raw } = token as { tokens?: Token[]; raw: string }
+      return wrapped(
+        tokens
+          ? inline(tokens, look)
+          : raw
+              .trimEnd()
+              .split('\n')
+              .flatMap((line, index) => [
+                ...(index > 0 ? [{ text: '\n', style: plain }] : []),
+                { text: safe(line), style: plain },
+              ]),
+        width,
+      )
+    }
+  }
+}
+
+/** Blocks one below the other, with a blank line between them unless they stand close together. */
+function blocks(tokens: readonly Token[], look: Look, isLoose = true): string[] {
+  const lines: string[] = []
+  for (const token of tokens) {
+    const own = blockLines(token, look)
+    if (own.length === 0) continue
+    if (lines.length > 0 && isLoose) lines.push('')
+    lines.push(...own)
+  }
+  return lines
+}
+
+/** Nested deeper than this, a text is shown as it is: nobody reads it otherwise, and taking it apart needs room for each level. */
+const NESTING = 40
+
+const isNested = (source: string): boolean =>
+  source
+    .split('\n')
+    .some(
+      (line) =>
+        /^[\s>*+-]*/.exec(line)![0].replace(/\s/g, '').length > NESTING ||
+        line.length - line.trimStart().length > 4 * NESTING,
+    )
+
+/** Takes Markdown apart into blocks. */
+export function blocksOf(source: string): Token[] {
+  if (isNested(source)) return [{ type: 'code', raw: source, text: source } as Tokens.Code]
+  return new Lexer({ gfm: true }).lex(source.replace(/\r\n?/g, '\n'))
+}
+
+/** Blocks as lines for a terminal, safe to print whoever wrote them. */
+export const linesOf = (tokens: readonly Token[], look: Look): string[] => blocks(tokens, look)

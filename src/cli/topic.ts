@@ -1,0 +1,41 @@
+import type { Topic } from '../base/topics.ts'
+import type { Io } from './io.ts'
+import { blocksOf, linesOf } from './markdown.ts'
+
+/** The text of each page, loaded when it is asked for. */
+const pages: Record<Topic, () => Promise<{ default: string }>> = {
+  'getting-started': () => import('../docs/getting-started.md'),
+  synchronisation: () => import('../docs/synchronisation.md'),
+  'team-chat': () => import('../docs/team-chat.md'),
+  assistant: () => import('../docs/assistant.md'),
+  administration: () => import('../docs/administration.md'),
+  security: () => import('../docs/security.md'),
+  'backup-and-restore': () => import('../docs/backup-and-restore.md'),
+  'disk-space': () => import('../docs/disk-space.md'),
+  'several-machines': () => import('../docs/several-machines.md'),
+  'http-api': () => import('../docs/http-api.md'),
+  'desktop-apps': () => import('../docs/desktop-apps.md'),
+  'seed-format': () => import('../docs/seed-format.md'),
+  'archive-format': () => import('../docs/archive-format.md'),
+  performance: () => import('../docs/performance.md'),
+}
+
+/** Columns that a line of text has at most: longer ones are hard to read. */
+const WIDEST = 100
+
+/** Links between pages, as the command that shows the other page. */
+const withCommands = (markdown: string): string =>
+  markdown
+    .replace(/<!--[^]*?-->\n*/g, '')
+    .replace(/!\[[^\]]*\]\([^)]*\)\n*/g, '')
+    .replace(/\[([^\]]*)\]\(([a-z-]+)\.md(?:#[a-z-]*)?\)/g, (_, label: string, page: string) =>
+      Object.hasOwn(pages, page) ? `${label} (\`svc help ${page}\`)` : label,
+    )
+    .replace(/\[([^\]]*)\]\(#[a-z-]*\)/g, '$1')
+
+/** Prints a page of the documentation. */
+export async function printTopic(topic: Topic, io: Io): Promise<void> {
+  const { default: markdown } = await pages[topic]()
+  const width = Math.min(process.stdout.columns || WIDEST, WIDEST)
+  io.say(linesOf(blocksOf(withCommands(markdown)), { paint: io.paint, width }).join('\n'), { topic, markdown })
+}

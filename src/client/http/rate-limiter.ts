@@ -1,0 +1,130 @@
+import type { Clock } from '../../base/clock.ts'
+
+// One sliding window for each limited action.
+
+/** How many requests of one kind a server takes, in a sliding window of `per` seconds; by the limit's name. */
+export type Limits = Record<string, { max: number; per: number }>
+
+/** Times of past requests by the limit's name, in milliseconds since the epoch, oldest first. */
+export type Calls = Record<string, number[]>
+
+/** The server's window and ours do not begin at the same moment. */
+const SLACK_MS = 150
+/** The longest pause that a server can ask for, in milliseconds: windows clear within a minute. */
+const LONGEST_PAUSE_MS = 600_000
+/** Pauses in a row, each longer than the last, before giving up. */
+const PAUSES = 12
+const KEEP_MS = 2_000
+
+interface Queue {
+  /** Requests of a limit pass one after another. */
+  tail: Promise<void>
+  /** Not before this time. */
+  paused: number
+  /** Pauses in a row without a request that was answered. */
+  pauses: number
+}
+
+interface Parts {
+  limits: () => Limits
+  /** Requests so far, also of earlier runs. */
+  calls: Calls
+  clock: Clock
+  signal: AbortSignal | undefined
+  /** Stores `calls`. */
+  keep: (() => void) | undefined
+  wait: (limit: string, ms: number) => Promise<void>
+}
+
+/** Grants requests one after another, each limit when its window has room and is not paused. */
+export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Parts) {
+  const queues = new Map<string, Queue>()
+  let kept = clock.now()
+
+  function queueOf(limit: string): Queue {
+    let queue = queues.get(limit)
+    if (!queue) queues.set(limit, (queue = { tail: Promise.resolve(), paused: 0, pauses: 0 }))
+    return queue
+  }
+
+  function keepCalls(now: number): void {
+    kept = now
+    keep?.()
+  }
+
+  async function nextTurn(limit: string): Promise<number> {
+    for (;;) {
+      signal?.throwIfAborted()
+      const now = clock.now()
+      const rule = limits()[limit]
+      const window = (calls[limit] = inWindow(calls[limit], rule, now))
+      const ms = Math.max(nextIn(window, rule, now), queueOf(limit).paused - now)
+      if (ms <= 0) {
+        if (rule) window.push(now)
+        if (now - kept >= KEEP_MS) keepCalls(now)
+        return now
+      }
+      if (ms >= KEEP_MS) keepCalls(now)
+      await wait(limit, ms)
+    }
+  }
+
+  return {
+    /** Resolves with the time when the request may be sent. */
+    acquire(limit: string): Promise<number> {
+      const queue = queueOf(limit)
+      const mine = queue.tail.then(() => nextTurn(limit))
+      queue.tail = mine.then(
+        () => undefined,
+        // Only the caller gets the error; later requests find out for themselves.
+        () => undefined,
+      )
+      return mine
+    },
+
+    answered: (limit: string): void => void (queueOf(limit).pauses = 0),
+
+    /**
+     * Takes in that the request of a time was refused: it does not count, and no other of its kind is sent for a while. Returns
+     * how long, in milliseconds; undefined when the server only refuses.
+     */
+    pause(limit: string, at: number | undefined, retryAfter = 1): number | undefined {
+      const window = calls[limit] ?? []
+      const index = at === undefined ? -1 : window.lastIndexOf(at)
+      if (index >= 0) window.splice(index, 1)
+      const queue = queueOf(limit)
+      const now = clock.now()
+      // Requests that were under way together are refused together.
+      if (queue.paused <= now) queue.pauses += 1
+      const least = queue.pauses > 1 ? 1_000 * 2 ** (queue.pauses - 1) : 0
+      const ms = Math.min(Math.max(retryAfter * 1_000, least), LONGEST_PAUSE_MS)
+      queue.paused = Math.max(queue.paused, now + ms + SLACK_MS)
+      return queue.pauses <= PAUSES ? queue.paused - now : undefined
+    },
+
+    /** Milliseconds until so many more requests of a limit are granted. */
+    estimateWait(limit: string, requests: number): number {
+      const now = clock.now()
+      const rule = limits()[limit]
+      const paused = Math.max(now, queueOf(limit).paused)
+      if (!rule) return requests > 0 ? paused - now : 0
+      const times = inWindow(calls[limit], rule, now)
+      let last = now
+      for (let left = requests; left > 0; left -= 1) {
+        last = Math.max(paused, now + nextIn(times, rule, now))
+        times.push(last)
+      }
+      return last - now
+    },
+  }
+}
+
+type Rule = Limits[string] | undefined
+
+/** The requests that still count. A time in the future is one from before the clock was put right. */
+const inWindow = (times: readonly number[] = [], rule: Rule, now: number): number[] =>
+  rule ? times.filter((at) => at > now - rule.per * 1_000 && at <= now) : [...times]
+
+/** Milliseconds until a window takes one more request. */
+const nextIn = (times: readonly number[], rule: Rule, now: number): number =>
+  rule && times.length >= rule.max ? times[times.length - rule.max]! + rule.per * 1_000 + SLACK_MS - now : 0

@@ -1,0 +1,14 @@
+/** The engine stops before it does harm; the sentence says what it saw and what to do. Nothing was changed. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly exitCode = 8
+  readonly reason: string
+
+  constructor(
+    reason: 'not_ours' | 'nested' | 'gone' | 'other_account' | 'mass_delete' | 'copied' | 'rules',
+    message: string,
+  ) {
+    super(message)
+    this.reason = reason
+  }
+}

@@ -1,0 +1,77 @@
+import { isFault, type ErrorCode } from '../../../contract/errors.ts'
+import { Changed, CorruptContent } from '../sync-errors.ts'
+import type { Op } from '../plan/plan-builder.ts'
+import { codeOf } from '../../../base/trouble.ts'
+import type { Skipped } from '../plan/tree.ts'
+
+/** How a run reacts to an error. */
+export type ErrorClass =
+  /** Something changed since the plan: plan again. */
+  | { kind: 'changed'; side: 'local' | 'remote' }
+  /** The operation failed for good; with `stops`, so will all others of these kinds. */
+  | { kind: 'skip'; skipped: Skipped; stops?: readonly Op['op'][] }
+  /** The run cannot go on. */
+  | { kind: 'end' }
+
+/** The other side is not as planned. */
+const CHANGED_REMOTE = new Set<ErrorCode>(['precondition_failed', 'not_empty', 'exists', 'conflict', 'not_found'])
+/** The server does not take this one. */
+const REFUSED = new Set<ErrorCode>([
+  'bad_request',
+  'bad_path',
+  'too_large',
+  'forbidden',
+  'internal',
+  'unsupported_media_type',
+])
+/** This side is not as planned. */
+const CHANGED_LOCAL = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EEXIST', 'ENOTEMPTY'])
+/** Nothing more can be written here. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EROFS'])
+/** This process may open no more files: nothing can be read or written. */
+const EXHAUSTED = new Set(['EMFILE', 'ENFILE', 'ENOMEM'])
+/** This file is out of reach. */
+const OUT_OF_REACH = new Set([
+  'EACCES',
+  'EPERM',
+  'EBUSY',
+  'EIO',
+  'ENAMETOOLONG',
+  'EXDEV',
+  'ETXTBSY',
+  'EFBIG',
+  'EINVAL',
+  'ENXIO',
+])
+
+/** What asks the server for a change. */
+const WRITES_REMOTE = ['upload', 'make-remote', 'move-remote', 'remove-remote'] as const
+const WRITES_LOCAL = ['download', 'make-local', 'move-local', 'set-aside', 'touch', 'remove-local'] as const
+
+export function classifyError(error: unknown, op: Op): ErrorClass {
+  const path = op.here
+  const skip = (code: Skipped['code'], detail?: string): ErrorClass => ({
+    kind: 'skip',
+    skipped: detail === undefined ? { path, code } : { path, code, detail },
+  })
+  if (error instanceof Changed) return { kind: 'changed', side: error.side }
+  if (error instanceof CorruptContent) return skip('corrupt', error.message)
+  if (isFault(error)) {
+    if (CHANGED_REMOTE.has(error.code)) return { kind: 'changed', side: 'remote' }
+    // The file changed while it was sent.
+    if (error.code === 'checksum_mismatch') return { kind: 'changed', side: 'local' }
+    if (error.code === 'quota_exceeded' || error.code === 'too_many_files') return skip('quota', error.message)
+    if (error.code === 'disk_full')
+      return { kind: 'skip', skipped: { path, code: 'no_space', detail: error.message }, stops: ['upload'] }
+    if (error.code === 'maintenance' && error.extra.fields?.['read_only'] === true)
+      return { kind: 'skip', skipped: { path, code: 'read_only', detail: error.message }, stops: WRITES_REMOTE }
+    return REFUSED.has(error.code) ? skip('refused', error.message) : { kind: 'end' }
+  }
+  const code = codeOf(error)
+  if (CHANGED_LOCAL.has(code)) return { kind: 'changed', side: 'local' }
+  if (FULL.has(code)) return { kind: 'skip', skipped: { path, code: 'no_space', detail: code }, stops: WRITES_LOCAL }
+  if (EXHAUSTED.has(code)) {
+    return { kind: 'skip', skipped: { path, code: 'failed', detail: code }, stops: [...WRITES_LOCAL, 'upload'] }
+  }
+  return OUT_OF_REACH.has(code) ? skip('failed', code) : { kind: 'end' }
+}

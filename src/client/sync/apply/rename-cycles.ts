@@ -1,0 +1,149 @@
+import { renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { randomHex } from '../../../base/random.ts'
+import { isFault } from '../../../contract/errors.ts'
+import { contract } from '../../../contract/contract.ts'
+import { Changed } from '../sync-errors.ts'
+import type { OpOf } from '../plan/plan-builder.ts'
+import { assertArrived, assertSource, changesAfterMoves, makeFoldersAbove, requestMove } from './move-file.ts'
+import { TEMPORARY } from '../plan/paths.ts'
+import { restoreFile, lstatPath } from '../local/file-operations.ts'
+import type { Effect } from '../state/commit-batcher.ts'
+import type { Change, Intent } from '../state/store.ts'
+import { childOf, nameOf, parentOf } from '../plan/tree.ts'
+import type { RunContext } from '../run-context.ts'
+import { toLocalPath } from '../../local-path.ts'
+import { conflictName } from '../plan/conflict-names.ts'
+import { removeEmptyTrashFolders, trashPath } from '../local/trash.ts'
+
+// Things that take each other's places, or change only the case of their names where that is no other name, first all go to a
+// place of their own and then all to where they belong. Each step is written down before it is made: a run that is cut off in the
+// first half is taken back by the next, in the second half it is brought to its end.
+
+export type StagedRename = Extract<Intent, { kind: 'park' }>
+
+const action = contract.syncFiles.actions.move
+
+/** Renames files and folders here that take each other's places, as they did on the server. */
+export async function rotateLocal(context: RunContext, ops: readonly OpOf<'move-local'>[]): Promise<Effect> {
+  for (const op of ops) assertSource(context, op)
+  const staged = ops.map((op): StagedRename => ({
+    kind: 'park',
+    key: op.from.key,
+    side: 'here',
+    from: op.from.here,
+    to: op.here,
+    at: trashPath(context.root, context.run, op.from.here),
+    placing: false,
+  }))
+  await rotate(context, staged, {
+    stage({ from, at }, index) {
+      assertSource(context, ops[index]!)
+      renameSync(toLocalPath(context.root, from), at)
+    },
+    async place({ at, to }) {
+      makeFoldersAbove(context.root, to)
+      await restoreFile(at, toLocalPath(context.root, to))
+    },
+  })
+  for (const { at } of staged) removeEmptyTrashFolders(context.root, dirname(at))
+  const folders = ops.flatMap(({ from, here }) =>
+    [from.here, here].map((path) => dirname(toLocalPath(context.root, path))),
+  )
+  return { folders, changes: [...changesAfterMoves(context, ops), ...ended(staged)] }
+}
+
+/** Moves files and folders on the server that took each other's places here. */
+export async function rotateRemote(context: RunContext, ops: readonly OpOf<'move-remote'>[]): Promise<Effect> {
+  context.assertRoot()
+  for (const op of ops) assertArrived(context, op)
+  const staged = ops.map((op): StagedRename => ({
+    kind: 'park',
+    key: op.from.key,
+    side: 'there',
+    from: op.from.there,
+    to: op.there,
+    at: `/${temporaryName(nameOf(op.from.there))}`,
+    placing: false,
+  }))
+  await rotate(context, staged, {
+    stage: ({ from, at }, index) => requestMove(context, from, at, ops[index]!.sha256),
+    place: ({ at, to }) => requestMove(context, at, to),
+  })
+  return { changes: [...changesAfterMoves(context, ops), ...ended(staged)] }
+}
+
+/** A staging name that no client synchronises and that still shows the original name. */
+const temporaryName = (name: string): string => `${TEMPORARY}${randomHex(6)}-${Array.from(name).slice(-50).join('')}`
+
+interface Steps {
+  stage: (staged: StagedRename, index: number) => Promise<void> | void
+  place: (staged: StagedRename) => Promise<void> | void
+}
+
+async function rotate(context: RunContext, staged: readonly StagedRename[], { stage, place }: Steps): Promise<void> {
+  let written = staged
+  try {
+    await context.commit.now({ changes: written.map((begin) => ({ begin })) })
+    for (const [index, each] of staged.entries()) await stage(each, index)
+    written = staged.map((each) => ({ ...each, placing: true }))
+    await context.commit.now({ changes: written.map((begin) => ({ begin })) })
+    for (const each of staged) await place(each)
+  } catch (error) {
+    for (const each of written) await context.commit.now(await finishStagedRename(context, each))
+    throw error
+  }
+}
+
+const ended = (staged: readonly StagedRename[]): Change[] => staged.map(({ key }) => ({ end: key }))
+
+type Finishing = Pick<RunContext, 'root' | 'assertRoot' | 'api' | 'throttle' | 'signal' | 'device' | 'date'>
+
+/** Brings what stands apart to where it belongs: back, or on to its new place. Where that is taken, it stands beside it as a conflict copy. */
+export async function finishStagedRename(context: Finishing, staged: StagedRename): Promise<Effect> {
+  const goal = staged.placing ? staged.to : staged.from
+  const changes: Change[] = [{ end: staged.key }]
+  if (staged.side === 'here') return { folders: await finishLocal(context, staged.at, goal), changes }
+  await finishRemote(context, staged.at, goal)
+  return { changes }
+}
+
+/** Names to try, one after another: the goal itself, then copies of it. */
+function* namesFor({ device, date }: Finishing, goal: string): Generator<string> {
+  yield goal
+  for (let attempt = 1; ; attempt += 1) {
+    yield childOf(parentOf(goal), conflictName({ name: nameOf(goal), device, date, sha256: randomHex(4), attempt }))
+  }
+}
+
+/** Returns the folders in which names changed. */
+async function finishLocal(context: Finishing, at: string, goal: string): Promise<string[]> {
+  // On a disk that is away nothing is to be seen either.
+  context.assertRoot()
+  if (!lstatPath(at)) return []
+  for (const path of namesFor(context, goal)) {
+    try {
+      const folders = makeFoldersAbove(context.root, path)
+      const place = toLocalPath(context.root, path)
+      await restoreFile(at, place)
+      removeEmptyTrashFolders(context.root, dirname(at))
+      return [...folders, dirname(place)]
+    } catch (error) {
+      if (!(error instanceof Changed)) throw error
+    }
+  }
+  return []
+}
+
+async function finishRemote(context: Finishing, at: string, goal: string): Promise<void> {
+  for (const to of namesFor(context, goal)) {
+    try {
+      await context.throttle(action, () => context.api.call(action, { from: at, to }, { signal: context.signal }))
+      return
+    } catch (error) {
+      // It was never taken there, or is not there any more.
+      if (isFault(error, 'not_found')) return
+      if (!isFault(error, 'exists')) throw error
+    }
+  }
+}

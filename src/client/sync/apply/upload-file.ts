@@ -1,0 +1,168 @@
+import type { FileHandle } from 'node:fs/promises'
+import { contract } from '../../../contract/contract.ts'
+import type { Answer } from '../../../contract/define.ts'
+import { isFault } from '../../../contract/errors.ts'
+import { hashHere } from '../../../host/hash-here.ts'
+import { knownTime } from '../../times.ts'
+import { Changed, CorruptContent } from '../sync-errors.ts'
+import type { OpOf } from '../plan/plan-builder.ts'
+import { hashedChunks } from '../local/hash-chunks.ts'
+import { assertSame, openExpected } from '../local/hash-files.ts'
+import { foldersOver } from '../plan/paths.ts'
+import { assertFolders } from '../local/file-operations.ts'
+import type { Effect } from '../state/commit-batcher.ts'
+import type { Change } from '../state/store.ts'
+import { parentOf, secondsOf, type FileState } from '../plan/tree.ts'
+import type { RunContext } from '../run-context.ts'
+import { toLocalPath } from '../../local-path.ts'
+
+const action = contract.syncFiles.actions.upload
+
+/** Files up to this size are read at once, in bytes: most are, and their checksum can go ahead of them. */
+const SMALL = 256 * 1024
+
+/**
+ * Sends a file, if it still is what the plan saw and the server still has what the plan saw there. It is read once and hashed
+ * on the way; when it changes meanwhile, the request is broken off before its last byte, so that nothing half-new is stored.
+ */
+export async function upload(context: RunContext, op: OpOf<'upload'>): Promise<Effect> {
+  const { id } = op.local
+  const place = toLocalPath(context.root, op.here)
+  const at = context.clock.now()
+  const stored = await context.throttle(action, async () => {
+    assertFolders(context.root, op.here)
+    const file = await openExpected(place, id)
+    try {
+      return await send(context, op, file)
+    } finally {
+      await file.close()
+    }
+  })
+  return sent(context, op, { ...stored, at })
+}
+
+/** What is known of a file that the server stored. `at` is when it was opened, in milliseconds. */
+export function sent(
+  context: Pick<RunContext, 'known' | 'remote'>,
+  op: OpOf<'upload'>,
+  { sha256, mtime, at }: Pick<FileState, 'sha256' | 'mtime'> & { at: number },
+): Effect {
+  const { id } = op.local
+  const node = { path: op.there, kind: 'file' as const, sha256, size: id.size, mtime }
+  context.remote.nodes.set(op.key, node)
+  const hashed = { id, sha256, blank: id.size === 0, at }
+  return { changes: [...folderRecords(context, op.key, op.there), { put: op.key, node }, { hash: op.key, hashed }] }
+}
+
+async function send(context: RunContext, op: OpOf<'upload'>, file: FileHandle): Promise<FileState> {
+  const { id, sha256: planned } = op.local
+  const mtime = knownTime(secondsOf(id.mtimeNs))
+  const content = id.size <= SMALL ? await readSmall(file, op) : readLarge(context, file, op)
+  // Known before it is sent, except for a large file that is read for the first time.
+  const known = 'bytes' in content ? content.sha256() : planned
+  const params = {
+    path: op.there,
+    ...(mtime ? { mtime } : {}),
+    ...(op.over === undefined ? { if_absent: true } : { if_sha256: op.over }),
+  }
+  const options = {
+    signal: context.signal,
+    // Safe to repeat: the second time the server finds in its place what the first time stored.
+    repeatable: true,
+    ...(known === undefined ? {} : { headers: { 'x-file-sha256': known } }),
+  }
+  const body = 'bytes' in content ? content.bytes : content.chunks
+  try {
+    const answer = await context.api.send(action, params, body, id.size, options)
+    if ('bytes' in content) context.onBytes(id.size)
+    return asStored(answer, content.sha256(), id.size)
+  } catch (error) {
+    return alreadyThere(error, known)
+  } finally {
+    // A refusal comes before the last piece was read: the file and its checksum are done with only when the reader is.
+    if ('chunks' in content) await content.chunks.return(undefined)
+  }
+}
+
+/** What the server says it stored must be what was read here; an answer without a checksum comes from a server that keeps to the bare interface. */
+function asStored(answer: Partial<Answer<typeof action>>, sha256: string, size: number): FileState {
+  if (answer.sha256 !== undefined && answer.sha256 !== sha256) {
+    throw new CorruptContent(
+      `The server stored other content than was sent: ${answer.sha256.slice(0, 8)}… instead of ${sha256.slice(0, 8)}….`,
+    )
+  }
+  return { kind: 'file', sha256, size, mtime: knownTime(answer.mtime) ?? 0 }
+}
+
+/** An answer may get lost after the content was stored: then the same content is what stands in the way. */
+function alreadyThere(error: unknown, sha256: string | undefined): FileState {
+  if (!isFault(error, 'precondition_failed')) throw error
+  const current = error.extra.fields?.['current'] as Partial<FileState> | null | undefined
+  if (sha256 === undefined || current?.sha256 !== sha256) throw new Changed('remote', error)
+  return { kind: 'file', sha256, size: current.size ?? 0, mtime: knownTime(current.mtime) ?? 0 }
+}
+
+interface Small {
+  bytes: Uint8Array
+  sha256: () => string
+}
+
+interface Large {
+  chunks: AsyncGenerator<Uint8Array>
+  /** Once all chunks were read. */
+  sha256: () => string
+}
+
+async function readSmall(file: FileHandle, { local }: OpOf<'upload'>): Promise<Small> {
+  const job = hashHere()
+  const parts: Buffer[] = []
+  for await (const chunk of hashedChunks(file, local.id.size, job)) parts.push(Buffer.from(chunk))
+  await assertSame(file, local.id)
+  const bytes = Buffer.concat(parts)
+  const sha256 = await job.digest()
+  assertPlanned(local, bytes.length, sha256)
+  return { bytes, sha256: () => sha256 }
+}
+
+function readLarge(context: RunContext, file: FileHandle, { local }: OpOf<'upload'>): Large {
+  let sha256 = ''
+  async function* chunks(): AsyncGenerator<Uint8Array> {
+    const job = context.hasher.start(local.id.size)
+    let size = 0
+    let last: Buffer | undefined
+    try {
+      for await (const chunk of hashedChunks(file, local.id.size, job)) {
+        if (last) yield last
+        last = chunk
+        size += chunk.length
+        context.onBytes(chunk.length)
+      }
+      await assertSame(file, local.id)
+      sha256 = await job.digest()
+      assertPlanned(local, size, sha256)
+      if (last) yield last
+    } finally {
+      await job.abandon()
+    }
+  }
+  return { chunks: chunks(), sha256: () => sha256 }
+}
+
+function assertPlanned({ id, sha256: planned }: OpOf<'upload'>['local'], size: number, sha256: string): void {
+  if (size !== id.size || (planned !== undefined && planned !== sha256)) throw new Changed('local')
+}
+
+/** Both sides now have every folder over a path: the server makes those that were missing. */
+export function folderRecords(context: Pick<RunContext, 'known' | 'remote'>, key: string, path: string): Change[] {
+  const changes: Change[] = []
+  let at = parentOf(key)
+  for (const folder of foldersOver(path).reverse()) {
+    if (!context.known.has(at)) {
+      context.known.add(at)
+      changes.push({ put: at, node: { kind: 'dir', path: folder } })
+    }
+    if (!context.remote.nodes.has(at)) context.remote.nodes.set(at, { kind: 'dir', path: folder })
+    at = parentOf(at)
+  }
+  return changes
+}

@@ -1,0 +1,149 @@
+import { linkSync, lstatSync, renameSync, rmdirSync, unlinkSync, copyFileSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
+import { cannotLink, syncFolder } from '../../../host/durable.ts'
+import { Changed } from '../sync-errors.ts'
+import { foldersOver } from '../plan/paths.ts'
+import { identityOf } from './scan.ts'
+import { sameIdentity, type Identity } from '../plan/tree.ts'
+import { codeOf } from '../../../base/trouble.ts'
+import { toLocalPath } from '../../local-path.ts'
+
+// What is done to files here, in single steps that fail rather than overwrite. The steps between a check and its effect are
+// synchronous on purpose: nothing else of this process, and as little as possible of others, comes in between.
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
+
+export type PathStat = { kind: 'file'; id: Identity; mode: number } | { kind: 'dir' } | { kind: 'other' } | undefined
+
+/** `lstat` of a path: links are not followed; undefined when nothing exists. */
+export function lstatPath(place: string): PathStat {
+  try {
+    const stats = lstatSync(place, { bigint: true })
+    if (stats.isFile()) return { kind: 'file', id: identityOf(stats), mode: Number(stats.mode) & 0o777 }
+    return { kind: stats.isDirectory() ? 'dir' : 'other' }
+  } catch (error) {
+    if (ABSENT.has(codeOf(error))) return undefined
+    throw error
+  }
+}
+
+/** Makes sure that every folder over a path is a folder and no link out of the root. */
+export function assertFolders(root: string, path: string): void {
+  for (const folder of foldersOver(path)) {
+    // A link to a folder is none.
+    if (!lstatSync(toLocalPath(root, folder), { throwIfNoEntry: false })?.isDirectory()) throw new Changed('local')
+  }
+}
+
+/** Makes sure that there is nothing at a path, because it or a folder over it is gone, and not because a link leads elsewhere. */
+export function assertGone(root: string, path: string): void {
+  for (const folder of foldersOver(path)) {
+    const over = lstatPath(toLocalPath(root, folder))
+    if (over?.kind === 'other') throw new Changed('local')
+    if (over?.kind !== 'dir') return
+  }
+  if (lstatPath(toLocalPath(root, path))) throw new Changed('local')
+}
+
+export function assertFile(place: string, expected: Identity): void {
+  const seen = lstatPath(place)
+  if (seen?.kind !== 'file' || !sameIdentity(seen.id, expected)) throw new Changed('local')
+}
+
+/** The same file as before, written or not: a rename or a link changes only `ctime`. */
+const isUntouched = (place: string, { size, mtimeNs, ino }: Identity): boolean => {
+  const seen = lstatPath(place)
+  return seen?.kind === 'file' && seen.id.size === size && seen.id.mtimeNs === mtimeNs && seen.id.ino === ino
+}
+
+/** Renames a complete temporary file without replacing anything; throws `Changed` when the target exists. */
+export function renameNoReplace(temporary: string, target: string): void {
+  if (linkOrRename(temporary, target)) unlinkSync(temporary)
+}
+
+/**
+ * Gives a file of the user's another name, which nobody has. What somebody put in its old place at the last moment stays there: the
+ * old name is taken away by way of `aside`, a place in the trash.
+ */
+export function moveFile(from: string, to: string, aside: string): void {
+  if (!linkOrRename(from, to)) return
+  renameSync(from, aside)
+  const [taken, moved] = [lstatPath(aside), lstatPath(to)]
+  if (taken?.kind === 'file' && moved?.kind === 'file' && taken.id.ino === moved.id.ino) unlinkSync(aside)
+  else renameNoReplace(aside, from)
+}
+
+/** Links a file to a second name. Where the file system has no hard links, renames it and returns false. */
+function linkOrRename(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw new Changed('local', error)
+    if (!cannotLink(error)) throw error
+    if (lstatPath(to)) throw new Changed('local', error)
+    renameSync(from, to)
+    return false
+  }
+}
+
+/**
+ * Puts a complete temporary file in the place of the expected one, whose content goes to the trash. False when that was
+ * written to at the last moment: then the trash holds an edit.
+ */
+export function replaceFile(temporary: string, target: string, expected: Identity, trash: string): boolean {
+  assertFile(target, expected)
+  const linked = linkOrCopy(target, trash)
+  if (!isUntouched(target, expected)) {
+    unlinkSync(trash)
+    throw new Changed('local')
+  }
+  renameSync(temporary, target)
+  return !linked || isUntouched(trash, expected)
+}
+
+/** False when a copy was made instead of a link: later writes to the original do not show in a copy. */
+function linkOrCopy(from: string, to: string): boolean {
+  try {
+    linkSync(from, to)
+    return true
+  } catch (error) {
+    if (!cannotLink(error)) throw error
+    copyFileSync(from, to, constants.COPYFILE_EXCL)
+    return false
+  }
+}
+
+/** Moves the expected file to the trash; false when it was written to concurrently. */
+export function moveToTrash(place: string, expected: Identity, trash: string): boolean {
+  assertFile(place, expected)
+  renameSync(place, trash)
+  return isUntouched(trash, expected)
+}
+
+/** Removes an empty folder; throws `Changed` when it is not empty. */
+export function removeEmptyFolder(place: string): void {
+  try {
+    rmdirSync(place)
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw new Changed('local', error)
+    throw error
+  }
+}
+
+/** Renames within a folder; throws `Changed` when the target exists. */
+export function renameUnlessTaken(from: string, to: string): void {
+  if (lstatPath(to)) throw new Changed('local')
+  renameSync(from, to)
+}
+
+/** Moves something out of the trash or a staging name. A file may be the only copy of its content: it keeps its old name until the new one is durable. */
+export async function restoreFile(aside: string, to: string): Promise<void> {
+  const seen = lstatPath(aside)
+  if (seen?.kind !== 'file') return renameUnlessTaken(aside, to)
+  const live = lstatPath(to)
+  const isThere = live?.kind === 'file' && live.id.ino === seen.id.ino
+  if (!isThere && !linkOrRename(aside, to)) return
+  await syncFolder(dirname(to))
+  unlinkSync(aside)
+}

@@ -1,0 +1,55 @@
+import { constants, closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { codeOf } from '../../../base/trouble.ts'
+import type { IgnoreRules } from './ignore-rules.ts'
+import { childOf } from '../plan/tree.ts'
+import { Refused } from '../../refused.ts'
+import { toLocalPath } from '../../local-path.ts'
+import { IGNORE_FILE } from '../plan/paths.ts'
+
+const MAX_BYTES = 1_048_576
+
+/**
+ * Reads the rules that stand in a folder, if it has any; false when the folder cannot be entered, which says nothing of rules. Rules that
+ * cannot be read are no reason to send what they protect: throws `Refused`.
+ */
+export function readRules(rules: IgnoreRules, root: string, folder: string): boolean {
+  const path = childOf(folder, IGNORE_FILE)
+  const refuse = (why: string): Refused =>
+    new Refused(
+      'rules',
+      `${toLocalPath(root, path)} ${why}, so what it keeps from being synchronised is not known. Nothing was changed.`,
+    )
+  let file: number
+  try {
+    file = openSync(
+      toLocalPath(root, path),
+      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
+    )
+  } catch (error) {
+    const code = String((error as NodeJS.ErrnoException).code)
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return true
+    if (isOutOfReach(toLocalPath(root, path))) return false
+    throw refuse(code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${code})`)
+  }
+  try {
+    const stats = fstatSync(file)
+    // A folder of that name is a folder like any other.
+    if (stats.isDirectory()) return true
+    if (!stats.isFile()) throw refuse('is no file')
+    if (stats.size > MAX_BYTES) throw refuse('is larger than 1 MB')
+    rules.add(folder, readFileSync(file, 'utf8'))
+    return true
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Whether nobody can tell what is at a place: the folder around it keeps everybody out. */
+function isOutOfReach(place: string): boolean {
+  try {
+    lstatSync(place)
+    return false
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+  }
+}

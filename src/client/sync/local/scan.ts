@@ -1,0 +1,185 @@
+import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
+import { join } from 'node:path'
+import type { IgnoreRules } from './ignore-rules.ts'
+import { remoteName, OWN_FOLDER, pathProblem } from '../plan/paths.ts'
+import {
+  childOf,
+  emptyTree,
+  keyOf,
+  nameOf,
+  parentOf,
+  ROOT,
+  sharedKey,
+  type BaseTree,
+  type Identity,
+  type LocalNode,
+  type SkipCode,
+  type Tree,
+} from '../plan/tree.ts'
+import { toLocalPath } from '../../local-path.ts'
+import { nameProblem } from '../../path-rules.ts'
+import { readRules } from './read-ignore-rules.ts'
+
+export interface ScanOptions {
+  root: string
+  /** Whether the file system takes names that differ only in case for one. */
+  fold: boolean
+  /** Decides which of two names that are one name is taken: the one agreed on before. */
+  base: BaseTree
+  /** Learns the rules of each folder before its entries are looked at. */
+  rules: IgnoreRules
+  signal?: AbortSignal | undefined
+}
+
+/** What is a folder among the things that are not synchronised. */
+const FOLDERS = new Set<SkipCode>(['mount', 'nested'])
+
+/** Entries looked at in one turn of the event loop. */
+const TURN = 500
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Lists a folder without following a link or opening a file: what is synchronised, what is left out and why, and where
+ * the listing is incomplete. Contents are not read: `sha256` stays undefined.
+ */
+export async function scan({ root, fold, base, rules, signal }: ScanOptions): Promise<Tree<LocalNode>> {
+  const tree = emptyTree<LocalNode>()
+  const device = lstatSync(root, { bigint: true }).dev
+  const waiting: { path: string; key: string }[] = [{ path: ROOT, key: ROOT }]
+  /** Folders with a name that is not UTF-8. */
+  const misnamed = new Set<string>()
+  let looked = 0
+
+  for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
+    const { path: at, key: folderKey } = folder
+    if (!readRules(rules, root, at)) {
+      unreadable(tree, folderKey, at, 'EACCES')
+      continue
+    }
+    for (const [key, name] of namesIn(tree, misnamed, { root, fold, base }, at, folderKey)) {
+      const own = childOf(at, name)
+      // One text for both where the key is the path, which it nearly always is.
+      const path = own === key ? key : own
+      if (path === `/${OWN_FOLDER}`) continue
+      const node = inspect(toLocalPath(root, path), path, device)
+      if (!node) continue
+      const rule = rules.find(path, node.kind === 'dir' || (node.kind === 'other' && FOLDERS.has(node.code)))
+      if (rule) {
+        tree.ignored.set(key, { ...rule, path })
+        tree.occupied.add(folderKey)
+      } else if (node.kind === 'other') {
+        tree.nodes.set(key, node)
+        // What lies below it was not looked at: that it is not listed proves nothing.
+        tree.incomplete.add(key)
+        leaveOut(tree, folderKey, path, node.code)
+      } else {
+        tree.nodes.set(key, node)
+        if (node.kind === 'dir') waiting.push({ path, key })
+      }
+      looked += 1
+      if (looked % TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      signal?.throwIfAborted()
+    }
+  }
+  // What is missing beside such a name may be what has it now; that it is gone is not believed. Everything else is known.
+  if (misnamed.size > 0)
+    for (const key of base.keys()) if (misnamed.has(parentOf(key)) && !tree.nodes.has(key)) tree.incomplete.add(key)
+  return tree
+}
+
+/** Whether the file system under a root takes names that differ only in case for one; asks for the marker by another name. */
+export function foldsCase(root: string): boolean {
+  return lstatSync(join(root, OWN_FOLDER, 'ROOT.JSON'), { throwIfNoEntry: false }) !== undefined
+}
+
+export const identityOf = (stats: BigIntStats): Identity => ({
+  size: Number(stats.size),
+  mtimeNs: stats.mtimeNs,
+  ctimeNs: stats.ctimeNs,
+  ino: stats.ino,
+})
+
+function leaveOut(tree: Tree<LocalNode>, folderKey: string, path: string, code: SkipCode, detail?: string): void {
+  tree.occupied.add(folderKey)
+  tree.skipped.push(detail === undefined ? { path, code } : { path, code, detail })
+}
+
+/** Leaves out what a folder holds. Not listed is not empty: nothing below is deleted anywhere because of this. */
+function unreadable(tree: Tree<LocalNode>, key: string, path: string, why: string): void {
+  tree.incomplete.add(key)
+  leaveOut(tree, key, path, 'unreadable', why)
+}
+
+/** The names in a folder by their keys, in an order that does not depend on the file system; of two spellings of one name only the agreed one, or the first. */
+function namesIn(
+  tree: Tree<LocalNode>,
+  misnamed: Set<string>,
+  { root, fold, base }: Pick<ScanOptions, 'root' | 'fold' | 'base'>,
+  path: string,
+  key: string,
+): Map<string, string> {
+  const names: string[] = []
+  try {
+    // As bytes: a name that is not UTF-8 would come back as one that nothing has.
+    for (const bytes of readdirSync(toLocalPath(root, path), { encoding: 'buffer' })) {
+      const name = decode(bytes)
+      if (name === undefined) {
+        misnamed.add(key)
+        leaveOut(tree, key, childOf(path, bytes.toString('latin1')), 'not_utf8')
+      } else names.push(name)
+    }
+  } catch (error) {
+    unreadable(tree, key, path, String((error as NodeJS.ErrnoException).code ?? error))
+    return new Map()
+  }
+  const byKey = new Map<string, string>()
+  for (const name of names.sort()) {
+    const childKey = childOf(key, keyOf(name, fold))
+    const rival = byKey.get(childKey)
+    const known = rival === undefined ? undefined : base.get(childKey)
+    const wins = rival === undefined || (known !== undefined && nameOf(known.path) === name)
+    if (rival !== undefined) leaveOut(tree, key, childOf(path, wins ? rival : name), 'collision')
+    if (wins) byKey.set(sharedKey(base, childKey), name)
+  }
+  return byKey
+}
+
+function decode(bytes: Buffer): string | undefined {
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    // Reported by the caller as `not_utf8`.
+    return undefined
+  }
+}
+
+/** What is at a place; undefined when it went away meanwhile. */
+function inspect(place: string, path: string, device: bigint): LocalNode | undefined {
+  const other = (code: SkipCode): LocalNode => ({ kind: 'other', path, code })
+  const trouble = nameProblem(remoteName(nameOf(path))) ?? pathProblem(path)
+  if (trouble) return other(trouble)
+  let stats: BigIntStats | undefined
+  try {
+    stats = lstatSync(place, { bigint: true, throwIfNoEntry: false })
+  } catch {
+    // It is there, but what it is cannot be told: it is reported and left alone.
+    return other('unreadable')
+  }
+  if (!stats) return undefined
+  if (stats.isSymbolicLink()) return other('symlink')
+  if (stats.isFile()) return { kind: 'file', path, id: identityOf(stats), sha256: undefined, blank: false }
+  if (!stats.isDirectory()) return other('special')
+  // Nothing can be renamed into another file system, and one that is not mounted looks like an empty folder.
+  if (stats.dev !== device) return other('mount')
+  return holdsMarker(place) ? other('nested') : { kind: 'dir', path }
+}
+
+function holdsMarker(place: string): boolean {
+  try {
+    return lstatSync(join(place, OWN_FOLDER, 'root.json'), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    // `.svc` is no folder, or this one cannot be entered, which its listing reports.
+    return false
+  }
+}

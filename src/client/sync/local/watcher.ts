@@ -1,0 +1,90 @@
+import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs'
+import { join, sep } from 'node:path'
+import { OWN_FOLDER } from '../plan/paths.ts'
+import type { ChangeHint } from './debounce.ts'
+
+interface Listener {
+  onChange: (sign: ChangeHint) => void
+  /** The system cannot watch another folder: its changes are found by full runs only. */
+  onWatchFailure: (error: Error) => void
+}
+
+/**
+ * Watches a folder tree; links are not followed. Events are hints: some are lost, and some mean nothing.
+ * On Linux each folder is watched by itself, which is what the system offers; elsewhere it watches whole trees.
+ */
+export function watchFolder(root: string, { onChange, onWatchFailure }: Listener): { close(): void } {
+  const watchers = new Map<string, FSWatcher>()
+  const whole = process.platform !== 'linux'
+
+  function open(folder: string): void {
+    if (watchers.has(folder)) return
+    try {
+      const watcher = watch(folder, { recursive: whole }, (kind, name) => heard(folder, kind, name))
+      watcher.on('error', () => closeBelow(folder))
+      watchers.set(folder, watcher)
+    } catch (error) {
+      // One that went away meanwhile needs no watching; its parent tells of it.
+      if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(String((error as NodeJS.ErrnoException).code)))
+        onWatchFailure(error as Error)
+    }
+  }
+
+  function openTree(top: string): void {
+    const waiting = [top]
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      open(folder)
+      if (whole) return
+      for (const name of foldersIn(folder)) if (!isOwn(folder, name)) waiting.push(join(folder, name))
+    }
+  }
+
+  function closeBelow(top: string): void {
+    for (const [folder, watcher] of watchers) {
+      if (folder !== top && !folder.startsWith(top + sep)) continue
+      watcher.close()
+      watchers.delete(folder)
+    }
+  }
+
+  const isOwn = (folder: string, name: string): boolean => folder === root && name.split(sep, 1)[0] === OWN_FOLDER
+
+  function heard(folder: string, kind: string, name: string | null): void {
+    if (name === null) return onChange('edit')
+    if (isOwn(folder, name)) return
+    const place = join(folder, name)
+    const isFolder = lstatIfThere(place)?.isDirectory()
+    if (!whole && kind === 'rename') {
+      // Another folder may stand where the watched one was.
+      if (watchers.has(place)) closeBelow(place)
+      if (isFolder) openTree(place)
+    }
+    onChange(isFolder === undefined ? 'gone' : 'edit')
+  }
+
+  openTree(root)
+  return {
+    close() {
+      for (const watcher of watchers.values()) watcher.close()
+      watchers.clear()
+    },
+  }
+}
+
+const lstatIfThere = (place: string) => {
+  try {
+    return lstatSync(place, { throwIfNoEntry: false })
+  } catch {
+    // Out of reach is not there, as far as a hint goes.
+    return undefined
+  }
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  } catch {
+    // Gone or unreadable: the run that follows says so.
+    return []
+  }
+}

@@ -1,0 +1,42 @@
+import { byteLength } from '../../../base/text.ts'
+import { MAX_SEGMENT_BYTES } from '../../path-rules.ts'
+
+const DEVICE_NAME_MAX = 40
+
+/** A device's name as it stands in the name of a conflict copy: no separators, not too long. */
+export const deviceLabel = (name: string): string =>
+  Array.from(name.normalize('NFC').replace(/[^\p{L}\p{N} ._-]+/gu, '-'))
+    .slice(0, DEVICE_NAME_MAX)
+    .join('')
+    .replace(/^[-. ]+|[-. ]+$/g, '') || 'device'
+
+export interface Copy {
+  name: string
+  device: string
+  /** `YYYY-MM-DD` */
+  date: string
+  /** Missing for folders. */
+  sha256?: string | undefined
+  /** 1 for the first try; later tries append the number. */
+  attempt: number
+}
+
+/** The name under which a conflicting copy is kept: made from its content, so that doing it again makes no second one. */
+export function conflictName({ name, device, date, sha256, attempt }: Copy): string {
+  const dot = sha256 === undefined ? -1 : name.lastIndexOf('.')
+  const stem = dot > 0 ? name.slice(0, dot) : name
+  const extension = dot > 0 ? name.slice(dot) : ''
+  const hash = sha256 === undefined ? '' : ` ${sha256.slice(0, 8)}`
+  const count = attempt === 1 ? '' : ` ${attempt}`
+  const mark = ` (conflict ${device} ${date}${hash}${count})${extension}`
+  const room = MAX_SEGMENT_BYTES - byteLength(mark)
+  // A name that is one long extension leaves no room: then all of it is stem.
+  if (room < 4) return conflictName({ name: name.replaceAll('.', '_'), device, date, sha256, attempt })
+  const points = Array.from(stem)
+  while (byteLength(points.join('')) > room) points.pop()
+  return `${points.join('')}${mark}`
+}
+
+/** Whether a file has the name of a conflict copy. */
+export const isCopyName = (path: string): boolean =>
+  /\(conflict [^/]+ \d{4}-\d\d-\d\d [0-9a-f]{8}( \d+)?\)[^/]*$/.test(path)

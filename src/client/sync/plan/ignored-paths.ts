@@ -1,0 +1,50 @@
+import type { Op } from './plan-builder.ts'
+import { isMove } from './move-operations.ts'
+import { foldersOver, IGNORE_FILE } from './paths.ts'
+import {
+  nameOf,
+  parentOf,
+  ROOT,
+  type BaseTree,
+  type Ignored,
+  type LocalNode,
+  type RemoteNode,
+  type Tree,
+} from './tree.ts'
+
+/**
+ * Takes what one side ignores out of the other too: a rule for folders may ignore a folder on one side and not the file of the same
+ * name on the other. Returns the keys that base has to forget, so that nothing is deleted because it came to be ignored.
+ */
+export function removeIgnored(base: BaseTree, local: Tree<LocalNode>, remote: Tree<RemoteNode>): string[] {
+  removeFrom(local, remote.ignored)
+  removeFrom(remote, local.ignored)
+  if (local.ignored.size + remote.ignored.size === 0) return []
+  return [...base.keys()].filter((key) => isIgnored(key, local.ignored) || isIgnored(key, remote.ignored))
+}
+
+function removeFrom(tree: Tree<{ path: string }>, ignored: ReadonlyMap<string, Ignored>): void {
+  if (ignored.size === 0) return
+  for (const key of ignored.keys()) if (tree.nodes.has(key)) tree.occupied.add(parentOf(key))
+  for (const key of tree.nodes.keys()) if (isIgnored(key, ignored)) tree.nodes.delete(key)
+}
+
+function isIgnored(key: string, ignored: ReadonlyMap<string, Ignored>): boolean {
+  for (let at = key; at !== ROOT; at = parentOf(at)) if (ignored.has(at)) return true
+  return false
+}
+
+/** What brings a file of rules here, replaces it or takes it away. */
+const CHANGES_HERE = new Set<Op['op']>(['download', 'set-aside', 'remove-local'])
+
+/**
+ * The part of a plan that changes the rules of this side, if there is one: it is done first, and what is ignored then is not part of
+ * the plan after it.
+ */
+export function rulesFirst(ops: readonly Op[]): Op[] | undefined {
+  const rules = ops.filter(({ op, here }) => CHANGES_HERE.has(op) && nameOf(here) === IGNORE_FILE)
+  if (rules.length === 0) return undefined
+  const over = new Set(rules.flatMap(({ key }) => foldersOver(key)))
+  const makesWay = (op: Op): boolean => ['make-local', 'record'].includes(op.op) && over.has(op.key)
+  return ops.filter((op) => isMove(op) || rules.includes(op) || makesWay(op))
+}

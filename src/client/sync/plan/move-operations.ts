@@ -1,0 +1,186 @@
+import type { MoveCandidate } from './rename-candidates.ts'
+import { speller, type Op, type OpOf, type Place, type PlanInput } from './plan-builder.ts'
+import type { SideTree } from './rename-matches.ts'
+import { remoteName } from './paths.ts'
+import { remapMap, remapTree, type PathRemap } from './path-remap.ts'
+import { childOf, nameOf, parentOf, ROOT, type Identity, isWithin } from './tree.ts'
+
+// Moves as operations, and what each does to the trees that a plan is made from.
+
+export type MoveOp = OpOf<'move-base'> | OpOf<'move-local'> | OpOf<'move-remote'>
+
+export const isMove = (op: Op): op is MoveOp => op.op.startsWith('move-')
+
+/** Whether a move can share a request: it happens on the server and is not part of a cycle. */
+export const isBatchable = (op: MoveOp): op is OpOf<'move-remote'> => op.op === 'move-remote' && op.cycle === undefined
+
+/** Divides moves, in their order, into those that can share requests and those that cannot. */
+export function splitByBatchable(ops: readonly MoveOp[]): MoveOp[][] {
+  const stretches: MoveOp[][] = []
+  for (const op of ops) {
+    const last = stretches.at(-1)
+    if (last && isBatchable(last[0]!) === isBatchable(op)) last.push(op)
+    else stretches.push([op])
+  }
+  return stretches
+}
+
+/** A move in order, with the number of its cycle if it is part of one. */
+export interface OrderedMove {
+  move: MoveCandidate
+  cycle: number | undefined
+}
+
+/** How paths are spelled on both sides at a moment. */
+function spelling({ base, local, remote }: PlanInput) {
+  const here = speller(local.nodes, remote.nodes, base)
+  const there = speller(remote.nodes, local.nodes, base, remoteName)
+  return {
+    place: (key: string): Place => ({ key, here: here(key), there: there(key) }),
+    /** Where something of one name goes, whatever is called so there now. */
+    placeFor: (key: string, name: string): Place => {
+      const over = parentOf(key)
+      return { key, here: childOf(here(over), name), there: childOf(there(over), remoteName(name)) }
+    },
+  }
+}
+
+/** The operation by which the server follows a local move; `movedThere` is what the server moved itself. */
+export function moveOnServer(
+  trees: PlanInput,
+  turn: OrderedMove,
+  movedThere: ReadonlySet<string>,
+): OpOf<'move-remote'> {
+  const { place, placeFor } = spelling(trees)
+  const { from, to, kind } = turn.move
+  const { path } = trees.local.nodes.get(to)!
+  const before = trees.base.get(from)
+  return {
+    op: 'move-remote',
+    reason: 'moved_here',
+    ...placeFor(to, nameOf(path)),
+    here: path,
+    from: place(from),
+    kind,
+    id: idOf(trees, to),
+    sha256: before?.kind === 'file' ? before.sha256 : undefined,
+    files: filesIn(trees, from),
+    kept: deletedIn(trees, trees.remote, turn.move, movedThere),
+    cycle: turn.cycle,
+  }
+}
+
+/** The operation by which the folder follows a move on the server; `movedHere` is what was moved locally. */
+export function moveLocally(trees: PlanInput, turn: OrderedMove, movedHere: ReadonlySet<string>): OpOf<'move-local'> {
+  const { place, placeFor } = spelling(trees)
+  const { from, to, kind } = turn.move
+  const { path } = trees.remote.nodes.get(to)!
+  return {
+    op: 'move-local',
+    reason: 'moved_there',
+    ...placeFor(to, nameOf(path)),
+    there: path,
+    from: place(from),
+    kind,
+    id: idOf(trees, from),
+    files: filesIn(trees, from),
+    kept: deletedIn(trees, trees.local, turn.move, movedHere),
+    cycle: turn.cycle,
+    undo: false,
+  }
+}
+
+/** Undoes a local move. */
+export function undoLocalMove(trees: PlanInput, { from, to, kind }: MoveCandidate): OpOf<'move-local'> {
+  const { place } = spelling(trees)
+  return {
+    op: 'move-local',
+    reason: 'moved_apart',
+    ...place(from),
+    from: place(to),
+    kind,
+    id: idOf(trees, to),
+    files: filesIn(trees, from),
+    kept: [],
+    cycle: undefined,
+    undo: true,
+  }
+}
+
+/** Records a move that both sides made. */
+export function recordMove(trees: PlanInput, { from, to, kind }: MoveCandidate): OpOf<'move-base'> {
+  const { place } = spelling(trees)
+  return { op: 'move-base', ...place(to), from: place(from), kind }
+}
+
+function filesIn({ base }: PlanInput, folder: string): number {
+  let count = 0
+  for (const [key, { kind }] of base) if (kind === 'file' && isWithin(key, folder)) count += 1
+  return count
+}
+
+/** Files of a folder that the side that follows has no more, while the one that moved it has them as they were. */
+function deletedIn(
+  { base, local, remote }: PlanInput,
+  other: SideTree,
+  move: MoveCandidate,
+  moved: ReadonlySet<string>,
+): string[] {
+  const { from, to, kind } = move
+  if (kind === 'file') return []
+  const own: SideTree = other === local ? remote : local
+  const deleted: string[] = []
+  for (const [key, before] of base) {
+    if (before.kind !== 'file' || !isWithin(key, from) || other.nodes.has(key) || moved.has(key)) continue
+    const place = to + key.slice(from.length)
+    const now = own.nodes.get(place)
+    if (now?.kind === 'file' && now.sha256 === before.sha256) deleted.push(place)
+  }
+  return deleted.sort()
+}
+
+function idOf({ local }: PlanInput, key: string): Identity | undefined {
+  const node = local.nodes.get(key)
+  return node?.kind === 'file' ? node.id : undefined
+}
+
+/** Applies planned moves to the trees: to the side that makes them, and to base. */
+export function applyMoves(trees: PlanInput, planned: readonly MoveOp[]): void {
+  const pick = (which: (op: MoveOp) => boolean, path: (op: MoveOp) => string): PathRemap =>
+    new Map(planned.filter(which).map((op) => [op.from.key, { to: op.key, path: path(op) }]))
+  const there = (op: MoveOp): string => op.there
+  const { base, local, remote } = trees
+  remapTree(
+    remote,
+    pick(({ op }) => op === 'move-remote', there),
+  )
+  remapTree(
+    local,
+    pick(
+      ({ op }) => op === 'move-local',
+      ({ here }) => here,
+    ),
+  )
+  remapMap(
+    base,
+    pick((op) => !isUndo(op), there),
+  )
+  for (const op of planned) {
+    makeFoldersAbove(trees, op)
+    if (op.op !== 'move-base') for (const key of op.kept) base.delete(key)
+  }
+}
+
+const isUndo = (op: MoveOp): boolean => op.op === 'move-local' && op.undo
+
+/** A move makes the folders over its target that are missing. */
+function makeFoldersAbove(trees: PlanInput, op: MoveOp): void {
+  const { place } = spelling(trees)
+  const { base, local, remote } = trees
+  for (let at = parentOf(op.key); at !== ROOT; at = parentOf(at)) {
+    const { here, there } = place(at)
+    if (op.op === 'move-local' && !local.nodes.has(at)) local.nodes.set(at, { kind: 'dir', path: here })
+    if (op.op === 'move-remote' && !remote.nodes.has(at)) remote.nodes.set(at, { kind: 'dir', path: there })
+    if (!isUndo(op) && !base.has(at)) base.set(at, { kind: 'dir', path: there })
+  }
+}

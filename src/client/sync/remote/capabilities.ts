@@ -1,0 +1,79 @@
+import { DOWNLOAD_BATCH, FILES_BATCH, UPLOAD_BATCH } from '../../../contract/limits.ts'
+import { isFault } from '../../../contract/errors.ts'
+import { Unreachable } from '../../errors.ts'
+import type { Features } from '../../account-identity.ts'
+
+/**
+ * What a server announced beyond the bare interface. What turns out not to be so is withdrawn for the rest of a run, and
+ * everything goes the plain way.
+ */
+export interface Capabilities {
+  upload_batch: { entries: number; bytes: number } | undefined
+  download_batch: { entries: number } | undefined
+  /** `ifEmpty`: a deletion may ask that the folder is empty. */
+  files_batch: { operations: number; ifEmpty: boolean } | undefined
+  /** A download may begin in the middle. */
+  range: boolean
+  /** The change feed covers files. */
+  feed: boolean
+  /** Whether a batch ended in an error of the server once: the next one like that withdraws the offer. */
+  failedOnce: boolean
+}
+
+/** The smallest archive worth sending, in bytes: proxies often take no more than a megabyte. */
+const LEAST_BYTES = 900 * 1024
+
+/** Reads what was announced; limits that make no sense count as no offer, and ours are never exceeded. */
+export function readCapabilities(features: Features): Capabilities {
+  const limit = (feature: string, name: string, most: number): number => {
+    const announced = features[feature]
+    if (announced === true) return most
+    const value = (announced as Record<string, unknown> | null | undefined)?.[name]
+    return Number.isSafeInteger(value) ? Math.min(value as number, most) : 0
+  }
+  const entries = limit('upload_batch', 'max_entries', UPLOAD_BATCH.max_entries)
+  const bytes = limit('upload_batch', 'max_bytes', UPLOAD_BATCH.max_bytes)
+  const down = limit('download_batch', 'max_entries', DOWNLOAD_BATCH.max_entries)
+  const operations = limit('files_batch', 'max_operations', FILES_BATCH.max_operations)
+  const ifEmpty = (features['files_batch'] as Record<string, unknown> | null | undefined)?.['if_empty'] === true
+  return {
+    upload_batch: entries > 1 && bytes >= LEAST_BYTES ? { entries, bytes } : undefined,
+    download_batch: down > 1 ? { entries: down } : undefined,
+    files_batch: operations > 1 ? { operations, ifEmpty } : undefined,
+    range: features['download_range'] === true,
+    feed: features['files_feed'] === true,
+    failedOnce: false,
+  }
+}
+
+/** Statuses that say that there is no such thing at this address, or that it is not understood. */
+const NOT_HERE = new Set([400, 404, 405, 415, 501])
+/** A web page of a proxy that lets such a request not through. */
+const HELD_UP = new Set([...NOT_HERE, 403, 406])
+
+type Batch = 'upload_batch' | 'download_batch' | 'files_batch'
+
+/**
+ * What an error of a whole batch means for what was in it: it goes on its own, because the offer does not hold and is
+ * withdrawn, or is tried again. Undefined when it has nothing to do with batches.
+ */
+export function fallback(capabilities: Capabilities, batch: Batch, error: unknown): 'alone' | 'again' | undefined {
+  if (isFault(error, 'internal') && !capabilities.failedOnce) {
+    capabilities.failedOnce = true
+    return 'again'
+  }
+  if (
+    isFault(error, 'too_large') &&
+    batch === 'upload_batch' &&
+    (capabilities.upload_batch?.bytes ?? 0) > LEAST_BYTES
+  ) {
+    capabilities.upload_batch!.bytes = LEAST_BYTES
+    return 'again'
+  }
+  const absent = isFault(error)
+    ? NOT_HERE.has(error.status) || ['internal', 'too_large'].includes(error.code)
+    : error instanceof Unreachable && error.status !== undefined && HELD_UP.has(error.status)
+  if (!absent) return undefined
+  capabilities[batch] = undefined
+  return 'alone'
+}

@@ -1,0 +1,89 @@
+import { knownTime } from '../../times.ts'
+import type { Listed } from './manifest.ts'
+import type { FeedNode, FeedPage } from '../state/remote-memory.ts'
+import { childOf, isCount, ROOT } from '../plan/tree.ts'
+import { isSafePath, nameProblem } from '../../path-rules.ts'
+
+/** The table of the account's files in the feed. */
+export const FILES = 'svc_files'
+
+/** The change feed is invalid: the manifest is requested instead. */
+export class InvalidResponse extends Error {
+  override name = 'Unsound'
+}
+
+const isId = (value: unknown): value is number => isCount(value) && value > 0
+
+/** A row of `svc_files` with everything in it checked. Throws `InvalidResponse`. */
+export function toNode(row: unknown): FeedNode {
+  const { id, parent_id: parent = null, name, type, size, sha256, mtime } = (row ?? {}) as Record<string, unknown>
+  const named = isId(id) && (parent === null || isId(parent)) && typeof name === 'string' && !nameProblem(name)
+  if (!named || id === parent) throw new InvalidResponse(`row ${String(id)}`)
+  if (type === 'directory') return { id, parent, name, sha256: null, size: 0, mtime: 0 }
+  const sound = type === 'file' && isCount(size) && typeof sha256 === 'string'
+  if (!sound || !/^[0-9a-f]{64}$/.test(sha256)) throw new InvalidResponse(`row ${id}`)
+  return { id, parent, name, sha256, size, mtime: knownTime(mtime) ?? 0 }
+}
+
+/**
+ * A page of `delta`, taken apart and checked; `files` tells whether anything in it is about files. What the feed told of them up to
+ * `known` is left out. Throws `InvalidResponse`.
+ */
+export function readPage(
+  document: Record<string, unknown>,
+  after: number,
+  known = after,
+): FeedPage & { more: boolean; files: boolean; epoch: unknown; server_id: unknown } {
+  const { changes, cursor, has_more: more, epoch, server_id } = document
+  if (!Array.isArray(changes) || !isCount(cursor) || typeof more !== 'boolean') throw new InvalidResponse('page')
+  if (cursor < after || (more && cursor === after)) throw new InvalidResponse('cursor')
+  // Of each row its last word; in a page it stands once, but nothing depends on it.
+  const last = new Map<number, FeedNode | undefined>()
+  for (const change of changes as unknown[]) {
+    const { table, operation, data, cursor: at } = (change ?? {}) as Record<string, unknown>
+    if (table !== FILES || (known > after && isCount(at) && at <= known)) continue
+    if (operation === 'DELETE') {
+      const id = (data as { id?: unknown } | null)?.id
+      if (!isId(id)) throw new InvalidResponse('deletion')
+      last.set(id, undefined)
+    } else if (operation === 'INSERT' || operation === 'UPDATE') {
+      const node = toNode(data)
+      last.set(node.id, node)
+    } else throw new InvalidResponse('operation')
+  }
+  const put = [...last.values()].filter((node) => node !== undefined)
+  const gone = [...last].flatMap(([id, node]) => (node ? [] : [id]))
+  return { put, gone, cursor, more, files: last.size > 0, epoch, server_id }
+}
+
+/**
+ * The nodes with their paths, parents first. Throws `InvalidResponse` unless every node hangs on the root through folders alone, with a
+ * path of its own that may be joined to the root of a folder.
+ */
+export function toListing(nodes: Iterable<FeedNode>): Listed[] {
+  const children = new Map<number | null, FeedNode[]>()
+  let count = 0
+  for (const node of nodes) {
+    count += 1
+    const siblings = children.get(node.parent)
+    if (siblings) siblings.push(node)
+    else children.set(node.parent, [node])
+  }
+  const listed: Listed[] = []
+  const waiting: { id: number | null; path: string }[] = [{ id: null, path: ROOT }]
+  for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
+    const names = new Set<string>()
+    for (const { id, name, sha256, size, mtime } of children.get(folder.id) ?? []) {
+      const path = childOf(folder.path, name)
+      if (names.has(name) || !isSafePath(path)) throw new InvalidResponse(path)
+      names.add(name)
+      if (sha256 === null) {
+        listed.push({ kind: 'dir', path })
+        waiting.push({ id, path })
+      } else listed.push({ kind: 'file', path, sha256, size, mtime })
+    }
+  }
+  // The rest is without a parent, in a file, or in a circle.
+  if (listed.length !== count) throw new InvalidResponse('parent')
+  return listed
+}

@@ -1,0 +1,266 @@
+import { makeFolder } from '../../../host/make-folder.ts'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { basename, dirname, join, parse, relative, resolve } from 'node:path'
+import { randomHex } from '../../../base/random.ts'
+import { writeDurably } from '../../../host/durable.ts'
+import { OWN_FOLDER } from '../plan/paths.ts'
+import { Refused } from '../../refused.ts'
+import { NoRoot } from '../sync-errors.ts'
+import type { AccountIdentity } from '../../account-identity.ts'
+
+/** What a synchronised folder says of itself, in `.svc/root.json`. */
+export interface Marker extends AccountIdentity {
+  root_id: string
+}
+
+/**
+ * What is remembered of a folder outside of it. Only where both agree the folder is what it was: an empty mount point has no
+ * marker, and a disk of somebody else's has another one (syncthing#1496, mutagen#275).
+ */
+export interface Registered extends Marker {
+  path: string
+  url: string
+  username: string
+  device_name: string
+  /** A run has come to its end here: from then on a missing state is one that was lost. */
+  synced?: true
+}
+
+export interface Root {
+  path: string
+  registered: Registered
+}
+
+const markerFile = (path: string): string => join(path, OWN_FOLDER, 'root.json')
+
+/** A file of the engine inside a root. */
+export const ownFile = (root: string, ...names: string[]): string => join(root, OWN_FOLDER, ...names)
+
+const rootsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'roots')
+
+const registryFile = (stateFolder: string, rootId: string): string => join(rootsFolder(stateFolder), `${rootId}.json`)
+
+/** Whether `path` is `folder` or lies in it. */
+const isWithin = (path: string, folder: string): boolean => {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !/^\.\.[/\\]/.test(way) && !parse(way).root)
+}
+
+/** Every folder that this user synchronises from this machine. */
+export async function listRoots(stateFolder: string): Promise<Registered[]> {
+  const names = await readdir(rootsFolder(stateFolder)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const ids = names.filter((name) => /^[0-9a-f]{32}\.json$/.test(name)).map((name) => name.slice(0, -5))
+  const known = await Promise.all(ids.sort().map((id) => readRegistered(stateFolder, id)))
+  return known.filter((each) => each !== undefined)
+}
+
+const readRegistered = async (stateFolder: string, rootId: string): Promise<Registered | undefined> => {
+  const value = await readJsonFile(registryFile(stateFolder, rootId))
+  const { path, url, username, device_name } = (value ?? {}) as Record<string, unknown>
+  const texts = [path, url, username, device_name].every((text) => typeof text === 'string')
+  return texts && isMarker(value) && value.root_id === rootId ? (value as Registered) : undefined
+}
+
+function isMarker(value: unknown): value is Marker {
+  const { root_id, server_id, user_id } = (value ?? {}) as Record<string, unknown>
+  return (
+    typeof root_id === 'string' &&
+    /^[0-9a-f]{32}$/.test(root_id) &&
+    typeof server_id === 'string' &&
+    Number.isInteger(user_id)
+  )
+}
+
+/** The JSON in a file; undefined when there is no such file, null when it holds none. */
+async function readJsonFile(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+const write = (file: string, value: unknown): Promise<void> =>
+  writeDurably(file, `${JSON.stringify(value, null, 2)}\n`, 0o600)
+
+async function register(stateFolder: string, registered: Registered): Promise<void> {
+  await makeFolder(rootsFolder(stateFolder), 0o700)
+  await write(registryFile(stateFolder, registered.root_id), registered)
+}
+
+/** The folder to synchronise: the one named, the one around `cwd`, or the only one there is. Throws `NoRoot` and `Refused`. */
+export async function findRoot(named: string | undefined, cwd: string, stateFolder: string): Promise<string> {
+  const roots = await listRoots(stateFolder)
+  const start = resolve(cwd, named ?? '.')
+  const above = nearestMarked(start)
+  if (above !== undefined && (named === undefined || above === start)) return realpathSync(above)
+  const lost = roots.find(({ path }) => isWithin(start, path))
+  if (lost && (named === undefined || lost.path === start)) throw gone(lost.path)
+  if (above !== undefined) throw new NoRoot(`${start} lies in the synchronised folder ${above}: run svc sync ${above}`)
+  if (named !== undefined) throw new NoRoot(`${start} is not a synchronised folder: run svc sync init ${named}`)
+  const present = roots.filter(({ path }) => existsSync(path))
+  const [only, ...others] = present.length > 0 ? present : roots
+  if (!only) throw new NoRoot('No folder is synchronised yet: run svc sync init DIR')
+  if (others.length > 0) {
+    throw new NoRoot(
+      `Several folders are synchronised: name one of ${[only, ...others].map(({ path }) => path).join(', ')}.`,
+      2,
+    )
+  }
+  if (!existsSync(markerFile(only.path))) throw gone(only.path)
+  return realpathSync(only.path)
+}
+
+/** The folders named, or all that are kept in step with an account. Throws `NoRoot` and `Refused`. */
+export async function findRoots(
+  named: readonly string[],
+  cwd: string,
+  stateFolder: string,
+  { url, username }: Pick<Registered, 'url' | 'username'>,
+): Promise<string[]> {
+  if (named.length > 0) {
+    return [...new Set(await Promise.all(named.map((each) => findRoot(each, cwd, stateFolder))))]
+  }
+  const own = (await listRoots(stateFolder)).filter((each) => each.url === url && each.username === username)
+  return own.length > 0 ? own.map(({ path }) => path) : [await findRoot(undefined, cwd, stateFolder)]
+}
+
+const gone = (path: string): Refused =>
+  new Refused(
+    'gone',
+    `${path} is not there as it was: ${markerFile(path)} is missing. Is a disk not mounted, or was the folder replaced? Nothing is deleted because of it. If this is the folder, run svc sync init ${path} --adopt`,
+  )
+
+/** The nearest folder, from `path` upwards, that is marked as synchronised. */
+function nearestMarked(path: string): string | undefined {
+  for (let at = path; ; at = dirname(at)) {
+    if (existsSync(markerFile(at))) return at
+    if (dirname(at) === at) return undefined
+  }
+}
+
+const adoptIt = (path: string): string =>
+  `If it is yours all the same, run svc sync init ${path} --adopt: both sides are compared anew, and nothing is deleted.`
+
+/** Opens a root after making sure that it is the one that is remembered. Throws `Refused`, having changed nothing. */
+export async function openRoot(path: string, stateFolder: string): Promise<Root> {
+  const marker = await readJsonFile(markerFile(path))
+  if (marker === undefined) throw gone(path)
+  if (!isMarker(marker)) throw new Refused('not_ours', `${markerFile(path)} is damaged. ${adoptIt(path)}`)
+  const registered = await readRegistered(stateFolder, marker.root_id)
+  if (!registered)
+    throw new Refused('not_ours', `${path} was not set up on this machine by this user. ${adoptIt(path)}`)
+  if (registered.server_id !== marker.server_id || registered.user_id !== marker.user_id) {
+    throw new Refused(
+      'not_ours',
+      `${path} is marked for another account than the one it was set up for. ${adoptIt(path)}`,
+    )
+  }
+  const around = dirname(path) === path ? undefined : nearestMarked(dirname(path))
+  if (around !== undefined) throw nested(path, around)
+  if (registered.path === path) return { path, registered }
+  const other = await readJsonFile(markerFile(registered.path))
+  if (isMarker(other) && other.root_id === marker.root_id) {
+    throw new Refused(
+      'copied',
+      `${path} is a copy of ${registered.path}, which is synchronised already. ${adoptIt(path)}`,
+    )
+  }
+  return { path, registered: { ...registered, path } }
+}
+
+/**
+ * Makes a check that the folder is still the one that was opened: a disk that goes away while a run is at work would
+ * look like a user who deletes everything.
+ */
+export function makeGuard({ path, registered }: Root): () => void {
+  const { dev, ino } = statSync(path)
+  return () => {
+    const now = statSync(path, { throwIfNoEntry: false })
+    if (now?.dev !== dev || now.ino !== ino || !existsSync(markerFile(path))) throw gone(path)
+    const marker: unknown = JSON.parse(readFileSync(markerFile(path), 'utf8'))
+    if (!isMarker(marker) || marker.root_id !== registered.root_id) throw gone(path)
+  }
+}
+
+/** Remembers after a run where the root is now, and that there was one. */
+export async function rememberRun({ path, registered }: Root, stateFolder: string): Promise<void> {
+  const known = await readRegistered(stateFolder, registered.root_id)
+  if (known?.path !== path || !known.synced) await register(stateFolder, { ...registered, path, synced: true })
+}
+
+const nested = (path: string, around: string): Refused =>
+  new Refused(
+    'nested',
+    `${path} lies in ${around}, which is synchronised already: one folder cannot be synchronised within another.`,
+  )
+
+export interface InitOptions {
+  path: string
+  stateFolder: string
+  owner: AccountIdentity
+  url: string
+  username: string
+  device_name: string
+  /** Takes a folder over that is marked but not, or not rightly, remembered. */
+  adopt: boolean
+  /** Files that must not be synchronised, for example the tokens of this program. */
+  secrets: readonly string[]
+}
+
+/** Makes a folder (created when missing) a synchronised one; false when it was one already. Throws `Refused`. */
+export async function initRoot(options: InitOptions): Promise<{ path: string; created: boolean }> {
+  const { stateFolder, owner, url, username, device_name, adopt } = options
+  const path = realPathOf(resolve(options.path))
+  if (existsSync(path) && !statSync(path).isDirectory()) throw new NoRoot(`${path} is not a folder.`)
+  await refusePlace(path, options)
+
+  const marker = await readJsonFile(markerFile(path))
+  const known = isMarker(marker) ? await readRegistered(stateFolder, marker.root_id) : undefined
+  if (isMarker(marker) && (marker.server_id !== owner.server_id || marker.user_id !== owner.user_id)) {
+    const whose = known ? ` (${known.username} at ${known.url})` : ''
+    throw new Refused(
+      'other_account',
+      `${path} holds the files of another account${whose}. To give it to this one, remove ${join(path, OWN_FOLDER)} first.`,
+    )
+  }
+  if (known?.path === path && !adopt) return { path, created: false }
+  if (marker !== undefined && !adopt)
+    throw new Refused('not_ours', `${path} was set up before, elsewhere. ${adoptIt(path)}`)
+
+  const root_id = randomHex(16)
+  await makeFolder(ownFile(path), 0o700)
+  // The old state belongs to the old mark; a run that finds it moves it aside by itself.
+  await register(stateFolder, { root_id, ...owner, path, url, username, device_name })
+  await write(markerFile(path), { root_id, ...owner })
+  for (const old of await listRoots(stateFolder)) {
+    if (old.path === path && old.root_id !== root_id) await rm(registryFile(stateFolder, old.root_id))
+  }
+  return { path, created: true }
+}
+
+/** The path without links, also of a folder that is still to be made. */
+const realPathOf = (path: string): string =>
+  existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path))
+
+async function refusePlace(path: string, { stateFolder, secrets }: InitOptions): Promise<void> {
+  if (dirname(path) === path) throw new Refused('nested', `${path} is a whole file system: choose a folder in it.`)
+  const around = nearestMarked(dirname(path))
+  if (around !== undefined) throw nested(path, around)
+  for (const root of await listRoots(stateFolder)) {
+    if (root.path === path) continue
+    if (isWithin(root.path, path) && existsSync(markerFile(root.path))) throw nested(root.path, path)
+  }
+  const secret = [rootsFolder(stateFolder), ...secrets].find((each) => isWithin(each, path))
+  if (secret)
+    throw new Refused(
+      'not_ours',
+      `${path} holds ${secret}, where this program keeps its own secrets and state: choose another folder.`,
+    )
+}

@@ -1,0 +1,46 @@
+import type { AnyAction } from './contract.ts'
+import { errors, type ErrorCode } from './errors.ts'
+import { limits, LIMIT_WINDOW } from './limits.ts'
+
+// Who may call an action, how often, and what can refuse it: what its documentation says beside its parameters and answer.
+
+/** Whether an action takes browser sessions. */
+export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.session === true
+
+/** Whether an action takes device tokens. */
+export const takesDevice = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.device === true
+
+/** Whether an action needs the CSRF token when it is called in a session. */
+export const needsToken = (action: AnyAction): boolean => action.method === 'POST' && takesSession(action)
+
+/** The credentials of an action in words. */
+export function describeAuth(action: AnyAction): string {
+  const { auth, sameOrigin } = action
+  if (auth === 'anyone') return sameOrigin ? 'none, but not from pages of other sites' : 'none'
+  const session = needsToken(action) ? 'session with `X-CSRF-Token`' : 'session'
+  const kinds = [takesDevice(action) && 'device token', takesSession(action) && session].filter(Boolean).join(' or ')
+  return auth.admin ? `${kinds}, administrators only` : kinds
+}
+
+/** The rate limit of an action in words. */
+export const describeLimit = ({ limit, cost }: AnyAction): string =>
+  limit === 'none'
+    ? 'none'
+    : `${limits[limit]} requests in ${LIMIT_WINDOW} seconds (\`limits.${limit}\`)${
+        cost === undefined ? '' : `; each costs ${cost} of the account's ${limits.cost} (\`limits.cost\`)`
+      }`
+
+/** Codes with which an action can fail: those that every action can answer, and its own. */
+export function errorsOf(action: AnyAction): ErrorCode[] {
+  const general: ErrorCode[] = ['bad_request', 'misdirected_request', 'busy', 'internal']
+  if (action.auth !== 'anyone') general.push('unauthorized')
+  if (action.auth !== 'anyone' && action.auth.admin) general.push('forbidden')
+  if (takesSession(action)) general.push('2fa_required')
+  if (takesSession(action) || action.sameOrigin) general.push('csrf')
+  if (action.limit !== 'none') general.push('rate_limited')
+  if (!action.openIn?.includes('maintenance')) general.push('maintenance')
+  if (!action.openIn?.includes('setup')) general.push('setup_required')
+  if (action.method === 'POST' && action.sends !== 'bytes') general.push('unsupported_media_type', 'too_large')
+  if (action.method === 'POST') general.push('disk_full')
+  return [...new Set([...general, ...action.errors])].sort((a, b) => errors[a][0] - errors[b][0])
+}

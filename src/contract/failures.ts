@@ -1,0 +1,40 @@
+import { Type, type TObject, type TProperties } from 'typebox'
+import type { ErrorCode } from './errors.ts'
+import { FileState, Timestamp } from './shapes.ts'
+
+/** What failures of a code say beside it. */
+const fieldsOf: { [code in ErrorCode]?: TProperties } = {
+  bad_request: {
+    details: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+        description: 'The parameters that are not valid, and why.',
+      }),
+    ),
+  },
+  conflict: {
+    current: Type.Optional(Type.Integer({ minimum: 0, description: 'The newest version of a component.' })),
+  },
+  precondition_failed: {
+    current: Type.Union([FileState, Type.Null()], { description: 'What the file is; null when there is none.' }),
+  },
+  range_not_satisfiable: { size: Type.Integer({ minimum: 0, description: 'Bytes of the file.' }) },
+  internal: {
+    request_id: Type.Optional(Type.String({ description: 'Finds the entry in the log of the server.' })),
+  },
+  maintenance: {
+    message: Type.String({ description: 'What the administrator says about it.' }),
+    until: Type.Union([Timestamp, Type.Null()], { description: 'When it ends; null when that is not known.' }),
+    read_only: Type.Optional(Type.Literal(true, { description: 'Only changes are refused.' })),
+  },
+}
+
+/** The body of a failure with this code; some actions add fields to all of theirs. */
+export const failureSchema = (code: ErrorCode, more: TProperties = {}): TObject =>
+  Type.Object({
+    ok: Type.Literal(false),
+    success: Type.Literal(false),
+    error: Type.String({ description: 'For people.' }),
+    code: Type.Literal(code),
+    ...fieldsOf[code],
+    ...more,
+  })

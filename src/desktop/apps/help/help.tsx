@@ -1,0 +1,83 @@
+import { useSignal, useSignalEffect } from '@preact/signals'
+import { ArrowLeft } from 'lucide'
+import { isTopic, topics, type Topic } from '../../../base/topics.ts'
+import { bridge } from '../../kit/bridge.ts'
+import { IconButton } from '../../kit/button.tsx'
+import { useLoaded } from '../../kit/loaded.ts'
+import { Markdown } from '../../kit/markdown.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { Loading } from '../../kit/states.tsx'
+import { common } from '../../kit/words.ts'
+import { pageOf } from './pages.ts'
+import { topicNames, words } from './words.ts'
+
+const names = Object.keys(topics) as Topic[]
+
+function Page({ topic, onFollow }: { topic: Topic; onFollow: (topic: Topic) => void }) {
+  const { value } = useLoaded(() => pageOf(topic))
+  if (value === undefined) return <Loading />
+  const follow = (event: MouseEvent): void => {
+    const link = (event.target as Element).closest('a[href^="#"]')
+    if (!link) return
+    event.preventDefault()
+    const wanted = link.getAttribute('href')!.slice(1)
+    if (isTopic(wanted)) onFollow(wanted)
+  }
+  return (
+    // The links in the page are reached by keys themselves; what is heard here is their click.
+    <article class="page help-page" lang="en" tabIndex={0} onClick={follow}>
+      <Markdown text={value} wrap />
+    </article>
+  )
+}
+
+/** The app: a list of pages, and the one that is open. */
+export function Help() {
+  const open = useSignal<Topic | undefined>('getting-started')
+  useSignalEffect(() => {
+    const wanted = bridge.path.value.slice(1)
+    if (isTopic(wanted)) open.value = wanted
+  })
+  const topic = open.value
+  return (
+    <>
+      <h1 class="unseen">{words('help')}</h1>
+      <Split
+        label={words('help')}
+        shows={topic ? 'main' : 'side'}
+        side={
+          <ul class="side-pages">
+            {names.map((name) => (
+              <li key={name}>
+                <button
+                  type="button"
+                  aria-current={name === topic ? 'page' : undefined}
+                  onClick={() => void (open.value = name)}
+                >
+                  {topicNames(name)}
+                </button>
+              </li>
+            ))}
+          </ul>
+        }
+        main={
+          topic && (
+            <>
+              <Toolbar label={topicNames(topic)}>
+                <IconButton
+                  icon={ArrowLeft}
+                  class="only-narrow"
+                  label={common('back')}
+                  onClick={() => void (open.value = undefined)}
+                />
+                <h2>{topicNames(topic)}</h2>
+                <span class="help-note">{words('english')}</span>
+              </Toolbar>
+              <Page key={topic} topic={topic} onFollow={(one) => void (open.value = one)} />
+            </>
+          )
+        }
+      />
+    </>
+  )
+}

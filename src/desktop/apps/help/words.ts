@@ -1,0 +1,41 @@
+import { catalogue } from '../../kit/language.ts'
+
+export const words = catalogue(
+  { help: 'Help', english: '' },
+  { help: 'Hilfe', english: 'Diese Seiten gibt es auf Englisch.' },
+)
+
+export const topicNames = catalogue(
+  {
+    'getting-started': 'Getting started',
+    synchronisation: 'Synchronising folders',
+    'team-chat': 'Team chat',
+    assistant: 'Assistant',
+    administration: 'Administration',
+    security: 'Security',
+    'backup-and-restore': 'Backups',
+    'disk-space': 'Disk space',
+    'several-machines': 'Several machines',
+    'http-api': 'HTTP API',
+    'desktop-apps': 'Apps and components',
+    'seed-format': 'Seeds',
+    'archive-format': 'Account archives',
+    performance: 'Performance',
+  },
+  {
+    'getting-started': 'Erste Schritte',
+    synchronisation: 'Ordner synchronisieren',
+    'team-chat': 'Team-Chat',
+    assistant: 'Assistent',
+    administration: 'Verwaltung',
+    security: 'Sicherheit',
+    'backup-and-restore': 'Datensicherung',
+    'disk-space': 'Speicherplatz',
+    'several-machines': 'Mehrere Rechner',
+    'http-api': 'HTTP-API',
+    'desktop-apps': 'Apps und Bausteine',
+    'seed-format': 'Seed-Dateien',
+    'archive-format': 'Kontoarchive',
+    performance: 'Leistung',
+  },
+)

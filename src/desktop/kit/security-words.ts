@@ -1,0 +1,50 @@
+import type { AnswerOf } from '../wire/actions.ts'
+import { catalogue } from './language.ts'
+
+export type SecurityEvent = AnswerOf<'accountSettings.security_events'>['events'][number]
+
+const words = catalogue(
+  {
+    'user.password': 'Password changed',
+    '2fa.enabled': 'Second factor turned on',
+    '2fa.disabled': 'Second factor turned off',
+    '2fa.reset': 'Second factor reset',
+    '2fa.codes_regenerated': 'New backup codes created',
+    '2fa.backup_code_used': 'Signed in with a backup code',
+    '2fa.bypass_made': 'One-time code issued for signing in',
+    '2fa.bypass_used': 'Signed in with a one-time code from an administrator',
+    '2fa.locked': 'Second factor locked after wrong codes',
+    'login.locked': 'Account locked after wrong passwords',
+    'token.issued': 'New device signed in',
+    'token.minted': 'Device token created',
+    administrator: 'by an administrator',
+    stranger: 'by someone who was not signed in',
+    check: 'If this was not you, change your password now.',
+  },
+  {
+    'user.password': 'Passwort geändert',
+    '2fa.enabled': 'Zweiter Faktor eingeschaltet',
+    '2fa.disabled': 'Zweiter Faktor ausgeschaltet',
+    '2fa.reset': 'Zweiter Faktor zurückgesetzt',
+    '2fa.codes_regenerated': 'Neue Ersatzcodes erzeugt',
+    '2fa.backup_code_used': 'Mit einem Ersatzcode angemeldet',
+    '2fa.bypass_made': 'Einmalcode zum Anmelden ausgestellt',
+    '2fa.bypass_used': 'Mit einem Einmalcode der Administration angemeldet',
+    '2fa.locked': 'Zweiter Faktor nach falschen Codes gesperrt',
+    'login.locked': 'Konto nach falschen Passwörtern gesperrt',
+    'token.issued': 'Neues Gerät angemeldet',
+    'token.minted': 'Gerätetoken erstellt',
+    administrator: 'durch die Administration',
+    stranger: 'durch jemanden, der nicht angemeldet war',
+    check: 'Wenn Sie das nicht waren, ändern Sie jetzt Ihr Passwort.',
+  },
+)
+
+/** What happened, with the name of the device where there is one. */
+export const securityEventTitle = ({ kind, device_name }: SecurityEvent): string =>
+  device_name ? `${words(kind)}: ${device_name}` : words(kind)
+
+/** Who did it, where it was not the user; empty otherwise. */
+export const securityEventActor = ({ by }: SecurityEvent): string => (by === 'self' ? '' : words(by))
+
+export const securityAdvice = (): string => words('check')

@@ -1,0 +1,12 @@
+import type { Writer } from '../../storage/database.ts'
+import { deleteTokensOf, type Lifetime } from '../../storage/device-tokens.ts'
+import { deleteSessionsOf } from '../../storage/sessions.ts'
+import type { Acting } from './acting.ts'
+
+/** Signs the account out everywhere but in the acting session. Returns what ended, for the audit log. */
+export async function endOthers(tx: Writer, user: number, acting: Acting | undefined, lifetime: Lifetime) {
+  return {
+    sessions_ended: await deleteSessionsOf(tx, user, acting?.session_id),
+    devices_ended: await deleteTokensOf(tx, user, lifetime),
+  }
+}

@@ -1,0 +1,46 @@
+import { DAY, type Clock } from '../../base/clock.ts'
+import { securityEventKinds } from '../../contract/account-settings.ts'
+import { accountById } from '../../storage/accounts.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Audit } from '../instance/instance.ts'
+
+/** How far back users are told, ms. */
+const MEMORY = 90 * DAY
+const MOST = 50
+
+type Kind = (typeof securityEventKinds)[number]
+
+/** Something that changed who can get into an account. */
+export interface SecurityEvent {
+  id: number
+  /** Epoch ms. */
+  at: number
+  kind: Kind
+  by: 'self' | 'administrator' | 'stranger'
+  ip: string | null
+  user_agent: string | null
+  device_name?: string
+}
+
+const isKind = (kind: string): kind is Kind => (securityEventKinds as readonly string[]).includes(kind)
+
+function deviceName(detail: string | null): { device_name?: string } {
+  const { device_name: name } = JSON.parse(detail ?? '{}') as { device_name?: unknown }
+  return typeof name === 'string' && name !== '' ? { device_name: name } : {}
+}
+
+/** Reads the events of one account from the audit log, which names accounts: those of a former owner of the name are left out. */
+export const makeSecurityEvents =
+  ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }) =>
+  async ({ id, username }: { id: number; username: string }): Promise<SecurityEvent[]> => {
+    const account = await accountById(database.read, id)
+    const since = Math.max(clock.now() - MEMORY, account?.created_at ?? 0)
+    const entries = await audit.list({ kinds: securityEventKinds, target: username, since, limit: MOST })
+    const by = ({ actor, actor_id }: { actor: string; actor_id: number | null }): SecurityEvent['by'] => {
+      if (actor_id === id) return 'self'
+      return actor === 'anonymous' ? 'stranger' : 'administrator'
+    }
+    return entries.flatMap(({ kind, at, ip, user_agent, detail, ...entry }) =>
+      isKind(kind) ? [{ id: entry.id, at, kind, by: by(entry), ip, user_agent, ...deviceName(detail) }] : [],
+    )
+  }

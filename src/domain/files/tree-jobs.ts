@@ -1,0 +1,144 @@
+import { HOUR, type Clock } from '../../base/clock.ts'
+import { advance, recordAll } from '../../storage/changes.ts'
+import type { Database, Writer } from '../../storage/database.ts'
+import {
+  allBelow,
+  dropNodes,
+  dropVersions,
+  forgetEntry,
+  markNodes,
+  nextUnfinished,
+  setState,
+  SLICE,
+  unmarkNodes,
+  usersUnfinished,
+  type Marked,
+  type Unfinished,
+} from '../../storage/tree-slices.ts'
+import type { Heavy } from '../heavy.ts'
+import { FILES_TABLE } from './tree.ts'
+
+/** A copy in the making with which nobody went on for so long is given up. */
+const STAGING_PATIENCE = HOUR
+
+/** When work begins that nobody waits for. What fails then is done by the next who waits, or by upkeep. */
+const SOON_MS = 1_000
+
+interface Parts {
+  database: Database
+  clock: Clock
+  heavy: Heavy
+}
+
+/** Tells the feed of nodes that came or went, and counts their bytes for those who pay. Files of rooms stand in no feed. */
+async function settleNodes(
+  tx: Writer,
+  { user_id: user, room_id: room }: Pick<Unfinished, 'user_id' | 'room_id'>,
+  nodes: readonly Marked[],
+  { deleted, now }: { deleted: boolean; now: number },
+): Promise<void> {
+  const bytes = new Map<number, number>()
+  for (const { user_id: payer, size } of nodes) bytes.set(payer, (bytes.get(payer) ?? 0) + (deleted ? -size : size))
+  for (const [payer, count] of bytes) if (count !== 0) await advance(tx, payer, 0, count)
+  if (room !== null || nodes.length === 0) return
+  const { seq } = await advance(tx, user, nodes.length)
+  const changes = nodes.map(({ id }) => ({ table: FILES_TABLE, row: id, deleted }))
+  await recordAll(tx, user, seq, now, changes)
+}
+
+/**
+ * Finishes what was begun with large trees, in slices, each of them a transaction: deletions, removals for good,
+ * restorations and copies. The first transaction decides, and everybody sees at once that the tree is gone, or its top is
+ * there; the rest follows, also after a crash, because the trash entry says what is still to be done.
+ */
+export function makeTreeJobs({ database, clock, heavy }: Parts) {
+  const running = new Map<number, Promise<void>>()
+
+  /** Works on nodes slice by slice. */
+  async function slices(ids: readonly number[], work: (tx: Writer, slice: readonly number[]) => Promise<unknown>) {
+    for (let at = 0; at < ids.length; at += SLICE) {
+      const slice = ids.slice(at, at + SLICE)
+      await heavy.slice(() => database.write((tx) => work(tx, slice)))
+    }
+  }
+
+  /** What was deleted: marked and told from the deepest up, so that no feed ever has a node without its folder. */
+  async function mark(entry: Unfinished): Promise<void> {
+    const ids = (await allBelow(database.read, entry.node_id, [0])).reverse()
+    await slices(ids, async (tx, slice) => {
+      const nodes = await markNodes(tx, slice, entry.id)
+      await settleNodes(tx, entry, nodes, { deleted: true, now: clock.now() })
+    })
+    await database.write(async (tx) => {
+      const now = clock.now()
+      const to = entry.state === 'erasing' ? 'dropping' : 'kept'
+      if (!(await setState(tx, entry.id, entry.state, to, now))) return
+      await settleNodes(tx, entry, [{ id: entry.node_id, user_id: entry.user_id, size: 0 }], { deleted: true, now })
+    })
+  }
+
+  /** What came back: unmarked and told from the top down. */
+  async function revive(entry: Unfinished): Promise<void> {
+    const ids = await allBelow(database.read, entry.node_id, [0, entry.id])
+    await slices(ids, async (tx, slice) => {
+      const nodes = await unmarkNodes(tx, slice, entry.id)
+      await settleNodes(tx, entry, nodes, { deleted: false, now: clock.now() })
+    })
+    await database.write((tx) => forgetEntry(tx, entry.id))
+  }
+
+  /** What goes for good, from the deepest up. Contents are left to the collector. */
+  async function drop(entry: Unfinished): Promise<void> {
+    const ids = [...(await allBelow(database.read, entry.node_id, [entry.id])).reverse(), entry.node_id]
+    for (let at = 0; at < ids.length; at += SLICE) {
+      const slice = ids.slice(at, at + SLICE)
+      while ((await heavy.slice(() => database.write((tx) => dropVersions(tx, slice)))) > 0);
+      await heavy.slice(() => database.write((tx) => dropNodes(tx, slice, entry.id)))
+    }
+  }
+
+  async function finish(entry: Unfinished): Promise<void> {
+    if (entry.state === 'marking' || entry.state === 'erasing') return mark(entry)
+    if (entry.state === 'reviving') return revive(entry)
+    if (entry.state === 'dropping') return drop(entry)
+    // Nobody makes this copy any more.
+    await database.write((tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
+  }
+
+  async function work(user: number): Promise<void> {
+    for (;;) {
+      const entry = await nextUnfinished(database.read, user, clock.now() - STAGING_PATIENCE)
+      if (!entry) return
+      await finish(entry)
+    }
+  }
+
+  /** Finishes what the account has begun; resolves when nothing is left. */
+  async function settle(user: number): Promise<void> {
+    // Whoever asks while the last step is being done may have begun something that it did not see.
+    await running.get(user)
+    let job = running.get(user)
+    if (!job) {
+      job = work(user).finally(() => running.delete(user))
+      running.set(user, job)
+    }
+    return job
+  }
+
+  return {
+    settle,
+
+    /** The same, after a transaction that is still open: for whoever cannot wait for its end. */
+    soon(user: number): void {
+      const timer = setTimeout(() => void settle(user).catch(() => undefined), SOON_MS)
+      timer.unref()
+    },
+
+    /** Finishes what everybody has begun: what a crash, or another process, left. */
+    async settleAll(): Promise<void> {
+      for (const user of await usersUnfinished(database.read)) await settle(user)
+    },
+  }
+}
+
+export type TreeJobs = ReturnType<typeof makeTreeJobs>

@@ -1,0 +1,28 @@
+import { mkdir, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+
+/**
+ * Makes a folder with those above it. Not `mkdir` with `recursive`, which never ends on a file system that answers ENOENT for a new
+ * entry of an existing folder, such as /proc. Throws errors of the system: ENOENT, EEXIST where the path is something else, ENOTDIR where one above it is.
+ */
+export async function makeFolder(path: string, mode = 0o777): Promise<void> {
+  const missing: string[] = []
+  for (let at = resolve(path); ; at = dirname(at)) {
+    const found = await stat(at).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT' || at === dirname(at)) throw error
+    })
+    if (found?.isDirectory()) break
+    // As mkdir has it.
+    const code = missing.length === 0 ? 'EEXIST' : 'ENOTDIR'
+    if (found) throw Object.assign(new Error(`${code}: ${at} is not a folder`), { code })
+    missing.push(at)
+  }
+  for (const folder of missing.reverse()) {
+    await mkdir(folder, { mode }).catch((error: unknown) => {
+      // Somebody else may have made it meanwhile.
+      if (codeOf(error) !== 'EEXIST') throw error
+    })
+  }
+}

@@ -1,0 +1,60 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ByteGatherer } from '../base/byte-gatherer.ts'
+import { fault } from '../contract/errors.ts'
+import { JSON_DEPTH } from '../contract/limits.ts'
+import { sendContinue } from './expect-continue.ts'
+import { excessOf } from './json-shape.ts'
+
+/** The most that a request may bring as JSON: bytes, and values in them. */
+export interface JsonLimits {
+  bytes: number
+  values: number
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set by the route's first hook, before the body is read. */
+    jsonLimits: JsonLimits | undefined
+  }
+}
+
+/** Reads a body of at most `max` bytes; of one that is longer the rest is left unread. Fault `too_large`. */
+function readBody({ raw, headers }: FastifyRequest, max: number): Promise<Buffer> {
+  if (Number(headers['content-length'] ?? 0) > max) throw fault('too_large')
+  sendContinue(raw)
+  const gathered = new ByteGatherer()
+  return new Promise((resolve, reject) => {
+    raw.on('data', (piece: Buffer) => {
+      gathered.add(piece)
+      if (gathered.size <= max) return
+      gathered.take()
+      reject(fault('too_large'))
+    })
+    raw.on('end', () => resolve(Buffer.concat(gathered.take())))
+    raw.on('error', reject)
+    raw.on('close', () => reject(new Error('The client hung up before the end of the body.')))
+  })
+}
+
+/** Takes JSON and nothing else: a form or plain text could be sent by any web page without asking. */
+export function acceptJson(app: FastifyInstance): void {
+  app.decorateRequest('jsonLimits', undefined)
+  app.removeContentTypeParser(['text/plain', 'application/json'])
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    const { bytes: max, values } = request.jsonLimits ?? { bytes: 0, values: 0 }
+    const bytes = await readBody(request, max)
+    // Actions without parameters may come with the header and without a body.
+    if (bytes.length === 0) return {}
+    const excess = excessOf(bytes, { depth: JSON_DEPTH, values })
+    if (excess === 'depth') throw tooMuch(`is nested deeper than ${JSON_DEPTH} levels`)
+    if (excess === 'values') throw tooMuch(`has more than ${values} values`)
+    return new Promise((resolve, reject) => {
+      const done = (error: Error | null, body?: unknown) => (error ? reject(error) : resolve(body))
+      Promise.resolve(parse(request, bytes.toString(), done)).catch(reject)
+    })
+  })
+}
+
+const tooMuch = (what: string) =>
+  fault('bad_request', { text: `The body ${what}.`, fields: { details: [{ path: '', message: `the body ${what}` }] } })

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Domain } from '../../domain/domain.ts'
+import { appFrameHeaders } from '../security-headers.ts'
+
+/**
+ * Loads the address that the desktop names, once, and carries messages between the two. What else is in frames below the app or in
+ * windows of its own is not heard.
+ */
+const SCRIPT = `(() => {
+  let app
+  addEventListener('message', ({ source, data }) => {
+    if (source === parent && app) app.contentWindow.postMessage(data, '*')
+    else if (source === parent && data.type === 'svc-load') {
+      app = document.createElement('iframe')
+      app.title = document.title
+      app.sandbox = 'allow-scripts allow-forms allow-popups allow-downloads'
+      app.allow = ''
+      app.referrerPolicy = 'no-referrer'
+      app.src = data.address
+      document.body.append(app)
+    } else if (app && source === app.contentWindow) parent.postMessage(data, '*')
+  })
+  parent.postMessage({ type: 'svc-frame' }, '*')
+})()`
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>App</title>
+<style>html, body, iframe { border: 0; display: block; height: 100%; margin: 0; width: 100%; }</style>
+</head>
+<body><script>${SCRIPT}</script></body>
+</html>
+`
+
+/**
+ * `/sandbox/app.html?origin=…`: the page around an app of another origin. Its policy lets nothing but that origin into the frame, so
+ * whoever speaks from there is the app, wherever it navigates; and the policy of the desktop need not name the origin, so that no
+ * other frame can be led there with what it knows.
+ */
+export function appFrame(app: FastifyInstance, domain: Domain): void {
+  const hash = createHash('sha256').update(SCRIPT).digest('base64')
+  app.route<{ Querystring: { origin?: unknown } }>({
+    method: ['GET', 'HEAD'],
+    url: '/sandbox/app.html',
+    async handler(request, reply) {
+      const { 'apps.allowed_origins': allowed } = await domain.instance.settings.values()
+      const origin = allowed.map((one) => new URL(one).origin).find((one) => one === request.query.origin)
+      void reply.headers(appFrameHeaders(hash, origin)).type('text/html; charset=utf-8')
+      return reply.send(request.method === 'HEAD' ? undefined : PAGE)
+    },
+  })
+}

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import type { Database, Writer } from './database.ts'
+import type { Tables } from './tables.ts'
+
+/** Rows removed in one transaction: few enough that other writers hardly wait. */
+export const SLICE = 1_000
+
+/** Where the age of a table's rows stands, and its primary key. The age column needs an index. */
+interface Aging {
+  table: keyof Tables
+  age: string
+  key: readonly string[]
+}
+
+/** Deletes the oldest `limit` rows from before `before`. Returns how many. */
+export const deleteOldest =
+  ({ table, age, key }: Aging) =>
+  async (tx: Writer, before: number, limit = SLICE): Promise<number> => {
+    const keys = sql.join(key.map((column) => sql.ref(column)))
+    const { rows } = await sql`delete from ${sql.table(table)} where (${keys}) in (
+      select ${keys} from ${sql.table(table)} where ${sql.ref(age)} < ${before} order by ${sql.ref(age)} limit ${limit}
+    ) returning 1 as gone`.execute(tx.q)
+    return rows.length
+  }
+
+/**
+ * Runs `remove` in one transaction after another until a slice is not full. Returns how many rows were removed. What a crash
+ * leaves is removed by the next run.
+ */
+export async function inSlices(
+  database: Database,
+  remove: (tx: Writer, limit: number) => Promise<number>,
+): Promise<number> {
+  let total = 0
+  for (;;) {
+    const removed = await database.write((tx) => remove(tx, SLICE))
+    total += removed
+    if (removed < SLICE) return total
+  }
+}

@@ -1,0 +1,11 @@
+import { codeOf } from '../base/trouble.ts'
+
+/** What to do about a database that SQLite cannot read. */
+const REMEDY =
+  'restore a backup into a new data directory (svc backup restore latest --data-dir NEW), or put an intact copy of svc.db in its place'
+
+/** Whether an error says that the database file is damaged, and then what to tell of it. */
+export const damageOf = (error: unknown): { text: string; remedy: string } | undefined =>
+  /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+    ? { text: `The database is damaged: ${REMEDY}.`, remedy: REMEDY }
+    : undefined

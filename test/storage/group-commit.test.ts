@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { makeGroups, type Transaction } from '../../src/storage/group-commit.ts'
+import type { BareWriter } from '../../src/storage/hearing.ts'
+
+/** A transaction of an engine whose next calls fail as told. */
+function failing(faults: Partial<Record<'begin' | 'commit' | 'rollback', number>>) {
+  const steps: string[] = []
+  let isOpen = false
+  const step = (name: 'begin' | 'commit' | 'rollback'): Promise<void> => {
+    steps.push(name)
+    const left = faults[name] ?? 0
+    if (left > 0) {
+      faults[name] = left - 1
+      return Promise.reject(new Error(`${name} failed`))
+    }
+    isOpen = name === 'begin'
+    return Promise.resolve()
+  }
+  const transaction: Transaction = {
+    writer: { attempt: <T>(part: () => Promise<T>) => part() } as BareWriter,
+    begin: () => (isOpen ? Promise.reject(new Error('begin inside of a transaction')) : step('begin')),
+    isOpen: () => isOpen,
+    commit: () => step('commit'),
+    rollback: () => step('rollback'),
+    trouble: (error) => error,
+  }
+  return { write: makeGroups(transaction, { pass: () => undefined }).write, steps }
+}
+
+test('a rollback that fails refuses its units only: it is tried again, and later units are written', async () => {
+  const { write, steps } = failing({ commit: 1, rollback: 2 })
+  await expect(write(() => Promise.resolve('lost'))).rejects.toThrow('commit failed')
+  await expect(write(() => Promise.resolve('refused'))).rejects.toThrow('rollback failed')
+  await expect(write(() => Promise.resolve('kept'))).resolves.toBe('kept')
+  expect(steps).toEqual(['begin', 'commit', 'rollback', 'rollback', 'rollback', 'begin', 'commit'])
+})
+
+test('a transaction that cannot begin refuses its units, and the next one begins', async () => {
+  const { write } = failing({ begin: 1 })
+  await expect(write(() => Promise.resolve('refused'))).rejects.toThrow('begin failed')
+  await expect(write(() => Promise.resolve('kept'))).resolves.toBe('kept')
+})

@@ -1,0 +1,16 @@
+import { join } from 'node:path'
+import { openSqlite } from '../../src/storage/sqlite.ts'
+import { makeAccount, type Account } from './account.ts'
+import { makeClock } from './clock.ts'
+
+/** An account beside an administrator, written into the database of a server that another process runs at `url`. */
+export async function accountInFolder(dataDir: string, url: string): Promise<Account> {
+  const database = openSqlite(join(dataDir, 'svc.db'))
+  const clock = makeClock(Date.now())
+  try {
+    await makeAccount({ url, database, clock }, { role: 'admin', username: 'root' })
+    return await makeAccount({ url, database, clock }, { username: 'ada' })
+  } finally {
+    await database.close()
+  }
+}

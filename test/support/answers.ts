@@ -1,0 +1,102 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CoalescedMessage } from '../../src/http/incoming-message.ts'
+import type { Answer } from './documented.ts'
+
+// Every answer of an endpoint is compared with the OpenAPI document: those of servers in this process as they are sent, those
+// of other processes as the tests' request helper receives them.
+
+/** The endpoints of svc. */
+const ENDPOINT = /^\/(?:api\/[a-z/-]+|login-2fa)\.php(?:[/?]|$)/
+
+const ports = new Set<number>()
+const pending: Answer[] = []
+const found: string[] = []
+let undocumented: ((answer: Answer) => string[]) | undefined
+let loading: Promise<void> | undefined
+
+/** Loads the document with the first answer: most files of tests ask no server anything. */
+const load = (): Promise<void> =>
+  (loading ??= import('./documented.ts').then((module) => void (undocumented = module.undocumented)))
+
+function compare(): void {
+  if (!undocumented) return
+  for (const answer of pending.splice(0)) {
+    // Thrown from here, an error would keep the server from ending its answer.
+    try {
+      found.push(...undocumented(answer))
+    } catch (error) {
+      found.push(`${answer.method} ${answer.url} → ${answer.status}: cannot be compared: ${String(error)}`)
+    }
+  }
+}
+
+function note(answer: Answer): void {
+  pending.push(answer)
+  void load()
+  compare()
+}
+
+/** What was answered since the last call and does not stand in the document. */
+export async function undocumentedAnswers(): Promise<string[]> {
+  if (pending.length > 0) await load()
+  compare()
+  return found.splice(0)
+}
+
+/** A header of every answer that svc gives to a request; proxies have none, nor do connections that are refused unread. */
+const OF_SVC = 'referrer-policy'
+
+/** Notes an answer of another process. */
+export function noteReceived(url: string, method: string, status: number, headers: Headers, body: Buffer): void {
+  const { port, pathname, search } = new URL(url)
+  if (ports.has(Number(port)) || !ENDPOINT.test(pathname)) return
+  const isDecoded = headers.has('content-encoding')
+  if (headers.has(OF_SVC) && !isDecoded)
+    note({ method, url: pathname + search, status, headers: Object.fromEntries(headers), body })
+}
+
+const isJson = (headers: Record<string, unknown>) => String(headers['content-type']).startsWith('application/json')
+
+function listen(request: IncomingMessage, response: ServerResponse): void {
+  const pieces: Buffer[] = []
+  let given: object = {}
+  // Of a stream the first write sends the head, with the headers that were set before.
+  const headers = () => ({ ...response.getHeaders(), ...given })
+  const { writeHead, write, end } = response
+  const keep = (piece: unknown): void => {
+    if (!isJson(headers())) return
+    if (typeof piece === 'string') pieces.push(Buffer.from(piece))
+    else if (piece instanceof Uint8Array) pieces.push(Buffer.from(piece))
+  }
+  response.writeHead = (...parts: unknown[]) => {
+    const last = parts.at(-1)
+    if (typeof last === 'object' && last !== null) given = last
+    return writeHead.apply(response, parts as never)
+  }
+  response.write = (...parts: unknown[]) => {
+    keep(parts[0])
+    return write.apply(response, parts as never)
+  }
+  response.end = (...parts: unknown[]) => {
+    keep(parts[0])
+    const { method = '', url = '' } = request
+    note({ method, url, status: response.statusCode, headers: headers(), body: Buffer.concat(pieces) })
+    return end.apply(response, parts as never)
+  }
+}
+
+/** Listens to the svc servers of this process. */
+export function listenToServers(): void {
+  subscribe('http.server.request.start', (message) => {
+    const { request, response, server } = message as Record<'request', IncomingMessage> & {
+      response: ServerResponse
+      server: Server
+    }
+    // Stand-ins for other servers, and for broken ones, run in this process too.
+    if (!(request instanceof CoalescedMessage)) return
+    ports.add((server.address() as AddressInfo | null)?.port ?? 0)
+    if (ENDPOINT.test(request.url ?? '')) listen(request, response)
+  })
+}

@@ -1,0 +1,7 @@
+import type { Domain } from '../../src/domain/domain.ts'
+
+/** Every row of an account, and the cursor that goes with them. */
+export async function rowsAndCursorOf(sync: Domain['sync'], user: number, tables?: readonly string[]) {
+  const { data, ...rest } = await sync.everything(user, tables)
+  return { ...rest, data: Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.toJSON()])) }
+}

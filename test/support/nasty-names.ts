@@ -1,0 +1,44 @@
+// Names that programs get wrong, as an alphabet for simulations and properties.
+
+/** Names that no file system and no server takes for one another, each in the spellings that are one name by Unicode normal form. */
+export const spellings: readonly (readonly [string, ...string[]])[] = [
+  // Composed, decomposed and half of each.
+  ['\u00dcbung \u00e9', 'U\u0308bung e\u0301', '\u00dcbung e\u0301'],
+  // Marks in another order, and a letter of three parts.
+  ['\u1ed9 a\u0323\u0307', 'o\u0323\u0302 a\u0307\u0323', '\u1ecd\u0302 \u1ea1\u0307'],
+  // Hangul, and a sign that is another one with the same look.
+  ['\ud55c\uae00 \u212b', '\u1112\u1161\u11ab\u1100\u1173\u11af \u00c5'],
+  // Compatibility forms are names of their own.
+  ['\ufb01le \u2460 \uff21'],
+  ['file 1 A'],
+  // Invisible characters: a joiner, a mark of order, a byte order mark.
+  ['a\u200db\u200c'],
+  ['\u2066rtl\u2069 \ufeff'],
+  // Ends that Windows takes away, and beginnings that options have.
+  ['dots...'],
+  ['space '],
+  [' -rf ~'],
+  // A family, a flag and a skin tone.
+  ['\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u{1f1e9}\u{1f1ea}\u{1f44b}\u{1f3fd}'],
+  // As long as names get: in letters, in characters of two and of four bytes, and as one extension.
+  ['x'.repeat(255)],
+  [`\u00fc${'\u00df'.repeat(126)}`],
+  [`.${'\u{1f600}'.repeat(63)}`],
+  // What looks like the client's own.
+  ['svc-tmp-0'],
+  ['a (conflict A 2026-11-21 0123abcd).txt'],
+  ['a (conflict A 2026-11-21 0123abcd 2)'],
+  ['trash'],
+  ['state.db-wal'],
+  ['.svc\u0301', '.sv\u0107'],
+]
+
+/** Names that are one name where upper and lower case are, and others elsewhere. */
+export const casePairs: readonly (readonly [string, string, ...string[]])[] = [
+  ['Stra\u00dfe', 'STRASSE', 'strasse'],
+  ['\u0130', 'i\u0307', 'I\u0307'],
+  ['\u039f\u0394\u039f\u03a3', '\u03bf\u03b4\u03bf\u03c2', '\u03bf\u03b4\u03bf\u03c3'],
+  ['\ufb03x', 'FFIX'],
+  ['\u212a', 'k'],
+  ['Readme', 'README'],
+]

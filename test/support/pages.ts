@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../shape/repository.ts'
+
+// The pages of the documentation, taken apart into what can be run.
+
+/** A code block of a page. */
+export interface Block {
+  language: string
+  lines: string[]
+  /** Why the block is not run, from the comment behind it. */
+  exempt: string | undefined
+}
+
+export const pageNames = ['README.md', ...readdirSync(join(root, 'src/docs')).map((name) => `src/docs/${name}`)].filter(
+  (name) => name.endsWith('.md') && !/(api-reference|docs\/README)\.md$/.test(name),
+)
+
+/** Pages for developers of svc; they are not help topics. */
+export const decisionNames = readdirSync(join(root, 'src/docs/decisions')).map((name) => `src/docs/decisions/${name}`)
+
+export const pageText = (name: string): string => readFileSync(join(root, name), 'utf8')
+
+export function blocksOf(page: string): Block[] {
+  const blocks = [...page.matchAll(/^```(\w+)\n([^]*?)^```$(?:\s*<!-- (not run|run by)[:]? ?([^]*?) -->)?/gm)]
+  return blocks.map(([, language, text, kind, reason]) => ({
+    language: language!,
+    lines: text!
+      .trimEnd()
+      .replace(/\\\n\s*/g, '')
+      .split('\n'),
+    exempt: kind === undefined ? undefined : `${kind} ${reason}`,
+  }))
+}
+
+/** The words of the first svc command in a line of shell, without what the shell itself reads; undefined where there is none. */
+export function svcWordsOf(line: string): string[] | undefined {
+  const start = /(?:^|[|;&(] *)(?:npx )?svc /.exec(line)
+  if (!start) return undefined
+  const rest = line.slice(start.index + start[0].length)
+  const words: string[] = []
+  const word = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(\d?[<>|&;#)].*)|([^\s"';|&<>()]+))/y
+  for (let found = word.exec(rest); found && found[3] === undefined; found = word.exec(rest)) {
+    words.push(found[1] ?? found[2] ?? found[4]!)
+  }
+  return words
+}
+
+/** Code spans of the text around the blocks. */
+export const spansOf = (page: string): string[] =>
+  [...page.replace(/^```[^]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, text]) => text!.replace(/\s+/g, ' '))

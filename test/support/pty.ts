@@ -1,0 +1,23 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const driver = fileURLToPath(new URL('./terminal-driver.py', import.meta.url))
+const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+
+/** Whether pseudo-terminals can be opened here. */
+export const hasPty = spawnSync('python3', ['-c', 'import pty']).status === 0
+
+/** What is done to a command when its output, since the step before, contains `after`. */
+export type Step = { after: string } & ({ type: string } | { signal: NodeJS.Signals } | { hangup: true })
+
+/** Runs the built command on a terminal of its own to its end; a signal that ended it is a negative code. */
+export async function onTerminal(
+  env: Record<string, string>,
+  args: readonly string[],
+  steps: readonly Step[],
+): Promise<{ code: number; output: string }> {
+  const plan = JSON.stringify({ command: [process.execPath, program, ...args], steps })
+  const { stdout } = await promisify(execFile)('python3', [driver, plan], { env, encoding: 'utf8' })
+  return JSON.parse(stdout) as { code: number; output: string }
+}
