@@ -5,7 +5,7 @@ import type { Machine } from './machine.ts'
 const RESERVE = 64 * 1024 * 1024
 /** Of a small disk no more than this share. */
 const SHARE = 0.05
-/** How long a look at the disk holds, ms. */
+/** How long a look at the disk is trusted to let requests in, ms; nothing is refused on an old one. */
 const HOLDS = 200
 
 export interface DiskReserve {
@@ -22,10 +22,10 @@ export function makeDiskReserve(disk: Machine['disk']): DiskReserve {
   return {
     async assertRoom(bytes, when = 'lately') {
       const now = performance.now()
-      if (!looked || when === 'now' || now - looked.at > HOLDS) {
-        // A disk that does not say how full it is refuses nothing by itself.
-        looked = { at: now, room: room().catch(() => Infinity) }
-      }
+      const isOld = !looked || when === 'now' || now - looked.at > HOLDS
+      if (!isOld && (await looked!.room) >= bytes) return
+      // A disk that does not say how full it is refuses nothing by itself.
+      looked = { at: now, room: room().catch(() => Infinity) }
       if ((await looked.room) < bytes) throw fault('disk_full')
     },
   }
