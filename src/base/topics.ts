@@ -20,3 +20,12 @@ export const topics = {
 export type Topic = keyof typeof topics
 
 export const isTopic = (name: string | undefined): name is Topic => name !== undefined && Object.hasOwn(topics, name)
+
+/** A page without comments and pictures. `link` says how a link to another page is written; to what is no topic there is none. */
+export const readableOf = (markdown: string, link: (label: string, topic: Topic) => string): string =>
+  markdown
+    .replace(/<!--[^]*?-->\n*/g, '')
+    .replace(/!\[[^\]]*\]\([^)]*\)\n*/g, '')
+    .replace(/\[([^\]]*)\]\(([a-z-]+)\.md(?:#[a-z-]*)?\)/g, (_, label: string, page: string) =>
+      isTopic(page) ? link(label, page) : label,
+    )

@@ -1,4 +1,4 @@
-import type { Topic } from '../base/topics.ts'
+import { readableOf, type Topic } from '../base/topics.ts'
 import type { Io } from './io.ts'
 import { blocksOf, linesOf } from './markdown.ts'
 
@@ -23,15 +23,9 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
 /** Columns that a line of text has at most: longer ones are hard to read. */
 const WIDEST = 100
 
-/** Links between pages, as the command that shows the other page. */
+/** Links as commands: to another page the one that shows it, within the page none. */
 const withCommands = (markdown: string): string =>
-  markdown
-    .replace(/<!--[^]*?-->\n*/g, '')
-    .replace(/!\[[^\]]*\]\([^)]*\)\n*/g, '')
-    .replace(/\[([^\]]*)\]\(([a-z-]+)\.md(?:#[a-z-]*)?\)/g, (_, label: string, page: string) =>
-      Object.hasOwn(pages, page) ? `${label} (\`svc help ${page}\`)` : label,
-    )
-    .replace(/\[([^\]]*)\]\(#[a-z-]*\)/g, '$1')
+  readableOf(markdown, (label, topic) => `${label} (\`svc help ${topic}\`)`).replace(/\[([^\]]*)\]\(#[a-z-]*\)/g, '$1')
 
 /** Prints a page of the documentation. */
 export async function printTopic(topic: Topic, io: Io): Promise<void> {

@@ -1,11 +1,10 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-
-const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+import { codeOf } from '../base/trouble.ts'
 
 /**
- * Makes a folder with those above it. Not `mkdir` with `recursive`, which never ends on a file system that answers ENOENT for a new
- * entry of an existing folder, such as /proc. Throws errors of the system: ENOENT, EEXIST where the path is something else, ENOTDIR where one above it is.
+ * Makes a folder with those above it. Throws errors of the system: ENOENT, EEXIST where the path is something else, ENOTDIR
+ * where one above it is. Node's recursive `mkdir` never ends where the file system answers ENOENT for a new entry, as /proc does.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const missing: string[] = []

@@ -1,5 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { codeOf } from '../../base/trouble.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, Doing, Entry } from '../../domain/backups/backups.ts'
@@ -60,16 +61,14 @@ const isPlain = (name: string): boolean =>
   (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
 
 const reasonOf = (error: unknown): string =>
-  (error as NodeJS.ErrnoException).code === 'EEXIST'
-    ? 'it is there already (--force replaces it)'
-    : (error as Error).message
+  codeOf(error) === 'EEXIST' ? 'it is there already (--force replaces it)' : (error as Error).message
 
 /** Makes a folder, or makes sure that what stands there is one and not a link to one. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
     if (!(await lstat(path)).isDirectory()) throw new Error('something else than a folder is there', { cause: error })
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { makeSingleFlight } from '../../base/single-flight.ts'
 import { deleteAccount } from '../../storage/accounts.ts'
 import { departFromChat } from '../../storage/chat-departure.ts'
 import type { Database, Writer } from '../../storage/database.ts'
@@ -49,21 +50,12 @@ async function removeSome(tx: Writer, user: number, size: number, now: number): 
  * goes on from where it was: the row in `removals` goes last, with the account.
  */
 export function makeRemovalWork({ unattended, clock, slice, settleTrees, size = SLICE }: Parts) {
-  const running = new Map<number, Promise<void>>()
-
   async function work(user: number): Promise<void> {
     do await settleTrees(user)
     while ((await slice(() => unattended.write((tx) => removeSome(tx, user, size, clock.now())))) === 'more')
   }
 
-  function finish(user: number): Promise<void> {
-    let job = running.get(user)
-    if (!job) {
-      job = work(user).finally(() => running.delete(user))
-      running.set(user, job)
-    }
-    return job
-  }
+  const finish = makeSingleFlight(work).run
 
   return {
     /** Resolves when nothing is left of an account whose removal was decided. */

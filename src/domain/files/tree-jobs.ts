@@ -1,4 +1,5 @@
 import { HOUR, type Clock } from '../../base/clock.ts'
+import { makeSingleFlight } from '../../base/single-flight.ts'
 import { advance, recordAll } from '../../storage/changes.ts'
 import type { Database, Writer } from '../../storage/database.ts'
 import {
@@ -52,8 +53,6 @@ async function settleNodes(
  * there; the rest follows, also after a crash, because the trash entry says what is still to be done.
  */
 export function makeTreeJobs({ database, clock, heavy }: Parts) {
-  const running = new Map<number, Promise<void>>()
-
   /** Works on nodes slice by slice. */
   async function slices(ids: readonly number[], work: (tx: Writer, slice: readonly number[]) => Promise<unknown>) {
     for (let at = 0; at < ids.length; at += SLICE) {
@@ -113,16 +112,13 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     }
   }
 
+  const jobs = makeSingleFlight(work)
+
   /** Finishes what the account has begun; resolves when nothing is left. */
   async function settle(user: number): Promise<void> {
     // Whoever asks while the last step is being done may have begun something that it did not see.
-    await running.get(user)
-    let job = running.get(user)
-    if (!job) {
-      job = work(user).finally(() => running.delete(user))
-      running.set(user, job)
-    }
-    return job
+    await jobs.underWay(user)
+    return jobs.run(user)
   }
 
   return {

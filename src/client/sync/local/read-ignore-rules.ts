@@ -26,7 +26,7 @@ export function readRules(rules: IgnoreRules, root: string, folder: string): boo
       constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
     )
   } catch (error) {
-    const code = String((error as NodeJS.ErrnoException).code)
+    const code = codeOf(error)
     if (['ENOENT', 'ENOTDIR'].includes(code)) return true
     if (isOutOfReach(toLocalPath(root, path))) return false
     throw refuse(code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${code})`)

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../../base/trouble.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { remoteName, OWN_FOLDER, pathProblem } from '../plan/paths.ts'
 import {
@@ -130,7 +131,7 @@ function namesIn(
       } else names.push(name)
     }
   } catch (error) {
-    unreadable(tree, key, path, String((error as NodeJS.ErrnoException).code ?? error))
+    unreadable(tree, key, path, codeOf(error) || String(error))
     return new Map()
   }
   const byKey = new Map<string, string>()

@@ -1,3 +1,4 @@
+import { codeOf } from '../../../base/trouble.ts'
 import { makeFolder } from '../../../host/make-folder.ts'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
@@ -80,7 +81,7 @@ async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined
+    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
     if (error instanceof SyntaxError) return null
     throw error
   }

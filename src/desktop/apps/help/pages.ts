@@ -1,4 +1,4 @@
-import type { Topic } from '../../../base/topics.ts'
+import { readableOf, type Topic } from '../../../base/topics.ts'
 
 const texts = import.meta.glob<string>('../../../docs/*.md', {
   query: '?raw',
@@ -8,9 +8,5 @@ const texts = import.meta.glob<string>('../../../docs/*.md', {
 /** The Markdown of a page, without its title, comments and pictures; links to other pages are those of the app, `#name`. */
 export async function pageOf(topic: Topic): Promise<string> {
   const text = await texts[`../../../docs/${topic}.md`]!()
-  return text
-    .replace(/^# .*\n+/, '')
-    .replace(/<!--[^]*?-->\n*/g, '')
-    .replace(/!\[[^\]]*\]\([^)]*\)\n*/g, '')
-    .replace(/\]\(([a-z-]+)\.md(?:#[a-z-]*)?\)/g, '](#$1)')
+  return readableOf(text, (label, page) => `[${label}](#${page})`).replace(/^# .*\n+/, '')
 }
