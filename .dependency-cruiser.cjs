@@ -33,7 +33,7 @@ const remedies = {
   cli: 'A command asks the domain or the client, and wiring opens both. Add what is missing there.',
 }
 
-// Exceptions to the table: { from: 'src/http/app.ts', to: '^src/storage/blobs/', reason: '…' }. Each is a debt, so say why it is worth it.
+// Exceptions to the table: { from: 'src/http/app.ts', to: '^src/storage/files/blobs/', reason: '…' }. Each is a debt, so say why it is worth it.
 const exceptions = []
 
 const floorRule = (name, path, pathNot, allowed) => ({
@@ -57,6 +57,31 @@ const floorRules = [
   ),
   ...exceptions.map(({ from, to }) => floorRule(from.split('/')[1], exactly(from), [], [to])),
 ]
+
+/** What a room of storage may import of the others. */
+const storageRooms = {
+  engine: [],
+  feed: ['engine'],
+  files: ['engine', 'feed'],
+  accounts: ['engine', 'feed', 'files'],
+  chat: ['engine', 'files', 'accounts'],
+  assistant: ['engine'],
+  desktop: ['engine'],
+  instance: ['engine', 'feed', 'accounts'],
+  contents: ['engine', 'files', 'accounts', 'instance'],
+  backups: ['engine', 'accounts', 'contents'],
+}
+
+const storageRoom = `^src/storage/(${Object.keys(storageRooms).join('|')})/`
+
+const storageRules = Object.entries(storageRooms).map(([room, others]) => ({
+  name: `storage-${room}`,
+  comment: `A room of storage knows those below it (${room} may import: ${others.join(', ') || 'no other'}). Move what both need down.`,
+  severity: 'error',
+  // A migration makes the triggers of every room.
+  from: { path: `^src/storage/${room}/`, pathNot: '^src/storage/engine/migrations/[0-9]' },
+  to: { path: '^src/storage/', pathNot: `^src/storage/(${[room, ...others].join('|')})/` },
+}))
 
 /** Packages by name, wherever and in whatever form they resolve: installed, as types only, or not at all. */
 const packages = (...names) => `(^|node_modules/)(@types/)?(${names.join('|')})(/|$)`
@@ -221,7 +246,18 @@ const rules = [
 ]
 
 module.exports = {
-  forbidden: [...floorRules, ...rules],
+  forbidden: [
+    {
+      name: 'known-storage-room',
+      comment: 'Every file of storage stands in a room of the table above.',
+      severity: 'error',
+      from: { path: '^src/storage/', pathNot: storageRoom },
+      to: {},
+    },
+    ...floorRules,
+    ...storageRules,
+    ...rules,
+  ],
   options: {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },

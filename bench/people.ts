@@ -1,8 +1,8 @@
 import { hashToken, newToken } from '../src/domain/accounts/tokens.ts'
-import { insertAccount } from '../src/storage/accounts.ts'
-import type { Writer } from '../src/storage/database.ts'
-import { replaceToken } from '../src/storage/device-tokens.ts'
-import { openSqlite } from '../src/storage/sqlite.ts'
+import { insertAccount } from '../src/storage/accounts/accounts.ts'
+import type { Writer } from '../src/storage/engine/database.ts'
+import { replaceToken } from '../src/storage/accounts/device-tokens.ts'
+import { openSqlite } from '../src/storage/engine/sqlite.ts'
 import { openLocal, type Local } from '../src/wiring/local.ts'
 import { numbers } from './samples.ts'
 

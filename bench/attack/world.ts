@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { randomHex } from '../../src/base/random.ts'
 import { openEngine } from '../../src/host/sqlite-engine.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { enlist, signIn } from '../people.ts'
 import { startService } from '../server.ts'

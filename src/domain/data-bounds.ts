@@ -1,9 +1,9 @@
 import { formatCount } from '../base/counts.ts'
 import { formatSize } from '../base/sizes.ts'
 import { fault } from '../contract/errors.ts'
-import { dataUsage, type DataUsage } from '../storage/data-usage.ts'
-import type { DataBound, DataKind } from '../storage/data-kinds.ts'
-import type { Database, Writer } from '../storage/database.ts'
+import { dataUsage, type DataUsage } from '../storage/engine/data-usage.ts'
+import type { DataBound, DataKind } from '../storage/engine/data-kinds.ts'
+import type { Database, Writer } from '../storage/engine/database.ts'
 
 /** What an account may keep in the database, by kind; what is not named has no bound that refuses anything. */
 export type DataBounds = Partial<Record<DataKind, DataBound>>

@@ -1,4 +1,4 @@
-import type { Hearer } from '../storage/database.ts'
+import type { Hearer } from '../storage/engine/database.ts'
 
 /** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
 export interface News {

@@ -9,7 +9,7 @@ import type { Audit, Settings } from '../domain/instance/instance.ts'
 import type { Sync } from '../domain/sync/sync.ts'
 import type { FetchPage } from '../domain/assistant/tools/fetch-url.ts'
 import { makeModels } from '../outside/models.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database } from '../storage/engine/database.ts'
 import { openSandbox } from './sandbox.ts'
 
 interface Parts {

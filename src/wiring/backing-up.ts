@@ -3,8 +3,8 @@ import type { Domain } from '../domain/domain.ts'
 import { makeAudit } from '../domain/instance/audit.ts'
 import { makeSettings, type Given } from '../domain/instance/settings.ts'
 import { lastState } from '../storage/backups/last-state.ts'
-import { knownFact } from '../storage/settings.ts'
-import { sqliteState } from '../storage/sqlite.ts'
+import { knownFact } from '../storage/instance/settings.ts'
+import { sqliteState } from '../storage/engine/sqlite.ts'
 import { readConfig } from './config.ts'
 import {
   dataDirectoryPath,

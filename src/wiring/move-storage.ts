@@ -6,12 +6,12 @@ import type { Doing } from '../domain/backups/backups.ts'
 import { makeAudit, variableOf } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder } from '../host/durable.ts'
-import type { BlobStore } from '../storage/blobs/blobs.ts'
-import { assertOwnedBy } from '../storage/blobs/owned.ts'
-import { remember } from '../storage/collector-memory.ts'
-import { migrate } from '../storage/migrations/migrate.ts'
-import { ensureTables } from '../storage/rows.ts'
-import { aloneOnSqlite } from '../storage/sqlite.ts'
+import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
+import { assertOwnedBy } from '../storage/contents/blobs/owned.ts'
+import { remember } from '../storage/contents/collector-memory.ts'
+import { migrate } from '../storage/engine/migrations/migrate.ts'
+import { ensureTables } from '../storage/engine/synchronised-tables.ts'
+import { aloneOnSqlite } from '../storage/engine/sqlite.ts'
 import { readConfig } from './config.ts'
 import {
   dataDirectoryPath,
@@ -70,7 +70,7 @@ const stopped = <T>(work: Promise<T>, more = ''): Promise<T> =>
 /** Runs `unit` while nobody else has the database open. */
 async function alone<T>({ directory, database }: Place, unit: () => Promise<T>): Promise<T> {
   if (database === '') return aloneOnSqlite(directory.database, unit)
-  const { aloneOnPostgres } = await import('../storage/postgres.ts')
+  const { aloneOnPostgres } = await import('../storage/engine/postgres.ts')
   return aloneOnPostgres(database, unit)
 }
 
@@ -86,8 +86,8 @@ async function decide({ directory, env }: Place, name: 'database' | 'blobs', val
 async function rowsToPostgres(place: Place, url: string): Promise<Moved> {
   const { directory } = place
   const [{ openPostgres }, { fillPostgres }] = await Promise.all([
-    import('../storage/postgres.ts'),
-    import('../storage/postgres-fill.ts'),
+    import('../storage/engine/postgres.ts'),
+    import('../storage/engine/postgres-fill.ts'),
   ])
   const target = await openPostgres(url)
   try {
@@ -111,7 +111,7 @@ async function rowsToSqlite(place: Place): Promise<Moved> {
   const { directory, database } = place
   if (await isThere(directory.database))
     throw new CannotMove(`There is a ${directory.database} already: move it away first.`)
-  const { aloneOnPostgres } = await import('../storage/postgres.ts')
+  const { aloneOnPostgres } = await import('../storage/engine/postgres.ts')
   const arriving = `${directory.database}.arriving`
   const move = aloneOnPostgres(database, async (from) => {
     await rm(arriving, { force: true })

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import type { Given } from '../domain/instance/instance.ts'
 import { makeHasher } from '../host/hasher.ts'
-import type { BlobStore } from '../storage/blobs/blobs.ts'
-import { openDisk } from '../storage/blobs/disk.ts'
-import type { Database } from '../storage/database.ts'
-import { findFact } from '../storage/settings.ts'
-import { openSqlite } from '../storage/sqlite.ts'
+import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
+import { openDisk } from '../storage/contents/blobs/disk.ts'
+import type { Database } from '../storage/engine/database.ts'
+import { findFact } from '../storage/instance/settings.ts'
+import { openSqlite } from '../storage/engine/sqlite.ts'
 import { arrivals, BadDataDirectory, type DataDirectory } from './data-directory.ts'
 import { notInstalled } from './installed.ts'
 import { assertNothingLost, LostDatabase, lostRows, moveAside, remainsOf } from './lost-database.ts'
@@ -73,7 +73,7 @@ async function openDatabase(
     if (isNew && !create) throw notInstalled(directory.path, true)
     return { database: openSqlite(directory.database), isNew }
   }
-  const { openPostgres } = await import('../storage/postgres.ts')
+  const { openPostgres } = await import('../storage/engine/postgres.ts')
   const database = await openPostgres(url)
   try {
     const isNew = !(await isInstallation(database))
@@ -91,8 +91,8 @@ export async function openBlobs(directory: DataDirectory, address: string, env: 
   const hasher = makeHasher()
   if (address === '') return openDisk(directory.blobs, hasher)
   const [{ openS3 }, { readS3Place }] = await Promise.all([
-    import('../storage/blobs/s3.ts'),
-    import('../storage/blobs/s3-place.ts'),
+    import('../storage/contents/blobs/s3.ts'),
+    import('../storage/contents/blobs/s3-place.ts'),
   ])
   const credentials = {
     accessKeyId: env['AWS_ACCESS_KEY_ID'] ?? '',

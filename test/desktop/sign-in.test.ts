@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deleteSessionsOf } from '../../src/storage/sessions.ts'
+import { deleteSessionsOf } from '../../src/storage/accounts/sessions.ts'
 import { codeOf, PASSWORD, secondFactor } from '../support/browser.ts'
 import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld } from '../support/desktop.ts'
 import { rowsAndCursorOf } from '../support/everything.ts'

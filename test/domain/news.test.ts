@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeNews } from '../../src/domain/news.ts'
-import type { Hearer } from '../../src/storage/database.ts'
+import type { Hearer } from '../../src/storage/engine/database.ts'
 
 const ADA = 1
 const BOB = 2

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { apps } from '../../src/contract/apps.ts'
-import { INLINE_MAX } from '../../src/storage/contents.ts'
+import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { appPackage } from '../support/app-package.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'

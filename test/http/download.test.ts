@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import { INLINE_MAX } from '../../src/storage/contents.ts'
+import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { serverOfFile } from '../support/server.ts'

@@ -4,7 +4,7 @@ import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import { feedTables } from '../../src/contract/tables.ts'
-import { advance, recordAll } from '../../src/storage/changes.ts'
+import { advance, recordAll } from '../../src/storage/feed/changes.ts'
 import type { Account } from '../support/account.ts'
 import { serverOfTest, serverOfFile } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { teamChat } from '../../src/contract/team-chat.ts'
-import { recordForMembers } from '../../src/storage/chat-feed.ts'
+import { recordForMembers } from '../../src/storage/chat/room-feed.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, heard, reactTo, roomOf, say } from '../support/chat.ts'
 import { serverOfFile } from '../support/server.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, test, vi } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import { INLINE_MAX } from '../../src/storage/contents.ts'
+import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
 import { blobsOf, bytesOf, chunked, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
 import { serverOfTest, serverOfFile, type TestServer } from '../support/server.ts'

@@ -2,14 +2,26 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { adminIds, holdAdmins, insertAccount, listAccounts, type NewAccount } from '../../src/storage/accounts.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { devicesOf, holderOf, replaceToken, touchToken, type Lifetime } from '../../src/storage/device-tokens.ts'
-import { locks, pruneThrottles, storeThrottle, throttleOf } from '../../src/storage/login-throttles.ts'
-import { migrate } from '../../src/storage/migrations/migrate.ts'
-import { insertPendingLogin, pendingLogin, takePendingLogin } from '../../src/storage/pending-logins.ts'
-import { enableSecondFactor, storePendingSecret, takeStep } from '../../src/storage/second-factors.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import {
+  adminIds,
+  holdAdmins,
+  insertAccount,
+  listAccounts,
+  type NewAccount,
+} from '../../src/storage/accounts/accounts.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
+import {
+  devicesOf,
+  holderOf,
+  replaceToken,
+  touchToken,
+  type Lifetime,
+} from '../../src/storage/accounts/device-tokens.ts'
+import { locks, pruneThrottles, storeThrottle, throttleOf } from '../../src/storage/accounts/login-throttles.ts'
+import { migrate } from '../../src/storage/engine/migrations/migrate.ts'
+import { insertPendingLogin, pendingLogin, takePendingLogin } from '../../src/storage/accounts/pending-logins.ts'
+import { enableSecondFactor, storePendingSecret, takeStep } from '../../src/storage/accounts/second-factors.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 
 const NOW = 1_000_000
 

@@ -6,8 +6,8 @@ import {
   insertAuditEntry,
   newestAuditId,
   type AuditFilter,
-} from '../../src/storage/audit.ts'
-import type { Database } from '../../src/storage/database.ts'
+} from '../../src/storage/instance/audit.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
 import { databaseOfTest } from '../support/storage.ts'
 
 let database: Database

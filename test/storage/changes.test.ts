@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { advance, compact, headOf, headsOf, newestOf, recordAll } from '../../src/storage/changes.ts'
-import type { Database } from '../../src/storage/database.ts'
+import { advance, compact, headOf, headsOf, newestOf, recordAll } from '../../src/storage/feed/changes.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
 import { addUser, databaseOfTest } from '../support/storage.ts'
 
 /** Writes one change as the domain does: a position, and the change at it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { makeGroups, type Transaction } from '../../src/storage/group-commit.ts'
-import type { BareWriter } from '../../src/storage/hearing.ts'
+import { makeGroups, type Transaction } from '../../src/storage/engine/group-commit.ts'
+import type { BareWriter } from '../../src/storage/engine/notifications.ts'
 
 /** A transaction of an engine whose next calls fail as told. */
 function failing(faults: Partial<Record<'begin' | 'commit' | 'rollback', number>>) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BadS3Place, readS3Place } from '../../src/storage/blobs/s3-place.ts'
+import { BadS3Place, readS3Place } from '../../src/storage/contents/blobs/s3-place.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'very-secret' }
 

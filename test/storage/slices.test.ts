@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { forgetAudit } from '../../src/storage/audit.ts'
-import { inSlices, SLICE } from '../../src/storage/slices.ts'
+import { forgetAudit } from '../../src/storage/instance/audit.ts'
+import { inSlices, SLICE } from '../../src/storage/engine/slices.ts'
 import { databaseOfTest } from '../support/storage.ts'
 
 test('old rows are removed in transactions of a bounded size, and others write between two of them', async () => {

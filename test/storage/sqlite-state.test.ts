@@ -1,9 +1,9 @@
 import { copyFile, rename, symlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openSqlite, sqliteState } from '../../src/storage/sqlite.ts'
-import { instanceTable } from '../../src/storage/migrations/migrate.ts'
-import type { Database, Writer } from '../../src/storage/database.ts'
+import { openSqlite, sqliteState } from '../../src/storage/engine/sqlite.ts'
+import { instanceTable } from '../../src/storage/engine/migrations/migrate.ts'
+import type { Database, Writer } from '../../src/storage/engine/database.ts'
 import { runSql } from '../support/backups.ts'
 import { folderOfTest } from '../support/server.ts'
 

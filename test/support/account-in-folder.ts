@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { makeAccount, type Account } from './account.ts'
 import { makeClock } from './clock.ts'
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { inject } from 'vitest'
-import type { Database } from '../../src/storage/database.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { databaseAt, dropAt } from './postgres.ts'
 
 declare module 'vitest' {
@@ -30,6 +30,6 @@ export async function databaseFor(dataDir: string): Promise<TestPlace> {
   const server = servers[(Number(process.env['VITEST_POOL_ID']) - 1) % servers.length]!
   const name = `svc_${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
   const url = await databaseAt(server, name)
-  const { openPostgres } = await import('../../src/storage/postgres.ts')
+  const { openPostgres } = await import('../../src/storage/engine/postgres.ts')
   return { env: { SVC_DATABASE: url }, open: () => openPostgres(url), remove: () => dropAt(server, name) }
 }

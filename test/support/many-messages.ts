@@ -1,7 +1,7 @@
-import { insertMessage } from '../../src/storage/chat-messages.ts'
-import { recordRoom } from '../../src/storage/chat-feed.ts'
-import { takeRoom } from '../../src/storage/chat-rooms.ts'
-import type { Database } from '../../src/storage/database.ts'
+import { insertMessage } from '../../src/storage/chat/messages.ts'
+import { recordRoom } from '../../src/storage/chat/room-feed.ts'
+import { takeRoom } from '../../src/storage/chat/rooms.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
 
 /** Says many things in a room at one go, straight in the database: posting each of them would take minutes. */
 export const sayMany = (

@@ -1,7 +1,7 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
-import { readS3Place, type S3Place } from '../../src/storage/blobs/s3-place.ts'
+import { readS3Place, type S3Place } from '../../src/storage/contents/blobs/s3-place.ts'
 import { startS3, type Child } from './child.ts'
 import { filesBelow } from './contents.ts'
 import { temporaryFolder } from './server.ts'

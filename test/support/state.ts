@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/storage/database.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
 
 /** A number that changes with every commit that changed anything, whoever made it; `database` must not be the one that writes. */
 export async function commitsSeenBy({ read }: Database): Promise<number> {

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { shapes } from '../../src/domain/sync/sync.ts'
-import { insertAccount } from '../../src/storage/accounts.ts'
-import type { Database } from '../../src/storage/database.ts'
-import { migrate } from '../../src/storage/migrations/migrate.ts'
-import { ensureTables } from '../../src/storage/rows.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { insertAccount } from '../../src/storage/accounts/accounts.ts'
+import type { Database } from '../../src/storage/engine/database.ts'
+import { migrate } from '../../src/storage/engine/migrations/migrate.ts'
+import { ensureTables } from '../../src/storage/engine/synchronised-tables.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { folderOfTest } from './server.ts'
 
 /** Opens a database file for one test, as often as the test wants to be another process. */

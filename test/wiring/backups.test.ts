@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY, MINUTE } from '../../src/base/clock.ts'
 import { verify } from '../../src/domain/backups/backups.ts'
-import { collectorIsHeld, holdCollector } from '../../src/storage/collector-holds.ts'
-import { openSqlite } from '../../src/storage/sqlite.ts'
+import { collectorIsHeld, holdCollector } from '../../src/storage/contents/collector-holds.ts'
+import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { backupFolder, backupNamed, backupTarget } from '../../src/wiring/backup-places.ts'
 import { drill } from '../../src/wiring/drill.ts'
 import { openLocal } from '../../src/wiring/local.ts'
@@ -269,8 +269,8 @@ describe('the collector', () => {
     onTestFinished(() => database.close())
     const hold = await holdCollector(database)
     const now = Date.now()
-    const { makeContents } = await import('../../src/storage/contents.ts')
-    const { openDisk } = await import('../../src/storage/blobs/disk.ts')
+    const { makeContents } = await import('../../src/storage/contents/contents.ts')
+    const { openDisk } = await import('../../src/storage/contents/blobs/disk.ts')
     const { makeHasher } = await import('../../src/host/hasher.ts')
     const contents = makeContents(database, await openDisk(join(place.dataDir, 'blobs'), makeHasher()))
     await database.write((tx) => tx.q.deleteFrom('nodes').where('sha256', '=', sha256).execute())

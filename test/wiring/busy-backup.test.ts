@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { INLINE_MAX } from '../../src/storage/contents.ts'
+import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
 import { backupTarget } from '../../src/wiring/backup-places.ts'
 import { restore } from '../../src/wiring/restore.ts'
 import { clientOf, type Account } from '../support/account.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqlite } from '../../../src/storage/sqlite.ts'
+import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import { openLocal } from '../../../src/wiring/local.ts'
 import { makeAccount, withDatabase, withService } from '../../account.ts'
 import { enlist, signIn } from '../../people.ts'

@@ -1,6 +1,6 @@
-import type { Database } from '../../storage/database.ts'
-import { livingTokens, type Lifetime } from '../../storage/device-tokens.ts'
-import { livingSessions, type SessionBounds } from '../../storage/sessions.ts'
+import type { Database } from '../../storage/engine/database.ts'
+import { livingTokens, type Lifetime } from '../../storage/accounts/device-tokens.ts'
+import { livingSessions, type SessionBounds } from '../../storage/accounts/sessions.ts'
 import type { Caller } from './caller.ts'
 
 /** What another process ends (an administrator's command) is not sure to be heard of, and what expires is told by nobody. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Database, Reader } from '../../storage/database.ts'
+import type { Database, Reader } from '../../storage/engine/database.ts'
 
 /** Asked inside a transaction: throws when whoever caused it may not act any more. */
 export type Authority = (tx: Reader) => Promise<void>

@@ -1,6 +1,6 @@
 import { DAY, MINUTE, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import {
   backupCodesOf,
   bypassCodeOf,
@@ -9,7 +9,7 @@ import {
   takeBackupCode,
   takeBypassCode,
   takeStep,
-} from '../../storage/second-factors.ts'
+} from '../../storage/accounts/second-factors.ts'
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
 import type { Audit, Place } from '../instance/instance.ts'
 import type { Queue } from './queue.ts'

@@ -1,6 +1,6 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
 import { isSound } from '../../base/text.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import {
   deleteToken,
   deleteTokensOf,
@@ -11,7 +11,7 @@ import {
   type Lifetime,
   type StoredDevice,
   type TokenHolder,
-} from '../../storage/device-tokens.ts'
+} from '../../storage/accounts/device-tokens.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
 import type { Audit, Place } from '../instance/instance.ts'

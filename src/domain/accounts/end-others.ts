@@ -1,6 +1,6 @@
-import type { Writer } from '../../storage/database.ts'
-import { deleteTokensOf, type Lifetime } from '../../storage/device-tokens.ts'
-import { deleteSessionsOf } from '../../storage/sessions.ts'
+import type { Writer } from '../../storage/engine/database.ts'
+import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tokens.ts'
+import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Acting } from './acting.ts'
 
 /** Signs the account out everywhere but in the acting session. Returns what ended, for the audit log. */

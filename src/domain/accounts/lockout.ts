@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { MINUTE, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Reader, Writer } from '../../storage/database.ts'
-import { clearThrottle, locks, pruneThrottles, storeThrottle, throttleOf } from '../../storage/login-throttles.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
+import {
+  clearThrottle,
+  locks,
+  pruneThrottles,
+  storeThrottle,
+  throttleOf,
+} from '../../storage/accounts/login-throttles.ts'
 import { secondsUntil } from './refusals.ts'
 
 const FAILURES = 5

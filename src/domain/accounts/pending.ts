@@ -1,5 +1,5 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
-import type { Reader, Writer } from '../../storage/database.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
 import {
   countTry,
   insertPendingLogin,
@@ -7,7 +7,7 @@ import {
   takePendingLogin,
   type LoginKind,
   type PendingLogin,
-} from '../../storage/pending-logins.ts'
+} from '../../storage/accounts/pending-logins.ts'
 import { hashToken, isPendingToken, newPendingToken } from './tokens.ts'
 
 const LIFETIME_MS = 5 * MINUTE

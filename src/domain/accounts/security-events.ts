@@ -1,7 +1,7 @@
 import { DAY, type Clock } from '../../base/clock.ts'
 import { securityEventKinds } from '../../contract/account-settings.ts'
-import { accountById } from '../../storage/accounts.ts'
-import type { Database } from '../../storage/database.ts'
+import { accountById } from '../../storage/accounts/accounts.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 
 /** How far back users are told, ms. */

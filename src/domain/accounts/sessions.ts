@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { SESSION_LIFETIME } from '../../contract/limits.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { deletePendingLoginByHash, deletePendingLoginsOf, pendingLogin } from '../../storage/pending-logins.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import { deletePendingLoginByHash, deletePendingLoginsOf, pendingLogin } from '../../storage/accounts/pending-logins.ts'
 import {
   deleteSession,
   deleteSessionByHash,
@@ -14,7 +14,7 @@ import {
   touchSession,
   type SessionBounds,
   type StoredSession,
-} from '../../storage/sessions.ts'
+} from '../../storage/accounts/sessions.ts'
 import type { Audit, Place } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
 import type { SignedIn } from './devices.ts'

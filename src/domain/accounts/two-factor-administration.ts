@@ -1,8 +1,8 @@
 import { DAY, iso, MINUTE, SECOND, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { accountById, type Account } from '../../storage/accounts.ts'
-import type { Database, Reader } from '../../storage/database.ts'
-import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
+import { accountById, type Account } from '../../storage/accounts/accounts.ts'
+import type { Database, Reader } from '../../storage/engine/database.ts'
+import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import {
   deleteSecondFactor,
   factorStates,
@@ -10,8 +10,8 @@ import {
   secondFactorOf,
   storeBypassCode,
   type FactorState,
-} from '../../storage/second-factors.ts'
-import { deleteSessionsOf } from '../../storage/sessions.ts'
+} from '../../storage/accounts/second-factors.ts'
+import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, doer, type Acting } from './acting.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'

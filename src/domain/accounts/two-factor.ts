@@ -1,17 +1,17 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { accountById } from '../../storage/accounts.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { deletePendingLoginsOf } from '../../storage/pending-logins.ts'
-import type { Lifetime } from '../../storage/device-tokens.ts'
-import { deleteSessionsOf } from '../../storage/sessions.ts'
+import { accountById } from '../../storage/accounts/accounts.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
+import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
+import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import {
   deleteSecondFactor,
   enableSecondFactor,
   replaceBackupCodes,
   secondFactorOf,
   storePendingSecret,
-} from '../../storage/second-factors.ts'
+} from '../../storage/accounts/second-factors.ts'
 import type { Audit } from '../instance/instance.ts'
 import { doer, type Acting } from './acting.ts'
 import { makeCodes, newSalt } from './backup-codes.ts'

@@ -1,6 +1,6 @@
 import { isSound, printable } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
-import type { Account } from '../../storage/accounts.ts'
+import type { Account } from '../../storage/accounts/accounts.ts'
 import { refuse } from './refusals.ts'
 import { isUsername, normalName } from './usernames.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { LanguageModels } from '../../base/language-model.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
 import { dataBoundsOf } from '../data-bounds.ts'

@@ -1,6 +1,6 @@
 import { isFileChange, type FileChange } from '../files/files.ts'
 import { isComponentChange, type ComponentChange } from '../desktop/desktop.ts'
-import type { Writer } from '../../storage/database.ts'
+import type { Writer } from '../../storage/engine/database.ts'
 import type { RowChange } from '../sync/sync.ts'
 
 /** One thing a tool changed, with what is needed to take it back. */

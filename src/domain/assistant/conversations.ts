@@ -12,10 +12,10 @@ import {
   touchConversation,
   turnsOf,
   type Conversation,
-} from '../../storage/assistant-conversations.ts'
-import type { DataBound } from '../../storage/data-kinds.ts'
-import { dataUsage } from '../../storage/data-usage.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/assistant/conversations.ts'
+import type { DataBound } from '../../storage/engine/data-kinds.ts'
+import { dataUsage } from '../../storage/engine/data-usage.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import { excessOf } from '../data-bounds.ts'
 import { titleOf } from './title.ts'
 

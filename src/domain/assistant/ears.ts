@@ -1,5 +1,5 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
-import { insertMention, mentionCount } from '../../storage/assistant-mentions.ts'
+import { insertMention, mentionCount } from '../../storage/assistant/mentions.ts'
 import type { Listener } from '../chat/chat.ts'
 import type { Settings } from '../instance/instance.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { ModelMessage } from '../../base/language-model.ts'
 import { byteLength } from '../../base/text.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Budgets } from './budgets.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,4 +1,4 @@
-import { putRecord, recordOf } from '../../storage/backup-records.ts'
+import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeCreate } from './create.ts'
 import type { CreateParts } from './parts.ts'

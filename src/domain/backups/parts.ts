@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { BlobStore } from '../../storage/blobs/blobs.ts'
-import type { Database } from '../../storage/database.ts'
+import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Audit, Identity } from '../instance/instance.ts'
 
 /** What backups are made with. */

@@ -3,7 +3,7 @@ import { DamagedBackup } from '../../storage/backups/manifest.ts'
 import { assembleDatabase } from '../../storage/backups/scratch.ts'
 import { gather } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
-import type { BlobStore } from '../../storage/blobs/blobs.ts'
+import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
 import type { Doing } from './doing.ts'
 import { databaseProblems } from './verify.ts'
 

@@ -1,7 +1,7 @@
 import { fingerprintOf, lastState, noteState } from '../../storage/backups/last-state.ts'
 import type { Manifest } from '../../storage/backups/manifest.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
-import type { Database, Watch } from '../../storage/database.ts'
+import type { Database, Watch } from '../../storage/engine/database.ts'
 import type { Doing } from './doing.ts'
 import { draftAgain } from './draft.ts'
 import type { CreateParts } from './parts.ts'

@@ -1,7 +1,7 @@
 import { Cron } from 'croner'
 import { HOUR, type Clock } from '../../base/clock.ts'
-import { putRecord, recordOf } from '../../storage/backup-records.ts'
-import type { Database } from '../../storage/database.ts'
+import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Settings } from '../instance/instance.ts'
 
 interface Parts {

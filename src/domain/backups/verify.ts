@@ -2,7 +2,7 @@ import { censusOf, type Census } from '../../storage/backups/census.ts'
 import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
-import { migrationNames, openCopy } from '../../storage/sqlite-copy.ts'
+import { migrationNames, openCopy } from '../../storage/engine/sqlite-copy.ts'
 import type { Doing } from './doing.ts'
 
 export interface Problem {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import { stampsOf } from '../../storage/chat-rooms.ts'
-import type { Database } from '../../storage/database.ts'
+import { stampsOf } from '../../storage/chat/rooms.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import { makeNews } from '../news.ts'
 import { makeMessageChanges } from './change-message.ts'

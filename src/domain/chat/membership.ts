@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
-import { recordForMembers, recordRoom } from '../../storage/chat-feed.ts'
+import { recordForMembers, recordRoom } from '../../storage/chat/room-feed.ts'
 import {
   activeAmong,
   deleteMember,
@@ -15,8 +15,8 @@ import {
   roomsMadeBy,
   takeRoom,
   type Entered,
-} from '../../storage/chat-rooms.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/chat/rooms.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import type { Author } from './author.ts'
 import { noSuchUser, notMember, onlyChannels, onlyCreator } from './refusals.ts'

@@ -1,10 +1,10 @@
 import { iso } from '../../base/clock.ts'
 import type { Answer } from '../../contract/define.ts'
 import type { teamChat } from '../../contract/team-chat.ts'
-import type { Message } from '../../storage/chat-messages.ts'
-import { reactionsTo, type Reaction } from '../../storage/chat-reactions.ts'
-import type { Reader } from '../../storage/database.ts'
-import { FORMER_USER } from '../../storage/former-user.ts'
+import type { Message } from '../../storage/chat/messages.ts'
+import { reactionsTo, type Reaction } from '../../storage/chat/reactions.ts'
+import type { Reader } from '../../storage/engine/database.ts'
+import { FORMER_USER } from '../../storage/accounts/former-user.ts'
 
 export type ShownMessage = Answer<typeof teamChat.actions.send>['message']
 export type ShownReactions = ShownMessage['reactions']

@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { recordRoom } from '../../storage/chat-feed.ts'
-import { deleteRoom, takeRoom } from '../../storage/chat-rooms.ts'
-import type { Database, Reader } from '../../storage/database.ts'
-import { allMembersOf, roomOverviews, type RoomMember, type RoomOverview } from '../../storage/room-overview.ts'
+import { recordRoom } from '../../storage/chat/room-feed.ts'
+import { deleteRoom, takeRoom } from '../../storage/chat/rooms.ts'
+import type { Database, Reader } from '../../storage/engine/database.ts'
+import { allMembersOf, roomOverviews, type RoomMember, type RoomOverview } from '../../storage/chat/room-overview.ts'
 import type { Audit } from '../instance/instance.ts'
 
-export type { RoomOverview } from '../../storage/room-overview.ts'
+export type { RoomOverview } from '../../storage/chat/room-overview.ts'
 
 interface Parts {
   database: Database

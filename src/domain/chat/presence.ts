@@ -1,7 +1,7 @@
 import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
-import { isTyping, markPresent, markRead, markTyping } from '../../storage/chat-presence.ts'
-import { activeUsers, enterRoom, type Person } from '../../storage/chat-rooms.ts'
-import type { Database } from '../../storage/database.ts'
+import { isTyping, markPresent, markRead, markTyping } from '../../storage/chat/presence.ts'
+import { activeUsers, enterRoom, type Person } from '../../storage/chat/rooms.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import { notMember } from './refusals.ts'
 
 const TYPING_LASTS = 6 * SECOND

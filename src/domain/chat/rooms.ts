@@ -1,9 +1,9 @@
 import { iso } from '../../base/clock.ts'
 import type { Answer } from '../../contract/define.ts'
 import type { teamChat } from '../../contract/team-chat.ts'
-import { lastMessagesOf } from '../../storage/chat-messages.ts'
-import { membersOf, participantsOf, roomsOf, unreadOf, type Person } from '../../storage/chat-rooms.ts'
-import type { Database, Reader } from '../../storage/database.ts'
+import { lastMessagesOf } from '../../storage/chat/messages.ts'
+import { membersOf, participantsOf, roomsOf, unreadOf, type Person } from '../../storage/chat/rooms.ts'
+import type { Database, Reader } from '../../storage/engine/database.ts'
 import { shareAll, shownTo } from './message-view.ts'
 import { notMember } from './refusals.ts'
 

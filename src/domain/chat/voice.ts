@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
-import { beginMention, takeMention } from '../../storage/assistant-mentions.ts'
-import { recordForMembers } from '../../storage/chat-feed.ts'
-import { insertMessage } from '../../storage/chat-messages.ts'
-import { enterRoom, takeRoom } from '../../storage/chat-rooms.ts'
-import type { Database } from '../../storage/database.ts'
+import { beginMention, takeMention } from '../../storage/assistant/mentions.ts'
+import { recordForMembers } from '../../storage/chat/room-feed.ts'
+import { insertMessage } from '../../storage/chat/messages.ts'
+import { enterRoom, takeRoom } from '../../storage/chat/rooms.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import { assertContent, fold } from './text.ts'
 
 /** A message that the assistant answers, for whoever wrote it. */

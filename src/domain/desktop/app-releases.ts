@@ -10,10 +10,10 @@ import {
   releaseSize,
   servedFile,
   type StoredRelease,
-} from '../../storage/app-releases.ts'
-import { appBySlug, insertApp, updateApp } from '../../storage/apps.ts'
-import type { Contents, Staged } from '../../storage/contents.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/desktop/app-releases.ts'
+import { appBySlug, insertApp, updateApp } from '../../storage/desktop/apps.ts'
+import type { Contents, Staged } from '../../storage/contents/contents.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import type { AppManifest } from './app-manifest.ts'
 import { packageLimits, type AppPackage } from './app-package.ts'

@@ -12,8 +12,8 @@ import {
   visibleApps,
   type NewApp as NewRow,
   type StoredApp,
-} from '../../storage/apps.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/desktop/apps.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit, Place } from '../instance/instance.ts'
 import { assertAppPath, assertIconUrl } from './app-addresses.ts'
 import { assertName } from './names.ts'

@@ -18,8 +18,8 @@ import {
   type ComponentContent,
   type ComponentOverview,
   type StoredComponent,
-} from '../../storage/components.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/desktop/components.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import { withinBound } from '../data-bounds.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertName, refuse } from './names.ts'

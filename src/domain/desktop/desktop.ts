@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Contents } from '../../storage/contents.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Contents } from '../../storage/contents/contents.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
 import { makeAppRegistry } from './app-registry.ts'
 import { makeAppReleases } from './app-releases.ts'

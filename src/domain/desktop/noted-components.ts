@@ -1,6 +1,6 @@
 import { fault } from '../../contract/errors.ts'
-import { activate, activeComponent, componentVersion, deactivate } from '../../storage/components.ts'
-import type { Writer } from '../../storage/database.ts'
+import { activate, activeComponent, componentVersion, deactivate } from '../../storage/desktop/components.ts'
+import type { Writer } from '../../storage/engine/database.ts'
 import { addVersion, assertMayRun, readComponent, type Author, type NewComponent } from './components.ts'
 
 /** Another version of a component came into force; null where none was, or is. */

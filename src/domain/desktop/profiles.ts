@@ -8,8 +8,8 @@ import {
   profileCount,
   profilesOf,
   renameProfile,
-} from '../../storage/components.ts'
-import type { Database } from '../../storage/database.ts'
+} from '../../storage/desktop/components.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import { withinBound } from '../data-bounds.ts'
 import { addVersion, assertMayRun, type Author } from './components.ts'
 import { assertName } from './names.ts'

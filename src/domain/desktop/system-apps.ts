@@ -1,6 +1,6 @@
 import type { categories } from '../../contract/app-categories.ts'
-import { insertApp } from '../../storage/apps.ts'
-import type { Writer } from '../../storage/database.ts'
+import { insertApp } from '../../storage/desktop/apps.ts'
+import type { Writer } from '../../storage/engine/database.ts'
 
 interface SystemApp {
   slug: string

@@ -1,7 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
-import type { Reader } from '../../storage/database.ts'
-import { ownQuota } from '../../storage/files.ts'
+import type { Reader } from '../../storage/engine/database.ts'
+import { ownQuota } from '../../storage/files/nodes.ts'
 
 /** What the service allows, in bytes; -1 for no limit. */
 export interface Allowance {

@@ -1,6 +1,6 @@
 import { fault } from '../../contract/errors.ts'
-import type { Writer } from '../../storage/database.ts'
-import { liveNodes } from '../../storage/history.ts'
+import type { Writer } from '../../storage/engine/database.ts'
+import { liveNodes } from '../../storage/files/history.ts'
 import type { Allowance } from './allowance.ts'
 
 interface Parts {

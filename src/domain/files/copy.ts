@@ -1,9 +1,16 @@
 import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
-import { advance } from '../../storage/changes.ts'
-import type { Database, Writer } from '../../storage/database.ts'
-import { extentOf, insertNode, isLarger, recordSubtree, subtreeOf, type Node } from '../../storage/files.ts'
-import { beginEntry, extentBelow, nodesBelow, presentContents, setState, SLICE } from '../../storage/tree-slices.ts'
+import { advance } from '../../storage/feed/changes.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
+import { extentOf, insertNode, isLarger, recordSubtree, subtreeOf, type Node } from '../../storage/files/nodes.ts'
+import {
+  beginEntry,
+  extentBelow,
+  nodesBelow,
+  presentContents,
+  setState,
+  SLICE,
+} from '../../storage/files/tree-slices.ts'
 import type { Heavy } from '../heavy.ts'
 import type { Bounds } from './bounds.ts'
 import { addressesOf, isWithin } from './change.ts'

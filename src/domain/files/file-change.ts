@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Reader, Writer } from '../../storage/database.ts'
-import { subtreeOf, type Node } from '../../storage/files.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
+import { subtreeOf, type Node } from '../../storage/files/nodes.ts'
 import type { Reach } from './reach.ts'
 import type { Spot, Tree } from './tree.ts'
 

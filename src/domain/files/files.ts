@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Contents } from '../../storage/contents.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Contents } from '../../storage/contents/contents.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import { makeHeavy } from '../heavy.ts'
 import { makeBatches } from './batches.ts'
 import { makeBounds } from './bounds.ts'

@@ -1,6 +1,6 @@
 import { fault } from '../../contract/errors.ts'
-import type { Reader } from '../../storage/database.ts'
-import { roomRootOf } from '../../storage/room-files.ts'
+import type { Reader } from '../../storage/engine/database.ts'
+import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, pathOf, type Segments } from './paths.ts'
 import type { Reach } from './reach.ts'
 import { roomBehind } from './rooms.ts'

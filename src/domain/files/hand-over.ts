@@ -1,8 +1,8 @@
 import { fault, isFault } from '../../contract/errors.ts'
-import type { Reader, Writer } from '../../storage/database.ts'
-import { childOf, hasChildren, rootOf, type Extent } from '../../storage/files.ts'
-import { moveRoot } from '../../storage/removals.ts'
-import { extentBelow } from '../../storage/tree-slices.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
+import { childOf, hasChildren, rootOf, type Extent } from '../../storage/files/nodes.ts'
+import { moveRoot } from '../../storage/accounts/removals.ts'
+import { extentBelow } from '../../storage/files/tree-slices.ts'
 import { assertReach, nameKey } from './paths.ts'
 
 /** What an account came by from another one. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Contents, Staged } from '../../storage/contents.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Contents, Staged } from '../../storage/contents/contents.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Flight } from './flights.ts'
 import type { History } from './history.ts'
 

@@ -1,5 +1,5 @@
 import { fault } from '../../contract/errors.ts'
-import type { Node } from '../../storage/files.ts'
+import type { Node } from '../../storage/files/nodes.ts'
 
 /** What the caller believes about a file; a change happens only when it is so. */
 export interface Expectation {

@@ -1,8 +1,8 @@
 import { iso } from '../../base/clock.ts'
 import { fitsBytes } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Reader } from '../../storage/database.ts'
-import { roomsOf, type RoomName } from '../../storage/room-files.ts'
+import type { Reader } from '../../storage/engine/database.ts'
+import { roomsOf, type RoomName } from '../../storage/files/room-files.ts'
 import { nameKey } from './paths.ts'
 
 /** A room as a folder below `/Teamchat`. */

@@ -1,9 +1,9 @@
 import { iso, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { advance } from '../../storage/changes.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { extentOf, isLarger, moveNode, recordSubtree, type Extent } from '../../storage/files.ts'
-import { roomRootOf } from '../../storage/room-files.ts'
+import { advance } from '../../storage/feed/changes.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import { extentOf, isLarger, moveNode, recordSubtree, type Extent } from '../../storage/files/nodes.ts'
+import { roomRootOf } from '../../storage/files/room-files.ts'
 import {
   doomTrashOf,
   entryOf,
@@ -13,8 +13,8 @@ import {
   unmarkTop,
   type Bytes,
   type Entry,
-} from '../../storage/trash.ts'
-import { extentBelow, setState } from '../../storage/tree-slices.ts'
+} from '../../storage/files/trash.ts'
+import { extentBelow, setState } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, segmentsOf, TEAMCHAT } from './paths.ts'
 import { assertOneTree, type Address, type Reach } from './reach.ts'

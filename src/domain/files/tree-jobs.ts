@@ -1,7 +1,7 @@
 import { HOUR, type Clock } from '../../base/clock.ts'
 import { makeSingleFlight } from '../../base/single-flight.ts'
-import { advance, recordAll } from '../../storage/changes.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+import { advance, recordAll } from '../../storage/feed/changes.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import {
   allBelow,
   dropNodes,
@@ -15,7 +15,7 @@ import {
   usersUnfinished,
   type Marked,
   type Unfinished,
-} from '../../storage/tree-slices.ts'
+} from '../../storage/files/tree-slices.ts'
 import type { Heavy } from '../heavy.ts'
 import { FILES_TABLE } from './tree.ts'
 

@@ -1,7 +1,7 @@
 import { fault } from '../../contract/errors.ts'
-import { advance, recordAll } from '../../storage/changes.ts'
-import type { Reader, Writer } from '../../storage/database.ts'
-import { childOf, insertNode, rootOf, type Node } from '../../storage/files.ts'
+import { advance, recordAll } from '../../storage/feed/changes.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
+import { childOf, insertNode, rootOf, type Node } from '../../storage/files/nodes.ts'
 import type { Bounds } from './bounds.ts'
 import { nameKey, type Segments } from './paths.ts'
 

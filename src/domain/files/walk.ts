@@ -1,6 +1,6 @@
-import type { Reader } from '../../storage/database.ts'
-import { filesAfter, rootOf, subtreeOf } from '../../storage/files.ts'
-import { roomRootOf } from '../../storage/room-files.ts'
+import type { Reader } from '../../storage/engine/database.ts'
+import { filesAfter, rootOf, subtreeOf } from '../../storage/files/nodes.ts'
+import { roomRootOf } from '../../storage/files/room-files.ts'
 import { folderPaths } from './look.ts'
 
 /** A file or folder of a tree, with its path from the root. */

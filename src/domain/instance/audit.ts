@@ -1,5 +1,5 @@
 import { DAY, type Clock } from '../../base/clock.ts'
-import { accountById } from '../../storage/accounts.ts'
+import { accountById } from '../../storage/accounts/accounts.ts'
 import {
   auditEntries,
   auditEntriesAfter,
@@ -7,8 +7,8 @@ import {
   newestAuditId,
   type AuditFilter,
   type StoredAuditEntry,
-} from '../../storage/audit.ts'
-import type { Database, Writer } from '../../storage/database.ts'
+} from '../../storage/instance/audit.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { AuditKind } from './audit-kinds.ts'
 
 /** Where somebody acts. */

@@ -1,8 +1,8 @@
 import { isSound, printable } from '../../base/text.ts'
 import type { Clock } from '../../base/clock.ts'
 import { badRequest } from '../../contract/errors.ts'
-import { deleteAllPendingLogins } from '../../storage/pending-logins.ts'
-import { deleteAllSessions } from '../../storage/sessions.ts'
+import { deleteAllPendingLogins } from '../../storage/accounts/pending-logins.ts'
+import { deleteAllSessions } from '../../storage/accounts/sessions.ts'
 import type { Audit, Doer } from './audit.ts'
 import type { Maintenance, Settings } from './settings.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { feedTables } from '../../contract/tables.ts'
-import { headsOf } from '../../storage/changes.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
+import { headsOf } from '../../storage/feed/changes.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import {
   changesAt,
   overrunHeads,
@@ -11,7 +11,7 @@ import {
   tellAgain,
   untoldRows,
   type FeedSpot,
-} from '../../storage/soundness-feed.ts'
+} from '../../storage/instance/feed-check.ts'
 import type { Audit } from './audit.ts'
 import type { FlawId } from './flaws.ts'
 import type { Usage } from './usage.ts'

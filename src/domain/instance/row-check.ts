@@ -1,5 +1,5 @@
 import { feedTables } from '../../contract/tables.ts'
-import type { Damage, Reader } from '../../storage/database.ts'
+import type { Damage, Reader } from '../../storage/engine/database.ts'
 import {
   brokenReferences,
   misplacedNodes,
@@ -7,8 +7,14 @@ import {
   strayTrash,
   uncountedAccounts,
   unreachableFolders,
-} from '../../storage/soundness.ts'
-import { overrunHeads, sharedPositions, strayChanges, untoldRows, type FeedSpot } from '../../storage/soundness-feed.ts'
+} from '../../storage/instance/integrity-check.ts'
+import {
+  overrunHeads,
+  sharedPositions,
+  strayChanges,
+  untoldRows,
+  type FeedSpot,
+} from '../../storage/instance/feed-check.ts'
 import { flaw, flaws, type Flaw } from './flaws.ts'
 import { allDrifts } from './usage.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Database, Writer } from '../../storage/database.ts'
-import { settingsVersion, storedSettings, storeSetting } from '../../storage/settings.ts'
+import type { Database, Writer } from '../../storage/engine/database.ts'
+import { settingsVersion, storedSettings, storeSetting } from '../../storage/instance/settings.ts'
 import { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 
 export type Source = 'flag' | 'environment' | 'config.json' | 'database' | 'default'

@@ -1,8 +1,8 @@
-import { excessAudit, forgetAuditUpTo } from '../../storage/audit.ts'
-import { compactUpTo, excessTombstones } from '../../storage/changes.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { excessPushes, forgetPushesUpTo } from '../../storage/pushes.ts'
-import { inSlices } from '../../storage/slices.ts'
+import { excessAudit, forgetAuditUpTo } from '../../storage/instance/audit.ts'
+import { compactUpTo, excessTombstones } from '../../storage/feed/changes.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import { excessPushes, forgetPushesUpTo } from '../../storage/feed/pushes.ts'
+import { inSlices } from '../../storage/engine/slices.ts'
 import type { Values } from './options.ts'
 
 /** Forgets the oldest of what an account makes the service remember, where that is more than its share. */

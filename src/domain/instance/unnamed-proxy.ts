@@ -1,5 +1,5 @@
-import type { Database } from '../../storage/database.ts'
-import { findFact, noteFact } from '../../storage/settings.ts'
+import type { Database } from '../../storage/engine/database.ts'
+import { findFact, noteFact } from '../../storage/instance/settings.ts'
 
 const KEY = 'unnamed_proxy'
 

@@ -1,9 +1,16 @@
 import { DAY, type Clock } from '../../base/clock.ts'
-import type { DataBound, DataKind } from '../../storage/data-kinds.ts'
-import { allDataUsage, dataDriftsOf, putDataRight, type DataDrift } from '../../storage/data-usage.ts'
-import type { Database, Reader, Writer } from '../../storage/database.ts'
-import { countedRows } from '../../storage/rows.ts'
-import { driftsOf, holdingsOf, setUsedBytes, usageSince, type Drift, type Holdings } from '../../storage/usage.ts'
+import type { DataBound, DataKind } from '../../storage/engine/data-kinds.ts'
+import { allDataUsage, dataDriftsOf, putDataRight, type DataDrift } from '../../storage/engine/data-usage.ts'
+import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import { countedRows } from '../../storage/engine/synchronised-tables.ts'
+import {
+  driftsOf,
+  holdingsOf,
+  setUsedBytes,
+  usageSince,
+  type Drift,
+  type Holdings,
+} from '../../storage/accounts/usage.ts'
 import { fault } from '../../contract/errors.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
 import { shapes } from '../sync/sync.ts'

@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
-import { conversationsAfter, turnsAfter, type Conversation } from '../../storage/assistant-conversations.ts'
-import { itemsOf, setsOf } from '../../storage/assistant-ledger.ts'
-import type { Reader } from '../../storage/database.ts'
+import { conversationsAfter, turnsAfter, type Conversation } from '../../storage/assistant/conversations.ts'
+import { itemsOf, setsOf } from '../../storage/assistant/ledger.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { names } from './layout.ts'
 import type { Tar } from './tar.ts'
 

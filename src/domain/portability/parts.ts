@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Contents } from '../../storage/contents.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Contents } from '../../storage/contents/contents.ts'
+import type { Database } from '../../storage/engine/database.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Files } from '../files/files.ts'
 import type { Audit, Identity } from '../instance/instance.ts'

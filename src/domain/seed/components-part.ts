@@ -1,5 +1,5 @@
-import { activeComponent, newestVersion, type StoredComponent } from '../../storage/components.ts'
-import { rememberSeeded, type Seeded } from '../../storage/seeded.ts'
+import { activeComponent, newestVersion, type StoredComponent } from '../../storage/desktop/components.ts'
+import { rememberSeeded, type Seeded } from '../../storage/instance/seeded.ts'
 import { addVersion, readComponent, type NewComponent } from '../desktop/desktop.ts'
 import { hashOf, personOf, remember, seededBefore, SourceTrouble } from './ground.ts'
 import type { Item, Part, Person, Planning } from './ground.ts'

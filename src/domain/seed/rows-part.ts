@@ -1,5 +1,5 @@
 import type { TableName } from '../../contract/tables.ts'
-import { rememberSeeded, seededAmong, type Seeded } from '../../storage/seeded.ts'
+import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance/seeded.ts'
 import { giveWay } from '../heavy.ts'
 import { insertRowsIn, rowVersion, updateRowIn } from '../sync/sync.ts'
 import { hashOf, personOf, seededBefore } from './ground.ts'

@@ -1,4 +1,4 @@
-import { storedSettings } from '../../storage/settings.ts'
+import { storedSettings } from '../../storage/instance/settings.ts'
 import { assertApp, type RegisteredApp } from '../desktop/desktop.ts'
 import { options, type Option, type OptionName } from '../instance/instance.ts'
 import type { Item, Part, Planning } from './ground.ts'

@@ -1,7 +1,7 @@
 import type { TableName } from '../../contract/tables.ts'
-import { advance, recordAll, type Change } from '../../storage/changes.ts'
-import type { Reader, Writer } from '../../storage/database.ts'
-import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/rows.ts'
+import { advance, recordAll, type Change } from '../../storage/feed/changes.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
+import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/feed/rows.ts'
 import { withinBound } from '../data-bounds.ts'
 import { shapes, toStored, toWire } from './tables.ts'
 

@@ -4,8 +4,8 @@ import { turn } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { DELTA_LIMIT } from '../../contract/limits.ts'
 import { feedTables, SCHEMA_VERSION } from '../../contract/tables.ts'
-import { headOf } from '../../storage/changes.ts'
-import type { Database, Reader } from '../../storage/database.ts'
+import { headOf } from '../../storage/feed/changes.ts'
+import type { Database, Reader } from '../../storage/engine/database.ts'
 import {
   filesSource,
   messagesSource,
@@ -14,7 +14,7 @@ import {
   tableSource,
   type FeedRow,
   type FeedSource,
-} from '../../storage/feed.ts'
+} from '../../storage/feed/feed.ts'
 import type { News } from '../news.ts'
 import { shapes, toWire } from './tables.ts'
 

@@ -1,5 +1,5 @@
 import { isWritable, readOnlyTables, type TableName } from '../../contract/tables.ts'
-import type { Stored, SyncedRowOf } from '../../storage/rows.ts'
+import type { Stored, SyncedRowOf } from '../../storage/feed/rows.ts'
 import { refuse } from './row-checks.ts'
 import { toStored } from './tables.ts'
 

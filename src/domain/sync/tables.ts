@@ -1,5 +1,6 @@
 import { tables, type Column, type SyncedTable, type TableName } from '../../contract/tables.ts'
-import type { Stored, TableShape } from '../../storage/rows.ts'
+import type { TableShape } from '../../storage/engine/synchronised-tables.ts'
+import type { Stored } from '../../storage/feed/rows.ts'
 
 const storedDefault = (column: Column): string | number | null =>
   typeof column.default === 'boolean' ? Number(column.default) : (column.default ?? null)

@@ -5,7 +5,7 @@ import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../
 import { randomHex } from '../../base/random.ts'
 import { recognise } from '../../base/trouble.ts'
 import { streamDurably } from '../../host/durable.ts'
-import type { BlobStore } from '../blobs/blobs.ts'
+import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, openBytes, verified } from './file-bytes.ts'
 import {
   DamagedBackup,

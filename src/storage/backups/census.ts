@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Reader } from '../database.ts'
-import { FORMER_USER } from '../former-user.ts'
-import { appliedMigrations } from '../migrations/migrate.ts'
+import type { Reader } from '../engine/database.ts'
+import { FORMER_USER } from '../accounts/former-user.ts'
+import { appliedMigrations } from '../engine/migrations/migrate.ts'
 import type { Piece } from './manifest.ts'
 
 /** What a state of the database holds, by numbers and names that can be compared with those of another moment. */

@@ -6,7 +6,7 @@ import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable.ts'
-import type { BlobStore } from '../blobs/blobs.ts'
+import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, openBytes } from './file-bytes.ts'
 import { lockRepository, standingLocks, type RepositoryLock } from './lock.ts'
 import {

@@ -6,7 +6,7 @@ import { openLocal } from '../../../src/wiring/local.ts'
 import { makeAccount } from '../../support/account.ts'
 import { temporaryFolder } from '../../support/server.ts'
 import { openEngine } from '../../../src/host/sqlite-engine.ts'
-import { openSqlite } from '../../../src/storage/sqlite.ts'
+import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 
 const { manifest, download } = contract.syncFiles.actions
 

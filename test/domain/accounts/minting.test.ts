@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY, MINUTE } from '../../../src/base/clock.ts'
-import { auditEntries } from '../../../src/storage/audit.ts'
+import { auditEntries } from '../../../src/storage/instance/audit.ts'
 import { IP, makeWorld, outcome, PASSWORD, refusal } from './world.ts'
 
 async function withAda() {

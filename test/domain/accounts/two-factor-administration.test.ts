@@ -1,7 +1,7 @@
 import { generateSync } from 'otplib'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/base/clock.ts'
-import { auditEntries } from '../../../src/storage/audit.ts'
+import { auditEntries } from '../../../src/storage/instance/audit.ts'
 import { IP, makeWorld, outcome, PASSWORD, refusal, tally } from './world.ts'
 
 /** Ada with the second factor on and a session, and Bob without one. */

@@ -1,6 +1,6 @@
 import { generateSync } from 'otplib'
 import { describe, expect, test } from 'vitest'
-import { auditEntries } from '../../../src/storage/audit.ts'
+import { auditEntries } from '../../../src/storage/instance/audit.ts'
 import { IP, makeWorld, outcome, PASSWORD, refusal, tally } from './world.ts'
 
 describe('a new user', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../../src/base/clock.ts'
 import { isFault } from '../../../src/contract/errors.ts'
-import { INLINE_MAX } from '../../../src/storage/contents.ts'
+import { INLINE_MAX } from '../../../src/storage/contents/contents.ts'
 import { openLocal } from '../../../src/wiring/local.ts'
 import { appPackage } from '../../support/app-package.ts'
 import { makeClock } from '../../support/clock.ts'

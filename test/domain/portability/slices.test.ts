@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/base/clock.ts'
 import { makeAudit } from '../../../src/domain/instance/instance.ts'
 import { makeImport } from '../../../src/domain/portability/import.ts'
-import type { Database } from '../../../src/storage/database.ts'
-import { openSqlite } from '../../../src/storage/sqlite.ts'
+import type { Database } from '../../../src/storage/engine/database.ts'
+import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import { anotherServer, archiveOf, HASH, readable } from './world.ts'
 
 /** How many notes each commit of an import added, with notes of so many characters. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import { insertAccount } from '../../../src/storage/accounts.ts'
+import { insertAccount } from '../../../src/storage/accounts/accounts.ts'
 import type { Process } from './process.ts'
 
 /** A path of an account, and what it may hold: what was acknowledged last, or anything begun since. */

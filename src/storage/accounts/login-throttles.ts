@@ -1,0 +1,67 @@
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+import type { LoginThrottleRow } from '../engine/tables.ts'
+
+// Failed logins, by a keyed hash of the name they were for. The database has them, so that no restart and no second
+// process forgets.
+
+export interface Throttle {
+  /** Times of the failures that count, oldest first. */
+  failedAt: number[]
+  lockedUntil: number
+}
+
+const throttleQuery = prepared<{ hash: string }, LoginThrottleRow>(({ q, p }) =>
+  q.selectFrom('login_throttles').selectAll().where('name_hash', '=', p.hash),
+)
+
+export async function throttleOf(on: Reader, hash: string): Promise<Throttle> {
+  const row = await first(throttleQuery(on, { hash }))
+  return { failedAt: row ? (JSON.parse(row.failed_at) as number[]) : [], lockedUntil: row?.locked_until ?? 0 }
+}
+
+export async function storeThrottle(tx: Writer, hash: string, throttle: Throttle, expiresAt: number): Promise<void> {
+  const values = {
+    failed_at: JSON.stringify(throttle.failedAt),
+    locked_until: throttle.lockedUntil,
+    expires_at: expiresAt,
+  }
+  await tx.q
+    .insertInto('login_throttles')
+    .values({ name_hash: hash, ...values })
+    .onConflict((conflict) => conflict.column('name_hash').doUpdateSet(values))
+    .execute()
+}
+
+const clearQuery = prepared<{ hash: string }, unknown>(({ q, p }) =>
+  q.deleteFrom('login_throttles').where('name_hash', '=', p.hash),
+)
+
+export const clearThrottle = (tx: Writer, hash: string) => clearQuery(tx, { hash })
+
+/** Name hashes that are locked, with the end of each lock. */
+export async function locks(on: Reader, now: number): Promise<Map<string, number>> {
+  const rows = await on.q
+    .selectFrom('login_throttles')
+    .select(['name_hash', 'locked_until'])
+    .where('locked_until', '>', now)
+    .execute()
+  return new Map(rows.map(({ name_hash, locked_until }) => [name_hash, locked_until]))
+}
+
+/** Forgets what is over, and beyond `max` rows those closest to it; locks go last. */
+export async function pruneThrottles(tx: Writer, now: number, max: number): Promise<void> {
+  await tx.q.deleteFrom('login_throttles').where('expires_at', '<=', now).execute()
+  const { count } = await tx.q
+    .selectFrom('login_throttles')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  const excess = Number(count) - max
+  if (excess <= 0) return
+  const oldest = tx.q
+    .selectFrom('login_throttles')
+    .select('name_hash')
+    .orderBy('locked_until')
+    .orderBy('expires_at')
+    .limit(excess)
+  await tx.q.deleteFrom('login_throttles').where('name_hash', 'in', oldest).execute()
+}

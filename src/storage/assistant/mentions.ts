@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+
+// Messages in rooms that wait for the assistant, oldest first.
+
+export interface Mention {
+  message_id: number
+  room_id: number
+  user_id: number
+  asked_at: number
+  tries: number
+}
+
+const columns = ['message_id', 'room_id', 'user_id', 'asked_at', 'tries'] as const
+
+export const insertMention = (tx: Writer, mention: Omit<Mention, 'tries'>) =>
+  tx.q.insertInto('assistant_mentions').values(mention).execute()
+
+/** How many mentions wait in a room. */
+export async function mentionCount(on: Reader, room: number): Promise<number> {
+  const row = await on.q
+    .selectFrom('assistant_mentions')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('room_id', '=', room)
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+/** The mention of a room whose turn it is, with the text it stands in. */
+export const nextMention = (on: Reader, room: number): Promise<(Mention & { content: string }) | undefined> =>
+  on.q
+    .selectFrom('assistant_mentions')
+    .innerJoin('messages', 'messages.id', 'assistant_mentions.message_id')
+    .select([
+      'assistant_mentions.message_id',
+      'assistant_mentions.room_id',
+      'assistant_mentions.user_id',
+      'assistant_mentions.asked_at',
+      'assistant_mentions.tries',
+      'messages.content',
+    ])
+    .where('assistant_mentions.room_id', '=', room)
+    .orderBy('assistant_mentions.message_id')
+    .limit(1)
+    .executeTakeFirst()
+
+/** Rooms in which a mention waits. */
+export async function roomsWithMentions(on: Reader): Promise<number[]> {
+  const rows = await on.q.selectFrom('assistant_mentions').select('room_id').distinct().execute()
+  return rows.map(({ room_id }) => room_id)
+}
+
+/** Notes that an answer is begun: until when the assistant counts as typing, and under which name. */
+export const beginMention = (tx: Writer, message: number, { name, until }: { name: string; until: number }) =>
+  tx.q
+    .updateTable('assistant_mentions')
+    .set({ name, working_until: until, tries: sql`tries + 1` })
+    .where('message_id', '=', message)
+    .execute()
+
+const takeQuery = prepared<{ message: number }, Mention>(({ q, p }) =>
+  q.deleteFrom('assistant_mentions').where('message_id', '=', p.message).returning(columns),
+)
+
+/** Takes a mention away; undefined when it is gone, for example with its message. */
+export const takeMention = (tx: Writer, message: number): Promise<Mention | undefined> =>
+  first(takeQuery(tx, { message }))

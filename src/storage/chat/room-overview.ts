@@ -1,0 +1,84 @@
+import { prepared, type Reader } from '../engine/database.ts'
+import type { RoomRow } from '../engine/tables.ts'
+
+// Rooms as an administrator looks at them, who need not be in them: how much there is, never what is said.
+
+export interface RoomOverview {
+  id: number
+  name: string
+  type: RoomRow['type']
+  created_at: number
+  /** Name of who made it; null when the account is gone. */
+  created_by: string | null
+  members: number
+  messages: number
+  /** When the last message was sent; null when there is none. */
+  last_message_at: number | null
+  files: number
+  /** Bytes of the live files. */
+  bytes: number
+}
+
+/** Every room, or the one with this id, by id. */
+export async function roomOverviews(on: Reader, room?: number): Promise<RoomOverview[]> {
+  const rows = await on.q
+    .selectFrom('rooms as r')
+    .leftJoin('users as u', 'u.id', 'r.created_by')
+    .select(['r.id', 'r.name', 'r.type', 'r.created_at', 'u.username as created_by'])
+    .select(({ selectFrom }) => [
+      selectFrom('room_members as m')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('m.room_id', '=', 'r.id')
+        .as('members'),
+      selectFrom('messages as s')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('s.room_id', '=', 'r.id')
+        .as('messages'),
+      selectFrom('messages as s')
+        .select(({ fn }) => fn.max('s.timestamp').as('last'))
+        .whereRef('s.room_id', '=', 'r.id')
+        .as('last_message_at'),
+      selectFrom('nodes as n')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .whereRef('n.room_id', '=', 'r.id')
+        .where('n.trash_id', 'is', null)
+        .where('n.type', '=', 'file')
+        .as('files'),
+      selectFrom('nodes as n')
+        .select(({ fn }) => fn.sum('n.size').as('bytes'))
+        .whereRef('n.room_id', '=', 'r.id')
+        .where('n.trash_id', 'is', null)
+        .as('bytes'),
+    ])
+    .$if(room !== undefined, (query) => query.where('r.id', '=', room!))
+    .orderBy('r.id')
+    .execute()
+  return rows.map((row) => ({
+    ...row,
+    members: Number(row.members),
+    messages: Number(row.messages),
+    files: Number(row.files),
+    bytes: Number(row.bytes),
+  }))
+}
+
+export interface RoomMember {
+  username: string
+  display_name: string
+  joined_at: number
+  /** Last time active in the room, 0 for never. */
+  last_active: number
+}
+
+const membersQuery = prepared<{ room: number }, RoomMember>(({ q, p }) =>
+  q
+    .selectFrom('room_members as m')
+    .innerJoin('users as u', 'u.id', 'm.user_id')
+    .select(['u.username', 'u.display_name', 'm.joined_at', 'm.last_active'])
+    .where('m.room_id', '=', p.room)
+    .orderBy('m.joined_at')
+    .orderBy('u.id'),
+)
+
+/** Who is in a room, those who came first ahead. */
+export const allMembersOf = (on: Reader, room: number): Promise<RoomMember[]> => membersQuery(on, { room })

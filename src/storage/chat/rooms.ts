@@ -1,0 +1,238 @@
+import { sql } from 'kysely'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+import { forgetRoom } from '../files/room-files.ts'
+import type { RoomRow } from '../engine/tables.ts'
+
+// Rooms and who is in them. Whatever is asked for a user is asked through `room_members`.
+
+export interface Room {
+  id: number
+  name: string
+  type: RoomRow['type']
+  created_by: number
+  created_at: number
+}
+
+/** What a member sees of a user. */
+export interface Person {
+  id: number
+  username: string
+  display_name: string
+  avatar_color: string
+}
+
+const person = ['users.id', 'users.username', 'users.display_name', 'users.avatar_color'] as const
+
+/** A room as one who is in it finds it before changing something. */
+export interface Entered extends Pick<Room, 'name' | 'type' | 'created_by'> {
+  /** The moment of the change: later than everything before it in this room. */
+  stamp: number
+}
+
+/** The next moment of a room: now, or a millisecond after the last one. */
+export const nextStamp = (now: number) => sql<number>`(case when stamp < ${now} then ${now} else stamp + 1 end)`
+
+const enterQuery = prepared<{ room: number; user: number; now: number }, Entered>(({ q, p }) =>
+  q
+    .updateTable('rooms')
+    .set({ stamp: nextStamp(p.now) })
+    .where('id', '=', p.room)
+    .where(sql<boolean>`exists (select 1 from room_members m where m.room_id = rooms.id and m.user_id = ${p.user})`)
+    .returning(['name', 'type', 'created_by', 'stamp']),
+)
+
+/** Tells that a room moved on, if there was one to move. */
+function toldOf(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
+  if (entered) tx.tell('room', room, entered.stamp)
+  return entered
+}
+
+/** Takes the room for a change, until the transaction ends; undefined for who is not in it. */
+export const enterRoom = async (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
+  toldOf(tx, room, await first(enterQuery(tx, { room, user, now })))
+
+/** The same for who need not be in it; undefined when there is no such room. */
+export async function takeRoom(tx: Writer, room: number, now: number): Promise<Entered | undefined> {
+  const query = tx.q
+    .updateTable('rooms')
+    .set({ stamp: nextStamp(now) })
+    .where('id', '=', room)
+  return toldOf(tx, room, await query.returning(['name', 'type', 'created_by', 'stamp']).executeTakeFirst())
+}
+
+const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>(({ q, p }) =>
+  q
+    .selectFrom('rooms')
+    .innerJoin('room_members', 'room_members.room_id', 'rooms.id')
+    .select('rooms.stamp')
+    .where('rooms.id', '=', p.room)
+    .where('room_members.user_id', '=', p.user),
+)
+
+/** The last moment of a room the user is in; undefined for who is not. */
+export const stampOf = async (on: Reader, room: number, user: number): Promise<number | undefined> =>
+  (await first(stampQuery(on, { room, user })))?.stamp
+
+/** The last moments of several rooms, for requests that wait for the next one. */
+export const stampsOf = (on: Reader, rooms: number[]): Promise<{ id: number; head: number }[]> =>
+  on.q.selectFrom('rooms').select(['id', 'stamp as head']).where('id', 'in', rooms).execute()
+
+const roomsQuery = prepared<{ user: number }, Room>(({ q, p }) =>
+  q
+    .selectFrom('rooms')
+    .innerJoin('room_members', 'room_members.room_id', 'rooms.id')
+    .select(['rooms.id', 'rooms.name', 'rooms.type', 'rooms.created_by', 'rooms.created_at'])
+    .where('room_members.user_id', '=', p.user),
+)
+
+/** The rooms a user is in, in no order. */
+export const roomsOf = (on: Reader, user: number): Promise<Room[]> => roomsQuery(on, { user })
+
+const participantsQuery = prepared<{ user: number }, Person & { room_id: number }>(({ q, p }) =>
+  q
+    .selectFrom('room_members as own')
+    .innerJoin('room_members', 'room_members.room_id', 'own.room_id')
+    .innerJoin('users', 'users.id', 'room_members.user_id')
+    .select(['room_members.room_id', ...person])
+    .where('own.user_id', '=', p.user)
+    .orderBy('room_members.joined_at')
+    .orderBy('users.id'),
+)
+
+/** Who is in the rooms a user is in, those who came first ahead. */
+export const participantsOf = (on: Reader, user: number): Promise<(Person & { room_id: number })[]> =>
+  participantsQuery(on, { user })
+
+// Own messages need no exception: posting one moves `read_at` to it. So the index alone can be counted.
+const unreadQuery = prepared<{ user: number }, { room_id: number; unread: number }>(({ q, p }) =>
+  q
+    .selectFrom('room_members')
+    .leftJoin('messages', (join) =>
+      join
+        .onRef('messages.room_id', '=', 'room_members.room_id')
+        .onRef('messages.timestamp', '>', 'room_members.read_at'),
+    )
+    .select(({ fn }) => ['room_members.room_id', fn.count<number>('messages.id').as('unread')])
+    .where('room_members.user_id', '=', p.user)
+    .groupBy('room_members.room_id')
+    .orderBy('room_members.room_id'),
+)
+
+/** How many messages of others a user has not read, for each room, also those without any. */
+export const unreadOf = async (on: Reader, user: number): Promise<{ room_id: number; unread: number }[]> =>
+  (await unreadQuery(on, { user })).map(({ room_id, unread }) => ({ room_id, unread: Number(unread) }))
+
+/** Who is in a room the user is in, those who came first ahead; nobody for who is not. */
+export const membersOf = (on: Reader, room: number, user: number): Promise<(Person & { last_active: number })[]> =>
+  on.q
+    .selectFrom('room_members as own')
+    .innerJoin('room_members', 'room_members.room_id', 'own.room_id')
+    .innerJoin('users', 'users.id', 'room_members.user_id')
+    .select([...person, 'room_members.last_active'])
+    .where('own.room_id', '=', room)
+    .where('own.user_id', '=', user)
+    .orderBy('room_members.joined_at')
+    .orderBy('users.id')
+    .execute()
+
+/** Which of these users can sign in. */
+export const activeAmong = async (on: Reader, users: number[]): Promise<number[]> => {
+  if (users.length === 0) return []
+  const query = on.q.selectFrom('users').select('id').where('id', 'in', users).where('disabled_at', 'is', null)
+  return (await query.orderBy('id').execute()).map(({ id }) => id)
+}
+
+/** Everybody who can sign in, by name; with `since` only who was active from then on. */
+export const activeUsers = (on: Reader, since?: number): Promise<Person[]> =>
+  on.q
+    .selectFrom('users')
+    .select(person)
+    .where('disabled_at', 'is', null)
+    .$if(since !== undefined, (query) => query.where('last_active', '>=', since!))
+    .orderBy('username')
+    .execute()
+
+/** Stores a room without anybody in it. Returns its id, undefined when the two people have theirs already. */
+export async function insertRoom(
+  tx: Writer,
+  room: Pick<Room, 'name' | 'type' | 'created_by'> & { pair: string | null },
+  now: number,
+): Promise<number | undefined> {
+  const row = await tx.q
+    .insertInto('rooms')
+    .values({ ...room, created_at: now, updated_at: now, version: 1, stamp: now })
+    .onConflict((conflict) => conflict.column('pair').where('pair', 'is not', null).doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** How many rooms a user opened that are still there. */
+export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
+  const { count } = await on.q
+    .selectFrom('rooms')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('created_by', '=', user)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** The room of two people. */
+export const roomOfPair = async (on: Reader, pair: string): Promise<number | undefined> =>
+  (await on.q.selectFrom('rooms').select('id').where('pair', '=', pair).executeTakeFirst())?.id
+
+export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
+  (await on.q.selectFrom('rooms').select('id').where('id', '=', room).executeTakeFirst()) !== undefined
+
+/** The channel of that name that a user made, the first of several. */
+export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
+  const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
+  return (await query.where('type', '=', 'channel').orderBy('id').limit(1).executeTakeFirst())?.id
+}
+
+/** Brings people into a room who have read everything up to now. Returns who was not in it before. */
+export async function insertMembers(
+  tx: Writer,
+  room: number,
+  users: readonly number[],
+  stamp: number,
+): Promise<number[]> {
+  if (users.length === 0) return []
+  const rows = users.map((user_id) => ({ room_id: room, user_id, joined_at: stamp, read_at: stamp }))
+  const joined = await tx.q
+    .insertInto('room_members')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['room_id', 'user_id']).doNothing())
+    .returning('user_id')
+    .execute()
+  return joined.map(({ user_id }) => user_id)
+}
+
+/** Takes somebody out of a room; false for who is not in it. */
+export async function deleteMember(tx: Writer, room: number, user: number): Promise<boolean> {
+  const query = tx.q.deleteFrom('room_members').where('room_id', '=', room).where('user_id', '=', user)
+  return (await query.returning('user_id').execute()).length > 0
+}
+
+/** Whether a user is in a room. */
+export const isMember = async (on: Reader, room: number, user: number): Promise<boolean> =>
+  (await stampOf(on, room, user)) !== undefined
+
+/** Whether anybody is in a room. */
+export const hasMembers = async (on: Reader, room: number): Promise<boolean> => {
+  const query = on.q.selectFrom('room_members').select('user_id').where('room_id', '=', room).limit(1)
+  return (await query.execute()).length > 0
+}
+
+export const renameRoom = (tx: Writer, room: number, name: string, now: number) =>
+  tx.q
+    .updateTable('rooms')
+    .set({ name, updated_at: now, version: sql`version + 1` })
+    .where('id', '=', room)
+    .execute()
+
+/** Removes a room with its people, messages and files. */
+export async function deleteRoom(tx: Writer, room: number): Promise<void> {
+  await forgetRoom(tx, room)
+  await tx.q.deleteFrom('rooms').where('id', '=', room).execute()
+}

@@ -1,0 +1,87 @@
+import type { Stats } from 'node:fs'
+import { open, opendir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DAY } from '../../../base/clock.ts'
+import { randomHex } from '../../../base/random.ts'
+import { codeOf, recognise } from '../../../base/trouble.ts'
+import type { Hasher } from '../../../host/hasher.ts'
+import { receive } from '../../../host/receive.ts'
+import { TooLarge, type Arrival } from './blobs.ts'
+
+/** The complete temporary file of a content that has arrived, not flushed. */
+export interface Arrived {
+  name: string
+  file: FileHandle
+  sha256: string
+  size: number
+}
+
+/** Size and age of a file; undefined when another process has just removed it. */
+export const factsOf = (path: string): Promise<Stats | undefined> =>
+  stat(path).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  })
+
+/** Names of contents that were taken away to be removed: complete, and perhaps needed. */
+const ASIDE = /^[0-9a-f]{64}\./
+
+/** Removes what interrupted uploads left behind; what is younger than a day may still be arriving in another process. */
+export async function sweep(temporary: string): Promise<void> {
+  for await (const { name } of await opendir(temporary)) {
+    if (ASIDE.test(name)) continue
+    const path = join(temporary, name)
+    const found = await factsOf(path)
+    if (found && found.mtimeMs < Date.now() - DAY) await rm(path, { force: true })
+  }
+}
+
+/**
+ * Receives a source into a new file of a folder, hashed while it arrives; `keep` does with it what makes it durable when it
+ * is published. The file is gone after that, and when the source fails. Throws `TooLarge`, `DiskFull`, and whatever the
+ * source throws.
+ */
+export async function takeIn(
+  source: AsyncIterable<Uint8Array>,
+  max: number,
+  { folder, hasher }: { folder: string; hasher: Hasher },
+  keep: (arrived: Arrived) => Promise<void>,
+): Promise<Arrival> {
+  const name = join(folder, randomHex(16))
+  const job = hasher.start()
+  let file: FileHandle | undefined
+  async function drop(): Promise<void> {
+    const opened = file
+    if (!opened) return
+    file = undefined
+    try {
+      await opened.close()
+    } finally {
+      await unlink(name).catch(() => undefined)
+    }
+  }
+  try {
+    file = await open(name, 'wx+', 0o600)
+    const size = await receive(source, file, job, { max })
+    if (size > max) throw new TooLarge(`More than ${max} bytes.`)
+    const arrived = { name, file, sha256: await job.digest(), size }
+    return {
+      sha256: arrived.sha256,
+      size,
+      async publish() {
+        try {
+          await keep(arrived)
+        } catch (error) {
+          throw recognise(error)
+        } finally {
+          await drop()
+        }
+      },
+      drop,
+    }
+  } catch (error) {
+    await job.abandon()
+    await drop()
+    throw recognise(error)
+  }
+}

@@ -1,0 +1,187 @@
+import { constants, createReadStream } from 'node:fs'
+import { copyFile, link, mkdir, opendir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { MINUTE } from '../../../base/clock.ts'
+import { randomHex } from '../../../base/random.ts'
+import { Busy, codeOf, recognise } from '../../../base/trouble.ts'
+import { syncFolder, writeDurably } from '../../../host/durable.ts'
+import type { Hasher } from '../../../host/hasher.ts'
+import { isRunning } from '../../../host/running.ts'
+import { factsOf, sweep, takeIn, type Arrived } from './arrival.ts'
+import { OWNER, putBy, type BlobStore } from './blobs.ts'
+
+const READ_AHEAD = 512 * 1024
+
+const nothingThere = (error: unknown): undefined => {
+  if (codeOf(error) !== 'ENOENT') throw error
+}
+
+/** Where contents stand in a store's folder, and how they get there. */
+function makeShelves(folder: string) {
+  const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
+  // Folders whose own names are known to be durable.
+  const known = new Set<string>()
+
+  async function shelf(path: string): Promise<string> {
+    const inner = dirname(path)
+    if (known.has(inner)) return inner
+    await mkdir(inner, { recursive: true, mode: 0o700 })
+    await syncFolder(dirname(inner))
+    await syncFolder(folder)
+    known.add(inner)
+    return inner
+  }
+
+  return {
+    pathOf,
+    /** Gives a complete, flushed file its name in the store; durable when it resolves. */
+    async publish(from: string, sha256: string): Promise<void> {
+      const path = pathOf(sha256)
+      const inner = await shelf(path)
+      for (;;) {
+        try {
+          await link(from, path)
+          break
+        } catch (error) {
+          if (codeOf(error) !== 'EEXIST') throw error
+        }
+        // There already: make it young again. If the collector takes it in this moment, link once more.
+        try {
+          const now = new Date()
+          await utimes(path, now, now)
+          break
+        } catch (error) {
+          if (codeOf(error) !== 'ENOENT') throw error
+        }
+      }
+      // Also for a content that was there: whoever put it may not have come this far yet.
+      await syncFolder(inner)
+    },
+  }
+}
+
+/** What this process is about to remove. */
+const removing = new Set<string>()
+
+const ASIDE = /^([0-9a-f]{64})\.(\d+)\.[0-9a-f]{8}$/
+
+/** How long a removal may take whose process seems to run: in containers, another one may have its number. */
+const REMOVAL = MINUTE
+
+async function isAbandoned(path: string, name: string, pid: number): Promise<boolean> {
+  if (pid === process.pid) return !removing.has(name)
+  const found = await factsOf(path)
+  return found !== undefined && (!isRunning(pid) || found.ctimeMs < Date.now() - REMOVAL)
+}
+
+/** Puts back what a process that was killed had taken away to look at: an upload may have made it young just before. */
+async function bringBack(temporary: string, publish: (from: string, sha256: string) => Promise<void>): Promise<void> {
+  for await (const { name } of await opendir(temporary)) {
+    const [, sha256, pid] = ASIDE.exec(name) ?? []
+    const path = join(temporary, name)
+    if (sha256 === undefined || !(await isAbandoned(path, name, Number(pid)))) continue
+    // Another process may do the same.
+    await publish(path, sha256)
+      .then(() => unlink(path))
+      .catch(nothingThere)
+  }
+}
+
+/**
+ * A blob store in a folder: `ab/cd/<sha256>`, with `tmp` for what is still arriving. A content becomes visible by a
+ * hard link from its complete, flushed temporary file, and its folder is flushed before `publish` answers.
+ */
+export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStore> {
+  const temporary = join(folder, 'tmp')
+  const marker = join(folder, OWNER)
+  await mkdir(temporary, { recursive: true, mode: 0o700 })
+  await sweep(temporary)
+  const { pathOf, publish } = makeShelves(folder)
+  await bringBack(temporary, publish)
+
+  async function keep({ name, file, sha256 }: Arrived): Promise<void> {
+    // What it waited for since its last byte came does not count for its age.
+    const now = new Date()
+    await file.utimes(now, now)
+    await file.sync()
+    try {
+      await publish(name, sha256)
+    } catch (error) {
+      if (codeOf(error) !== 'ENOENT' || (await factsOf(name))) throw error
+      throw new Busy('What was received has been swept away meanwhile. Send it again.', { cause: error })
+    }
+  }
+
+  const receive: BlobStore['receive'] = (source, max) => takeIn(source, max, { folder: temporary, hasher }, keep)
+
+  return {
+    receive,
+    put: putBy(receive),
+
+    // An error before anybody reads stays in the stream for the reader; without a listener it would end the process.
+    read: (sha256, range) =>
+      createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }).on('error', () => undefined),
+
+    async save(sha256, file) {
+      const path = pathOf(sha256)
+      try {
+        await copyFile(path, file, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+        return true
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT' && !(await factsOf(path))) return false
+        throw recognise(error)
+      }
+    },
+
+    has: (sha256) =>
+      stat(pathOf(sha256)).then(
+        () => true,
+        () => false,
+      ),
+
+    size: async (sha256) => (await factsOf(pathOf(sha256)))?.size,
+
+    async remove(sha256, before) {
+      const path = pathOf(sha256)
+      const name = `${sha256}.${process.pid}.${randomHex(4)}`
+      const aside = join(temporary, name)
+      removing.add(name)
+      try {
+        // Take it away first and look then: a put that comes in between finds the name free and links its own file.
+        if ((await stat(path)).mtimeMs >= before) return false
+        await rename(path, aside)
+        const isYoung = (await stat(aside)).mtimeMs >= before
+        if (isYoung) await publish(aside, sha256)
+        await unlink(aside)
+        return !isYoung
+      } catch (error) {
+        if (codeOf(error) === 'ENOENT') return false
+        throw error
+      } finally {
+        removing.delete(name)
+      }
+    },
+
+    async *list() {
+      await bringBack(temporary, publish)
+      for await (const outer of await opendir(folder)) {
+        if (!/^[0-9a-f]{2}$/.test(outer.name)) continue
+        for await (const inner of await opendir(join(folder, outer.name))) {
+          for await (const { name: sha256 } of await opendir(join(folder, outer.name, inner.name))) {
+            const found = await factsOf(join(folder, outer.name, inner.name, sha256))
+            if (found) yield { sha256, size: found.size, touched: found.mtimeMs }
+          }
+        }
+      }
+    },
+
+    owner: () => readFile(marker, 'utf8').then((text) => text.trim(), nothingThere),
+    claim: (owner) => writeDurably(marker, `${owner}\n`),
+
+    async check() {
+      await stat(temporary)
+    },
+
+    close: () => hasher.close(),
+  }
+}

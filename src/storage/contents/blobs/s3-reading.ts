@@ -1,0 +1,103 @@
+import { Readable } from 'node:stream'
+import { Busy } from '../../../base/trouble.ts'
+import type { S3Place } from './s3-place.ts'
+import type { S3Requests, S3Stream } from './s3-request.ts'
+import { isPassing, S3Failure, told } from './s3-trouble.ts'
+
+const READ_AHEAD = 512 * 1024
+/** Breaks without a byte between them after which a content is given up. */
+const MOST_BREAKS = 5
+
+export interface Wanted {
+  sha256: string
+  key: string
+  range: { start: number; end: number } | undefined
+}
+
+/** The same error as that of a file that is not there. */
+const missing = ({ sha256 }: Wanted, place: S3Place, cause: unknown): Error =>
+  Object.assign(new Error(`There is no content ${sha256} in ${place.name}.`, { cause }), { code: 'ENOENT' })
+
+/** Where the bytes of an answer stand in the object, and the object's size. */
+function extentOf({ status, headers }: S3Stream): { first: number; last: number } | undefined {
+  if (status === 200) return { first: 0, last: Number(headers.get('content-length')) - 1 }
+  const found = /^bytes (\d+)-(\d+)\//.exec(headers.get('content-range') ?? '')
+  return found ? { first: Number(found[1]), last: Number(found[2]) } : undefined
+}
+
+/** The bytes of an object. Where the connection breaks they go on from where they had come to, on another one. */
+async function* bytesOf(
+  { open }: S3Requests,
+  place: S3Place,
+  wanted: Wanted,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let at = wanted.range?.start ?? 0
+  let last = wanted.range?.end
+  let etag: string | null = null
+
+  const ask = async (): Promise<S3Stream | undefined> => {
+    // Nothing on the way may compress it. For a part, fetch says so itself; said twice, the signature would not fit.
+    const headers: Record<string, string> =
+      at > 0 || last !== undefined ? { range: `bytes=${at}-${last ?? ''}` } : { 'accept-encoding': 'identity' }
+    if (etag) headers['if-match'] = etag
+    try {
+      return await open({ method: 'GET', key: wanted.key, headers, signal })
+    } catch (error) {
+      if (!(error instanceof S3Failure)) throw error
+      if (error.status === 404 && error.code !== 'NoSuchBucket') throw missing(wanted, place, error)
+      // A range behind the end is empty, as that of a file.
+      if (error.status === 416 && etag === null) return undefined
+      if (error.status === 412)
+        throw new Busy('The content was stored anew while it was read. Try again.', { cause: error })
+      throw error
+    }
+  }
+
+  for (let breaks = 0; ; breaks += 1) {
+    const answer = await ask()
+    if (!answer) return
+    const extent = extentOf(answer)
+    if (extent?.first !== at || Number.isNaN(extent.last)) {
+      await answer.leave()
+      throw new S3Failure(`The store ${place.name} does not give the part of an object it is asked for.`, 200, '')
+    }
+    last = Math.min(last ?? Infinity, extent.last)
+    etag ??= answer.headers.get('etag')
+    let trouble: unknown = new Busy(`The store ${place.name} gives less than it says. Try again.`)
+    try {
+      for await (const chunk of answer.chunks()) {
+        breaks = 0
+        const piece = chunk.subarray(0, last + 1 - at)
+        at += piece.length
+        if (piece.length > 0) yield piece
+      }
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      trouble = error
+    }
+    if (at > last) return
+    if (breaks >= MOST_BREAKS) throw told(place, trouble)
+  }
+}
+
+/** A stream of the bytes of an object. When it is destroyed, its request ends. */
+export function reading(requests: S3Requests, place: S3Place, wanted: Wanted): Readable {
+  const ending = new AbortController()
+  const bytes = bytesOf(requests, place, wanted, ending.signal)
+  return new Readable({
+    highWaterMark: READ_AHEAD,
+    read() {
+      bytes.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error: unknown) => this.destroy(error as Error),
+      )
+    },
+    destroy(error, done) {
+      ending.abort(new Error('Nobody reads this any more.'))
+      // Where the store was being waited for it says so itself; where the reader was, this ends the answer.
+      void bytes.return(undefined).catch(() => undefined)
+      done(error)
+    },
+  })
+}

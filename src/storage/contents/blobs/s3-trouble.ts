@@ -1,0 +1,106 @@
+import { Busy, codeOf, DiskFull } from '../../../base/trouble.ts'
+import type { S3Place } from './s3-place.ts'
+
+/** The store answered, and the answer is no. The message is a sentence for whoever runs the store. */
+export class S3Failure extends Error {
+  override name = 'S3Failure'
+  readonly status: number
+  /** The store's own word, such as `NoSuchBucket`; empty when its answer had none. */
+  readonly code: string
+  /** What the store says to it; empty likewise. */
+  readonly said: string
+  constructor(message: string, status: number, code: string, said = '') {
+    super(message)
+    this.status = status
+    this.code = code
+    this.said = said
+  }
+}
+
+/** Nothing came for as long as the store is waited for. */
+export class Silence extends Error {
+  override name = 'Silence'
+  readonly code = 'ETIMEDOUT'
+}
+
+/** The connection was not made, or it broke; its cause says why. */
+export class Broken extends Error {
+  override name = 'Broken'
+}
+
+const PASSING = new Set([429, 500, 502, 503, 504])
+const PASSING_CODES = new Set(['InternalError', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown', 'Throttling'])
+const FULL = /quotaexceeded|storagefull|insufficientstorage|insufficientcapacity/i
+
+/** What an answer says that is a failure, with the fields of its body, in a sentence that says what to do. */
+export function failureIn(
+  place: S3Place,
+  { status, headers }: { status: number; headers: Headers },
+  { Code = '', Message = '' }: { Code?: string; Message?: string },
+): S3Failure {
+  return new S3Failure(sentenceOf(place, status, Code, headers), status, Code, Message)
+}
+
+function sentenceOf({ bucket, region, name }: S3Place, status: number, code: string, headers: Headers): string {
+  const real = headers.get('x-amz-bucket-region')
+  if (code === 'NoSuchBucket') return `There is no bucket ${bucket} (${name}): create it, or correct the address.`
+  if (code === 'InvalidAccessKeyId') return `The store ${name} does not know the access key: correct AWS_ACCESS_KEY_ID.`
+  if (code === 'SignatureDoesNotMatch')
+    return `The store ${name} refuses the signature: correct AWS_SECRET_ACCESS_KEY, or the region ${region}.`
+  if (code === 'RequestTimeTooSkewed')
+    return `The store ${name} says ${headers.get('date') ?? 'another time'} and refuses this machine's: set its clock.`
+  if (code === 'ExpiredToken' || code === 'InvalidToken')
+    return `The store ${name} refuses the session token: renew the keys and AWS_SESSION_TOKEN.`
+  if (code === 'AuthorizationHeaderMalformed' || (status >= 300 && status < 400))
+    return `The bucket ${bucket} (${name}) is not in the region ${region}: ${real ? `write region=${real}` : 'correct the region or the endpoint'} in the address.`
+  if (status === 403)
+    return `The store ${name} denies access: give the key the rights to list the bucket and to read, write and delete its objects.`
+  return `The store ${name} answered ${status}${code && ` ${code}`}.`
+}
+
+const NETWORK: Record<string, string> = {
+  ENOTFOUND: 'has a host that nobody knows: correct the endpoint, or the network of this machine',
+  EAI_AGAIN: 'has a host whose address could not be asked for: is this machine connected?',
+  ECONNREFUSED: 'refuses the connection: is it running, and is the port right?',
+  ETIMEDOUT: 'is silent: is it reachable from this machine?',
+  UND_ERR_CONNECT_TIMEOUT: 'is silent: is it reachable from this machine?',
+  EHOSTUNREACH: 'cannot be reached from this machine',
+  ENETUNREACH: 'cannot be reached from this machine',
+}
+
+/** Code of what went wrong on the way to the store, which may stand some causes deep. */
+function networkCode(error: unknown): string {
+  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined) if (codeOf(at)) return codeOf(at)
+  return ''
+}
+
+function networkSentence({ name }: S3Place, error: unknown): string {
+  const code = networkCode(error)
+  if (NETWORK[code]) return `The store ${name} ${NETWORK[code]}.`
+  if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code))
+    return `The store ${name} shows a certificate that this machine does not trust (${code}): correct it, or name its authority in NODE_EXTRA_CA_CERTS.`
+  return `The connection to the store ${name} broke${code && ` (${code})`}.`
+}
+
+/** Whether the store said that it did not even begin: what is asked again then is done once. */
+export const isTurnedAway = (error: unknown): boolean =>
+  error instanceof S3Failure && (error.status === 503 || error.status === 429)
+
+const isNetwork = (error: unknown): boolean => error instanceof Silence || error instanceof Broken
+
+const isFull = (error: S3Failure): boolean => error.status === 507 || FULL.test(error.code)
+
+/** Whether asking again may help. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof S3Failure
+    ? !isFull(error) && (PASSING.has(error.status) || PASSING_CODES.has(error.code))
+    : isNetwork(error)
+
+/** What callers are told once the store is not asked again: `Busy`, `DiskFull` or the failure itself. */
+export function told(place: S3Place, error: unknown): unknown {
+  if (isNetwork(error)) return new Busy(networkSentence(place, error), { cause: error })
+  if (!(error instanceof S3Failure)) return error
+  if (isFull(error)) return new DiskFull(`The store ${place.name} is full or its quota is used up.`, { cause: error })
+  if (isPassing(error)) return new Busy(`${error.message} Try again in a moment.`, { cause: error })
+  return error
+}

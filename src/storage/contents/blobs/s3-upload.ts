@@ -1,0 +1,133 @@
+import type { FileHandle } from 'node:fs/promises'
+import pLimit from 'p-limit'
+import type { Hasher } from '../../../host/hasher.ts'
+import type { Arrived } from './arrival.ts'
+import type { S3Body, S3Requests } from './s3-request.ts'
+import { S3Failure } from './s3-trouble.ts'
+import { fieldsOf, partsXml } from './s3-xml.ts'
+
+const MIB = 1 << 20
+const PIECE = MIB / 4
+/** More parts than this no store joins. */
+const MOST_PARTS = 10_000
+/** Parts on their way at the same time. */
+const WIDTH = 3
+/** How often an upload is begun that the store has lost. */
+const BEGINNINGS = 3
+
+export interface UploadSizes {
+  /** Largest content that is sent as one, in bytes. */
+  single: number
+  /** Bytes of a part; more where there would be too many of them. */
+  part: number
+}
+
+/** Bytes of each part of a content of so many bytes. */
+export const partSizeOf = (size: number, part: number): number => Math.max(part, Math.ceil(size / MOST_PARTS))
+
+async function* slice(file: FileHandle, from: number, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < size;) {
+    const buffer = Buffer.allocUnsafe(Math.min(PIECE, size - at))
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, from + at)
+    if (bytesRead === 0) throw new Error(`The temporary file ends at ${from + at} instead of ${from + size}.`)
+    at += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+/** The checksum of a part, so that the store refuses what was damaged on the way. */
+async function checksumOf(file: FileHandle, from: number, size: number, hasher: Hasher): Promise<string> {
+  const job = hasher.start(size)
+  try {
+    const memory = job.memory(Math.min(MIB, size))
+    for (let at = 0; at < size;) {
+      const { bytesRead } = await file.read(memory, 0, Math.min(memory.length, size - at), from + at)
+      if (bytesRead === 0) throw new Error(`The temporary file ends at ${from + at} instead of ${from + size}.`)
+      await job.update(memory.subarray(0, bytesRead))
+      at += bytesRead
+    }
+    return await job.digest()
+  } finally {
+    await job.abandon()
+  }
+}
+
+const bodyOf = (file: FileHandle, from: number, size: number, sha256: string): S3Body => ({
+  size,
+  sha256,
+  read: () => slice(file, from, size),
+})
+
+const isLost = (error: unknown): boolean => error instanceof S3Failure && error.code === 'NoSuchUpload'
+
+interface Upload {
+  requests: S3Requests
+  key: string
+  hasher: Hasher
+  partSize: number
+}
+
+/** Sends the parts, a few at a time; what they are joined by. When one fails, none is on its way any more. */
+async function sendParts(upload: Upload, id: string, { file, size }: Arrived): Promise<string[]> {
+  const { requests, key, hasher, partSize } = upload
+  const failing = new AbortController()
+  const limit = pLimit(WIDTH)
+  const parts = Array.from({ length: Math.ceil(size / partSize) }, (_, index) =>
+    limit(async () => {
+      failing.signal.throwIfAborted()
+      const from = index * partSize
+      const length = Math.min(partSize, size - from)
+      const body = bodyOf(file, from, length, await checksumOf(file, from, length, hasher))
+      const query = { partNumber: String(index + 1), uploadId: id }
+      const { headers } = await requests.ask({ method: 'PUT', key, query, body, signal: failing.signal })
+      return headers.get('etag') ?? ''
+    }).catch((error: unknown) => {
+      failing.abort(error)
+      throw error
+    }),
+  )
+  await Promise.allSettled(parts)
+  return Promise.all(parts)
+}
+
+async function sendInParts(upload: Upload, arrived: Arrived): Promise<void> {
+  const { requests, key } = upload
+  const begun = await requests.ask({ method: 'POST', key, query: { uploads: '' } })
+  const id = fieldsOf(begun.text, 'InitiateMultipartUploadResult')?.['UploadId']
+  if (!id) throw new S3Failure('The store began an upload and did not name it.', 200, '')
+  try {
+    const etags = await sendParts(upload, id, arrived)
+    await requests.ask({ method: 'POST', key, query: { uploadId: id }, body: partsXml(etags) })
+  } catch (error) {
+    // Parts that nobody joins would be kept, and paid for, for ever.
+    if (!isLost(error)) await requests.ask({ method: 'DELETE', key, query: { uploadId: id } }).catch(() => undefined)
+    throw error
+  }
+}
+
+/**
+ * Sends a content from its temporary file, as one or in parts. Its time of modification may be that of the beginning: for
+ * parts, some stores say so.
+ */
+export async function send(
+  requests: S3Requests,
+  key: string,
+  arrived: Arrived,
+  { single, part }: UploadSizes,
+  hasher: Hasher,
+): Promise<void> {
+  const { file, size, sha256 } = arrived
+  if (size <= single) {
+    await requests.ask({ method: 'PUT', key, body: bodyOf(file, 0, size, sha256) })
+    return
+  }
+  const partSize = partSizeOf(size, part)
+  for (let round = 1; ; round += 1) {
+    try {
+      return await sendInParts({ requests, key, hasher, partSize }, arrived)
+    } catch (error) {
+      // Also after joining was asked for twice because the first answer was lost: then it was done.
+      if (round >= BEGINNINGS || !isLost(error)) throw error
+    }
+  }
+}

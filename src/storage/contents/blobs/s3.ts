@@ -1,0 +1,126 @@
+import { mkdir, open, stat, unlink } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { makeKeyedMutex } from '../../../base/keyed-mutex.ts'
+import { codeOf, recognise } from '../../../base/trouble.ts'
+import type { Hasher } from '../../../host/hasher.ts'
+import { sweep, takeIn } from './arrival.ts'
+import { OWNER, putBy, type BlobStore } from './blobs.ts'
+import { listed } from './s3-listing.ts'
+import type { S3Place } from './s3-place.ts'
+import { reading } from './s3-reading.ts'
+import { factsOf, removeOld, sendToStay, touchedAt } from './s3-removal.ts'
+import { makeRequests, type S3Patience } from './s3-request.ts'
+import { S3Failure } from './s3-trouble.ts'
+import { send, type UploadSizes } from './s3-upload.ts'
+
+const MIB = 1 << 20
+
+/** What tests make small. */
+export interface S3Tuning extends S3Patience, UploadSizes {
+  /** Objects in one page of a list. */
+  page: number
+  /** How often a put looks whether a removal is over, a second apart at most. */
+  looks: number
+}
+
+const usual: S3Tuning = {
+  tries: 5,
+  pause: 200,
+  silence: 60_000,
+  single: 64 * MIB,
+  part: 32 * MIB,
+  page: 1_000,
+  looks: 30,
+}
+
+const OURS = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
+
+const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
+
+/** Writes a stream of a content into a new file, or leaves none. False when there is no such content. */
+async function saveTo(path: string, source: NodeJS.ReadableStream): Promise<boolean> {
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await pipeline(source, file.createWriteStream())
+    return true
+  } catch (error) {
+    await unlink(path)
+    if (codeOf(error) === 'ENOENT') return false
+    throw recognise(error)
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * A blob store in a bucket that speaks S3, laid out as the folder of the store on disk: `ab/cd/<sha256>` after the prefix,
+ * and `doomed/` for what `s3-removal.ts` tells. Other objects are left alone. A content is received into a file of the
+ * scratch folder, which may be lost at any time, because its name is known with its last byte only; it is durable when the
+ * store says so.
+ *
+ * Where the store cannot be reached or is in trouble for longer than some tries, `Busy` is thrown; `DiskFull` when it or
+ * the scratch folder is full; and `S3Failure` when it refuses.
+ */
+export async function openS3(
+  place: S3Place,
+  scratchFolder: string,
+  hasher: Hasher,
+  tuning: Partial<S3Tuning> = {},
+): Promise<BlobStore> {
+  const tuned = { ...usual, ...tuning }
+  await mkdir(scratchFolder, { recursive: true, mode: 0o700 })
+  await sweep(scratchFolder)
+  const requests = makeRequests(place, tuned)
+  const inTurn = makeKeyedMutex<string>()
+  const read: BlobStore['read'] = (sha256, range) => reading(requests, place, { sha256, key: keyOf(sha256), range })
+
+  const receive: BlobStore['receive'] = (source, max) =>
+    takeIn(source, max, { folder: scratchFolder, hasher }, (arrived) => {
+      const key = keyOf(arrived.sha256)
+      const sending = () => send(requests, key, arrived, tuned, hasher)
+      return sendToStay(requests, place, { key, sha256: arrived.sha256, looks: tuned.looks }, sending)
+    })
+
+  return {
+    receive,
+    put: putBy(receive),
+    read,
+    save: (sha256, file) => saveTo(file, read(sha256)),
+    has: async (sha256) => (await factsOf(requests, keyOf(sha256))) !== undefined,
+    size: async (sha256) => (await factsOf(requests, keyOf(sha256)))?.size,
+
+    // Of several in this process one removes; in others some more may say that they did.
+    remove: (sha256, before) => inTurn(sha256, () => removeOld(requests, keyOf(sha256), sha256, before)),
+
+    async *list() {
+      for await (const { key, size, modified, ahead } of listed(requests, place, '', tuned.page)) {
+        const sha256 = OURS.exec(key)?.[3]
+        if (sha256) yield { sha256, size, touched: touchedAt(modified, ahead) }
+      }
+    },
+
+    async owner() {
+      try {
+        return (await requests.ask({ method: 'GET', key: OWNER })).text.trim()
+      } catch (error) {
+        if (error instanceof S3Failure && error.status === 404) return undefined
+        throw error
+      }
+    },
+
+    async claim(owner) {
+      await requests.ask({ method: 'PUT', key: OWNER, body: `${owner}\n` })
+    },
+
+    // A list needs what nothing else does of the address, the keys and their rights, and its refusal says which it was.
+    async check() {
+      await stat(scratchFolder)
+      for await (const _ of listed(requests, place, '', 1)) break
+    },
+
+    async close() {
+      requests.close()
+      await hasher.close()
+    },
+  }
+}

@@ -1,0 +1,69 @@
+import { MINUTE } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import { Busy } from '../../base/trouble.ts'
+import type { Database, Reader } from '../engine/database.ts'
+
+/** How long a hold keeps the collector away when nobody renews it, ms: its holder may have been killed. */
+const HOLD = 10 * MINUTE
+
+/** While it stands, no content is collected, in any process on the same database. */
+export interface CollectorHold {
+  id: string
+  /**
+   * Makes it last as long again as at the beginning. Throws `Busy` when it had ended meanwhile, by a clock that jumped or a
+   * machine that slept: the collector may have worked.
+   */
+  renew(): Promise<void>
+  release(): Promise<void>
+}
+
+/** Keeps the collector away until released; for whoever copies contents. Holds that are over are swept. */
+export async function holdCollector(database: Pick<Database, 'write'>): Promise<CollectorHold> {
+  const id = randomHex(8)
+  await database.write(async (tx) => {
+    const now = Date.now()
+    await tx.q.deleteFrom('collector_holds').where('expires_at', '<=', now).execute()
+    await tx.q
+      .insertInto('collector_holds')
+      .values({ id, expires_at: now + HOLD })
+      .execute()
+  })
+  const renew = async () => {
+    const isStanding = await database.write(async (tx) => {
+      const now = Date.now()
+      const renewed = await tx.q
+        .updateTable('collector_holds')
+        .set({ expires_at: now + HOLD })
+        .where('id', '=', id)
+        .where('expires_at', '>', now)
+        .returning('id')
+        .execute()
+      return renewed.length > 0
+    })
+    if (!isStanding) throw new Busy('The clock jumped or the machine slept while contents were copied. Start again.')
+  }
+  return {
+    id,
+    renew,
+    async release() {
+      await database.write((tx) => tx.q.deleteFrom('collector_holds').where('id', '=', id).execute())
+    },
+  }
+}
+
+/** Whether somebody keeps the collector away at this moment, by the clock of this machine. */
+export async function collectorIsHeld(on: Reader): Promise<boolean> {
+  const row = await on.q
+    .selectFrom('collector_holds')
+    .select('id')
+    .where('expires_at', '>', Date.now())
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** The holds that stand. */
+export async function standingHolds(on: Reader): Promise<string[]> {
+  const rows = await on.q.selectFrom('collector_holds').select('id').where('expires_at', '>', Date.now()).execute()
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,183 @@
+import { sql, type Expression } from 'kysely'
+import { DAY } from '../../base/clock.ts'
+import type { BlobStore } from './blobs/blobs.ts'
+import { CollectorRefused, refusalOf, type Amount, type Survey } from './collector-guard.ts'
+import { collectorIsHeld } from './collector-holds.ts'
+import { isExplained, memoryOf, remember } from './collector-memory.ts'
+import { first, prepared, type Database, type Reader, type Writer } from '../engine/database.ts'
+
+/** Removes contents that nothing points to, and blobs that no content names. */
+export interface Collector {
+  /**
+   * Removes what nothing points to and nobody touched since `before`, in the database and the blob store. Nothing while
+   * somebody holds the collector. Throws `CollectorRefused` where that would be out of proportion; somebody may have
+   * `confirmed` that so many contents and blobs go.
+   */
+  collect(before: number, confirmed?: number): Promise<{ contents: number; bytes: number }>
+  /** Blobs of the store that no content names and nobody touched since `before`, and why they would not be removed. */
+  orphans(before: number): Promise<{ blobs: number; bytes: number; refusal: string | undefined }>
+}
+
+/** The collector never takes what is younger, whatever it is told: an upload may be about to point to it. */
+export const LEAST_GRACE = DAY
+
+/** Rows removed in one transaction. */
+const SLICE = 500
+
+const rowQuery = prepared<{ sha256: string }, { sha256: string }>(({ q, p }) =>
+  q.selectFrom('contents').select('sha256').where('sha256', '=', p.sha256),
+)
+
+const hasRow = async (on: Reader, sha256: string): Promise<boolean> =>
+  (await first(rowQuery(on, { sha256 }))) !== undefined
+
+/** Nothing points to a content. */
+const unneeded = sql<boolean>`not exists (select 1 from nodes n where n.sha256 = contents.sha256)
+  and not exists (select 1 from versions v where v.sha256 = contents.sha256)
+  and not exists (select 1 from app_files f where f.sha256 = contents.sha256)`
+
+const unreferenced = (before: number) => sql<boolean>`touched_at < ${before} and ${unneeded}`
+
+/**
+ * Removes the rows of those of some contents that nothing points to, and notes whose blobs have to go. One statement decides
+ * and removes: no upload can point to a row between the two.
+ */
+export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: string }> | readonly string[]) {
+  const gone = await tx.q
+    .deleteFrom('contents')
+    .where('sha256', 'in', some as readonly string[])
+    .where(unneeded)
+    .returning(['sha256', 'size', sql<number>`case when data is null then 1 else 0 end`.as('in_store')])
+    .execute()
+  const stored = gone.filter(({ in_store }) => Number(in_store) === 1).map(({ sha256 }) => sha256)
+  if (stored.length > 0) await remember(tx, ({ doomed }) => ({ doomed: [...doomed, ...stored] }))
+  return { gone, stored }
+}
+
+/** Notes that the blobs of contents without a row are gone. */
+export async function blobsAreGone(tx: Writer, sha256s: readonly string[]): Promise<void> {
+  const removed = new Set(sha256s)
+  await remember(tx, ({ doomed }) => ({ doomed: doomed.filter((sha256) => !removed.has(sha256)) }))
+}
+
+async function amountOf(on: Reader, where: ReturnType<typeof unreferenced> | undefined): Promise<Amount> {
+  const row = await on.q
+    .selectFrom('contents')
+    .select(({ fn }) => [fn.countAll().as('contents'), fn.sum('size').as('bytes')])
+    .$if(where !== undefined, (query) => query.where(where!))
+    .executeTakeFirstOrThrow()
+  return { contents: Number(row.contents), bytes: Number(row.bytes) }
+}
+
+interface Stray {
+  sha256: string
+  size: number
+  touched: number
+}
+
+const amount = (strays: readonly Stray[]): Amount => ({
+  contents: strays.length,
+  bytes: strays.reduce((sum, { size }) => sum + size, 0),
+})
+
+/** Looks for what may be removed. */
+function makeSurvey(database: Database, blobs: BlobStore) {
+  async function straysBefore(before: number): Promise<Stray[]> {
+    const found: Stray[] = []
+    for await (const blob of blobs.list())
+      if (blob.touched < before && !(await hasRow(database.read, blob.sha256))) found.push(blob)
+    return found
+  }
+
+  /** What another process collected meanwhile is no stray any more. */
+  async function areStillThere(strays: readonly Stray[]): Promise<Stray[]> {
+    const found: Stray[] = []
+    for (const stray of strays)
+      if ((await blobs.size(stray.sha256)) !== undefined && !(await hasRow(database.read, stray.sha256)))
+        found.push(stray)
+    return found
+  }
+
+  return async function survey(limit: number) {
+    const strays = await straysBefore(limit)
+    const memory = await memoryOf(database.read)
+    const doomed = new Set(memory.doomed)
+    const suspects = strays.filter(({ sha256, touched }) => !doomed.has(sha256) && !isExplained(memory, touched))
+    const unexplained = await areStillThere(suspects)
+    return database.snapshot(async (at) => {
+      const found: Survey = {
+        unreferenced: await amountOf(at, unreferenced(limit)),
+        strays: amount(strays),
+        unexplained: amount(unexplained),
+        all: await amountOf(at, undefined),
+      }
+      return { strays, found, refusal: await refusalOf(at, found, memory) }
+    })
+  }
+}
+
+export function makeCollector(database: Database, blobs: BlobStore): Collector {
+  const survey = makeSurvey(database, blobs)
+
+  /** Removes the rows of some contents behind `after`, in the order of names, and notes whose blobs have to go. */
+  async function removeRows(tx: Writer, after: string, limit: number) {
+    if (await collectorIsHeld(tx)) return undefined
+    const slice = tx.q
+      .selectFrom('contents')
+      .select('sha256')
+      .where('sha256', '>', after)
+      .where(unreferenced(limit))
+      .orderBy('sha256')
+      .limit(SLICE)
+    return removeUnneeded(tx, slice)
+  }
+
+  async function removeBlobs(sha256s: readonly string[], limit: number): Promise<void> {
+    for (const sha256 of sha256s) await blobs.remove(sha256, limit)
+    if (sha256s.length > 0) await database.write((tx) => blobsAreGone(tx, sha256s))
+  }
+
+  return {
+    async collect(before, confirmed = 0) {
+      const limit = Math.min(before, Date.now() - LEAST_GRACE)
+      const sum = { contents: 0, bytes: 0 }
+      if (await collectorIsHeld(database.read)) return sum
+      await blobs.check()
+      const { strays, found, refusal } = await survey(limit)
+      const going = found.unreferenced.contents + found.strays.contents
+      if (refusal !== undefined && going > confirmed) throw new CollectorRefused(refusal)
+      for (let after = ''; ;) {
+        const slice = await database.write((tx) => removeRows(tx, after, limit))
+        if (!slice) return sum
+        await removeBlobs(slice.stored, limit)
+        for (const { sha256, size } of slice.gone) {
+          sum.contents += 1
+          sum.bytes += Number(size)
+          if (sha256 > after) after = sha256
+        }
+        if (slice.gone.length < SLICE) break
+      }
+      // Then what has no row: what an interrupted upload or an earlier run left behind.
+      await removeBlobs(
+        strays.map(({ sha256 }) => sha256),
+        limit,
+      )
+      await database.write((tx) =>
+        remember(tx, ({ absences, swept, most }) => ({
+          absences: absences.filter(([, to]) => to > limit),
+          swept: Math.max(swept, limit),
+          most: {
+            contents: Math.max(most.contents, going),
+            bytes: Math.max(most.bytes, found.unreferenced.bytes + found.strays.bytes),
+          },
+        })),
+      )
+      return sum
+    },
+
+    async orphans(before) {
+      const { found, refusal } = await survey(before)
+      return { blobs: found.strays.contents, bytes: found.strays.bytes, refusal }
+    },
+  }
+}

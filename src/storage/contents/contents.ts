@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { sql } from 'kysely'
+import { ByteGatherer } from '../../base/byte-gatherer.ts'
+import { Busy } from '../../base/trouble.ts'
+import { TooLarge, type Arrival, type BlobStore } from './blobs/blobs.ts'
+import { LEAST_GRACE, makeCollector, type Collector } from './collector.ts'
+import { NOTED_EVERY, noteStoring, remember } from './collector-memory.ts'
+import { makeContentCheck, type ContentCheck } from './content-check.ts'
+import { assertNotRemoved, newestRemoval } from './content-removals.ts'
+import { first, prepared, type Database, type Writer } from '../engine/database.ts'
+import { makeReclaim } from './reclaim.ts'
+import { release } from './released-contents.ts'
+
+/**
+ * Received: a small content is in memory and becomes durable with the transaction that claims it, a large one is seen by
+ * nobody until it is published.
+ */
+export interface Staged {
+  sha256: string
+  size: number
+  data: Uint8Array | null
+  /**
+   * Epoch milliseconds; of a large content when its publishing began, undefined before: the blob store touched it then or
+   * later.
+   */
+  arrived_at: number | undefined
+  /** Of a published content: the newest removal of a content when its publishing began. */
+  seen?: number
+  /** A large content in the blob store; null for a small one. */
+  arrival: Arrival | null
+}
+
+/**
+ * The contents of files, small ones beside their rows and large ones in the blob store; nobody above can tell which. A
+ * content is received first, and published when nothing speaks against it, both outside any transaction, and claimed in the
+ * transaction that writes the row pointing to it.
+ */
+export interface Contents extends ContentCheck, Collector {
+  /** Receives at most `max` bytes; `publish` or `drop` is to follow. Throws `TooLarge` beyond them. */
+  receive(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
+  /** Makes a large content durable in the blob store, where nothing but the collector takes it away again. */
+  publish(staged: Staged): Promise<void>
+  /** Removes what was received of a content that is not published. */
+  drop(staged: Staged): Promise<void>
+  /** Notes that nothing came to point to what an account published. */
+  abandon(tx: Writer, user: number, staged: Staged, now: number): Promise<void>
+  /** Removes at once what an account let go of and nothing points to, instead of a day later. */
+  reclaim(user: number): Promise<void>
+  /** Receives and publishes. */
+  stage(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
+  /**
+   * Makes sure that the row of a content is there. Throws `Busy` when it was staged so long ago, by a clock that may have
+   * jumped or a machine that slept, that the collector may have taken its bytes, or when they were removed meanwhile.
+   */
+  claim(tx: Writer, staged: Staged, now: number): Promise<void>
+  /** The bytes from `start` to `end` (inclusive) or all of them. */
+  read(sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer>
+  /** Declares that what is in the blob store belongs to these rows; what no row names stays until somebody confirms. */
+  adopt(owner: string): Promise<void>
+  check(): Promise<void>
+}
+
+/**
+ * Largest content kept in the database. A commit is one flush for many rows, a file needs two of its own; measured on
+ * SQLite, rows win up to some 100 KiB, and up to here they do not make the database file unwieldy.
+ */
+export const INLINE_MAX = 64 * 1024
+
+const claimQuery = prepared<{ sha256: string; size: number; data: Uint8Array | null; now: number }, never>(({ q, p }) =>
+  q
+    .insertInto('contents')
+    .values({ sha256: p.sha256, size: p.size, data: p.data, touched_at: p.now })
+    .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ touched_at: sql`excluded.touched_at` })),
+)
+
+const dataQuery = prepared<{ sha256: string }, { data: Uint8Array | null }>(({ q, p }) =>
+  q.selectFrom('contents').select('data').where('sha256', '=', p.sha256),
+)
+
+const inOnePiece = (chunks: Uint8Array[]): Uint8Array => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+
+async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  try {
+    yield* head
+    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+export function makeContents(database: Database, blobs: BlobStore): Contents {
+  // Blobs that came while no process had this database open did not come from it.
+  const opened = Date.now()
+  let noted = 0
+  async function note(): Promise<void> {
+    const now = Date.now()
+    if (now - noted < NOTED_EVERY) return
+    noted = now
+    await database.write((tx) => noteStoring(tx, opened, now))
+  }
+
+  const contents: Contents = {
+    ...makeContentCheck(database, blobs),
+    ...makeCollector(database, blobs),
+    ...makeReclaim(database, blobs),
+
+    async receive(source, max) {
+      const iterator = source[Symbol.asyncIterator]()
+      const head = new ByteGatherer()
+      for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+        head.add(next.value)
+        if (head.size > max) {
+          await iterator.return?.()
+          throw new TooLarge(`More than ${max} bytes.`)
+        }
+        if (head.size > INLINE_MAX) {
+          const arrival = await blobs.receive(joined(head.take(), iterator), max)
+          const { sha256, size } = arrival
+          return { sha256, size, data: null, arrived_at: undefined, arrival }
+        }
+      }
+      const data = inOnePiece(head.take())
+      return { sha256: hash('sha256', data), size: data.length, data, arrived_at: Date.now(), arrival: null }
+    },
+
+    async publish(staged) {
+      if (!staged.arrival) return
+      const seen = await newestRemoval(database.read, staged.sha256)
+      staged.arrived_at = Date.now()
+      await note()
+      await staged.arrival.publish()
+      staged.seen = seen
+    },
+
+    drop: async ({ arrival }) => arrival?.drop(),
+
+    async stage(source, max) {
+      const staged = await contents.receive(source, max)
+      try {
+        await contents.publish(staged)
+        return staged
+      } finally {
+        await contents.drop(staged)
+      }
+    },
+
+    async claim(tx, { sha256, size, data, arrived_at, seen }, now) {
+      if (arrived_at === undefined) throw new Error(`Content ${sha256} is claimed before it was published.`)
+      if (data === null && Date.now() - arrived_at > LEAST_GRACE / 2)
+        throw new Busy('The clock moved on while the content was stored. Send it again.')
+      if (seen !== undefined) await assertNotRemoved(tx, sha256, seen)
+      await claimQuery(tx, { sha256, size, data, now })
+    },
+
+    async abandon(tx, user, { sha256, size, data }, now) {
+      await claimQuery(tx, { sha256, size, data, now })
+      await release(tx, user, { sha256, size })
+    },
+
+    async read(sha256, range) {
+      const row = await first(dataQuery(database.read, { sha256 }))
+      if (!row) throw new Error(`Content ${sha256} is missing.`)
+      if (!row.data) return blobs.read(sha256, range)
+      const data = Buffer.from(row.data.buffer, row.data.byteOffset, row.data.byteLength)
+      return range ? data.subarray(range.start, range.end + 1) : data
+    },
+
+    async adopt(owner) {
+      const now = Date.now()
+      // Before the store says so: what is in it did not come from these rows.
+      await database.write((tx) => remember(tx, () => ({ absences: [[0, now]] })))
+      await blobs.claim(owner)
+    },
+
+    check: () => blobs.check(),
+  }
+  return contents
+}

@@ -1,0 +1,51 @@
+import { SECOND } from '../../base/clock.ts'
+import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
+import type { BlobStore } from './blobs/blobs.ts'
+import { blobsAreGone, removeUnneeded } from './collector.ts'
+import { collectorIsHeld } from './collector-holds.ts'
+import { noteRemoval, noteRemoved } from './content-removals.ts'
+import type { Database } from '../engine/database.ts'
+import { forgetReleased, someReleasedBy } from './released-contents.ts'
+
+/** Contents whose rows are removed in one transaction. */
+const SLICE = 200
+
+/** Stores tell when a content came to the second; what is published later is kept by the notes of removals anyway. */
+const YOUNGEST = 5 * SECOND
+
+/**
+ * Removes at once what an account let go of and nothing points to any more, where the collector waits for a day. Does
+ * nothing while somebody holds the collector. What a crash leaves is removed by the collector.
+ */
+export function makeReclaim(database: Database, blobs: BlobStore) {
+  const inTurn = makeKeyedMutex<number>()
+
+  /** Removes the rows of the next ones; undefined when there is nothing to be done. */
+  async function removeRows(user: number): Promise<string[] | undefined> {
+    const some = await someReleasedBy(database.read, user, SLICE)
+    if (some.length === 0) return undefined
+    return database.write(async (tx) => {
+      if (await collectorIsHeld(tx)) return undefined
+      const { stored } = await removeUnneeded(tx, some)
+      await forgetReleased(tx, user, some)
+      await noteRemoval(tx, stored)
+      return stored
+    })
+  }
+
+  async function reclaim(user: number): Promise<void> {
+    for (;;) {
+      const before = Date.now() + YOUNGEST
+      const stored = await removeRows(user)
+      if (!stored) return
+      for (const sha256 of stored) await blobs.remove(sha256, before)
+      if (stored.length === 0) continue
+      await database.write(async (tx) => {
+        await noteRemoved(tx, stored)
+        await blobsAreGone(tx, stored)
+      })
+    }
+  }
+
+  return { reclaim: (user: number): Promise<void> => inTurn(user, () => reclaim(user)) }
+}

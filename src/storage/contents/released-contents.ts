@@ -1,0 +1,75 @@
+import { sql, type RawBuilder } from 'kysely'
+import type { Reader, Words, Writer } from '../engine/database.ts'
+
+// Contents that a file or a version pointed to which was removed for good, by the account that paid for it. Something else
+// may point to them still, or again: whoever removes them looks.
+
+/** Tables whose rows let go of a content when they are deleted. Nothing else takes a content from them. */
+const holders = ['nodes', 'versions'] as const
+
+/** The table, and the triggers that fill it, which no statement and no cascade gets past. */
+export const releasingSchema = ({ id, integer, text, strict, clustered, trigger }: Words): RawBuilder<unknown>[] => [
+  sql`create table released_contents (
+    user_id ${integer} not null,
+    sha256 ${text} not null,
+    size ${integer} not null,
+    primary key (user_id, sha256)
+  ) ${clustered}`,
+  // A removal when it begins, and in its place when it is over: ids say what came after what, by no clock.
+  sql`create table content_removals (
+    id ${id},
+    sha256 ${text} not null,
+    is_over ${integer} not null,
+    at ${integer} not null
+  ) ${strict}`,
+  sql`create index content_removals_of on content_removals (sha256, id)`,
+  ...holders.flatMap((table) =>
+    trigger(
+      { name: `release_${table}`, when: `after delete on ${table}` },
+      sql`insert into released_contents (user_id, sha256, size) select old.user_id, old.sha256, old.size
+        where old.sha256 is not null on conflict (user_id, sha256) do nothing`,
+    ),
+  ),
+]
+
+/** What an account let go of and nobody has looked at yet. */
+export async function releasedBy(on: Reader, user: number): Promise<{ bytes: number; entries: number }> {
+  const { bytes, entries } = await on.q
+    .selectFrom('released_contents')
+    .select(({ fn }) => [fn.countAll().as('entries'), fn.sum('size').as('bytes')])
+    .where('user_id', '=', user)
+    .executeTakeFirstOrThrow()
+  return { bytes: Number(bytes), entries: Number(entries) }
+}
+
+/** Some of it. */
+export async function someReleasedBy(on: Reader, user: number, limit: number): Promise<string[]> {
+  const rows = await on.q
+    .selectFrom('released_contents')
+    .select('sha256')
+    .where('user_id', '=', user)
+    .orderBy('sha256')
+    .limit(limit)
+    .execute()
+  return rows.map(({ sha256 }) => sha256)
+}
+
+/** Notes a content that came for an account and that nothing came to point to. */
+export const release = (tx: Writer, user: number, { sha256, size }: { sha256: string; size: number }) =>
+  tx.q
+    .insertInto('released_contents')
+    .values({ user_id: user, sha256, size })
+    .onConflict((conflict) => conflict.columns(['user_id', 'sha256']).doNothing())
+    .execute()
+
+export const forgetReleased = (tx: Writer, user: number, sha256s: readonly string[]) =>
+  tx.q.deleteFrom('released_contents').where('user_id', '=', user).where('sha256', 'in', sha256s).execute()
+
+/** Forgets some notes of contents that are gone. Returns how many. */
+export async function forgetGone(tx: Writer, limit: number): Promise<number> {
+  const { rows } = await sql`delete from released_contents where (user_id, sha256) in (
+    select r.user_id, r.sha256 from released_contents r
+    where not exists (select 1 from contents c where c.sha256 = r.sha256) limit ${limit}
+  ) returning 1 as gone`.execute(tx.q)
+  return rows.length
+}

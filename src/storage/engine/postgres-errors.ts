@@ -1,0 +1,70 @@
+import { Busy, codeOf, DiskFull } from '../../base/trouble.ts'
+
+// Errors of Postgres, by SQLSTATE (PostgreSQL documentation, appendix A), and of the way to it.
+
+const DISK_FULL = '53100'
+const LOCK_NOT_AVAILABLE = '55P03'
+const WRONG_PASSWORD = new Set(['28P01', '28000'])
+const NO_SUCH_DATABASE = '3D000'
+
+/** Classes of SQLSTATE after which the same may go well a little later: lost connections, too few of them, shutting down. */
+const PASSING = /^(08...|53[23]00|57P0[1-5]|40001|40P01|25P03)$/
+
+const UNREACHED = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+])
+
+/** What `pg` says without a code when a connection is gone or does not come about. */
+const LOST =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
+
+const isUnreached = (error: Error): boolean => UNREACHED.has(codeOf(error)) || LOST.test(error.message)
+
+/** An error of the engine in the words of the floors above. */
+export function postgresTrouble(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof Busy || error instanceof DiskFull) return error
+  const code = codeOf(error)
+  if (code === DISK_FULL) return new DiskFull('The disk of the database is full.', { cause: error })
+  if (code === LOCK_NOT_AVAILABLE) return new Busy('Another process holds the database.', { cause: error })
+  if (PASSING.test(code) || isUnreached(error))
+    return new Busy(`The database does not answer: ${error.message}.`, { cause: error })
+  return error
+}
+
+/** The address without the password. */
+function shown(url: string): string {
+  const { hostname, port, pathname } = new URL(url)
+  return `database ${pathname.slice(1)} at ${hostname || 'this machine'}${port && `:${port}`}`
+}
+
+/** A database that cannot be opened; the message says what to do. */
+class CannotOpen extends Error {
+  override name = 'CannotOpen'
+  readonly exitCode: number
+  constructor(text: string, exitCode: number, cause: Error) {
+    super(text, { cause })
+    this.exitCode = exitCode
+  }
+}
+
+/** Why a database could not be opened, and what to do about it. */
+export function openingTrouble(error: unknown, url: string): unknown {
+  if (!(error instanceof Error)) return error
+  const code = codeOf(error)
+  // Several addresses of one host are told together, without a sentence of their own.
+  const message = error.message || (error as { errors?: Error[] }).errors?.map((one) => one.message).join(', ') || code
+  if (code === NO_SUCH_DATABASE) return new CannotOpen(`There is no ${shown(url)}: create it (createdb).`, 5, error)
+  if (WRONG_PASSWORD.has(code))
+    return new CannotOpen(`The ${shown(url)} refuses the user or the password: ${message}.`, 4, error)
+  if (isUnreached(error) || PASSING.test(code))
+    return new CannotOpen(`The ${shown(url)} does not answer: ${message}. Start it, or correct its address.`, 7, error)
+  return new CannotOpen(`The ${shown(url)} cannot be used: ${message}`, 1, error)
+}

@@ -1,0 +1,157 @@
+import { sql } from 'kysely'
+import { first, prepared, preparedRows, type Reader, type Writer } from '../engine/database.ts'
+import { SLICE } from '../engine/slices.ts'
+
+// The change feed: one row per (account, table, row) with its newest change, moved to the end by each change. Positions
+// come from the account's counter row, which stays locked until the transaction ends: commit order is feed order.
+
+interface Head {
+  seq: number
+  oldest: number
+  used_bytes: number
+}
+
+const advanceQuery = prepared<{ user: number; count: number; bytes: number }, Head>(({ q, p }) =>
+  q
+    .updateTable('counters')
+    .set({ seq: sql`seq + ${p.count}`, used_bytes: sql`used_bytes + ${p.bytes}` })
+    .where('user_id', '=', p.user)
+    .returning(['seq', 'oldest', 'used_bytes']),
+)
+
+const recordQuery = preparedRows<
+  { user: number; table: string; row: number; seq: number; deleted: number; now: number },
+  never
+>(({ q, rows }) =>
+  q
+    .insertInto('changes')
+    .values(
+      rows.map((p) => ({
+        user_id: p.user,
+        tbl: p.table,
+        row_id: p.row,
+        seq: p.seq,
+        born: p.seq,
+        deleted: p.deleted,
+        changed_at: p.now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'tbl', 'row_id']).doUpdateSet({
+        seq: sql`excluded.seq`,
+        // A row that comes back from the dead is born again: clients that saw its end need the INSERT.
+        born: sql`case when changes.deleted = 1 and excluded.deleted = 0 then excluded.seq else changes.born end`,
+        deleted: sql`excluded.deleted`,
+        changed_at: sql`excluded.changed_at`,
+      }),
+    ),
+)
+
+const headQuery = prepared<{ user: number }, Head>(({ q, p }) =>
+  q.selectFrom('counters').select(['seq', 'oldest', 'used_bytes']).where('user_id', '=', p.user),
+)
+
+export interface Change {
+  table: string
+  row: number
+  deleted: boolean
+}
+
+/** Moves the account's head by `count` positions and its usage by `bytes`; the last position is the new head. */
+export async function advance(tx: Writer, user: number, count: number, bytes = 0): Promise<Head> {
+  const head = await first(advanceQuery(tx, { user, count, bytes }))
+  if (!head) throw new Error(`Account ${user} has no counter row.`)
+  if (count > 0) tx.tell('feed', user, head.seq)
+  return head
+}
+
+/**
+ * Writes changes at the positions up to `head`, which were taken with `advance`. Of a row that changed more than once only
+ * the last change stays: all become visible in the same moment.
+ */
+export async function recordAll(
+  tx: Writer,
+  user: number,
+  head: number,
+  now: number,
+  changes: readonly Change[],
+): Promise<void> {
+  const start = head - changes.length
+  const latest = new Map(changes.map((change, index) => [`${change.table} ${change.row}`, index]))
+  const rows = [...latest.values()].map((index) => {
+    const { table, row, deleted } = changes[index]!
+    return { user, table, row, seq: start + index + 1, deleted: deleted ? 1 : 0, now }
+  })
+  await recordQuery(tx, rows)
+}
+
+/** Head of an account's feed. */
+export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))
+
+/** Heads of several accounts, for requests that wait for news. */
+export const headsOf = (on: Reader, users: number[]): Promise<{ id: number; head: number }[]> =>
+  on.q.selectFrom('counters').select(['user_id as id', 'seq as head']).where('user_id', 'in', users).execute()
+
+/** The position of the newest change of one table, 0 when there is none. */
+export async function newestOf(on: Reader, user: number, table: string): Promise<number> {
+  const row = await first(newestQuery(on, { user, table }))
+  return row?.seq ?? 0
+}
+
+const newestQuery = prepared<{ user: number; table: string }, { seq: number | null }>(({ q, p }) =>
+  q
+    .selectFrom('changes')
+    .select(({ fn }) => fn.max('seq').as('seq'))
+    .where('user_id', '=', p.user)
+    .where('tbl', '=', p.table),
+)
+
+/**
+ * Forgets the oldest `limit` tombstones from before `before` and raises the oldest cursor that can still be served. Returns
+ * how many.
+ */
+export async function compact(tx: Writer, before: number, limit = SLICE): Promise<number> {
+  const { rows: gone } = await sql<{ user_id: number; seq: number }>`
+    delete from changes where (user_id, tbl, row_id) in (
+      select user_id, tbl, row_id from changes where deleted = 1 and changed_at < ${before} order by changed_at limit ${limit}
+    ) returning user_id, seq`.execute(tx.q)
+  await raiseOldest(tx, gone)
+  return gone.length
+}
+
+/** Raises the oldest cursors that can still be served beyond tombstones that were forgotten. */
+async function raiseOldest(tx: Writer, gone: readonly { user_id: number; seq: number }[]): Promise<void> {
+  const newest = new Map<number, number>()
+  for (const { user_id, seq } of gone) newest.set(user_id, Math.max(newest.get(user_id) ?? 0, seq))
+  for (const [user, seq] of newest) {
+    await tx.q
+      .updateTable('counters')
+      .set({ oldest: seq })
+      .where('user_id', '=', user)
+      .where('oldest', '<', seq)
+      .execute()
+  }
+}
+
+/** For each account with more than `max` tombstones the position up to which they are to be forgotten. */
+export async function excessTombstones(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
+  const { rows } = await sql<{ user: number; upTo: number }>`select c.user_id as "user", (
+      select seq from changes d where d.user_id = c.user_id and d.deleted = 1 order by seq desc limit 1 offset ${max}
+    ) as "upTo" from changes c where c.deleted = 1 group by c.user_id having count(*) > ${max}`.execute(on.q)
+  return rows
+}
+
+/** Forgets `limit` tombstones of an account up to a position, the oldest first. Returns how many. */
+export async function compactUpTo(
+  tx: Writer,
+  { user, upTo }: { user: number; upTo: number },
+  limit = SLICE,
+): Promise<number> {
+  const { rows: gone } = await sql<{ user_id: number; seq: number }>`
+    delete from changes where (user_id, tbl, row_id) in (
+      select user_id, tbl, row_id from changes where user_id = ${user} and deleted = 1 and seq <= ${upTo}
+      order by seq limit ${limit}
+    ) returning user_id, seq`.execute(tx.q)
+  await raiseOldest(tx, gone)
+  return gone.length
+}

@@ -1,0 +1,47 @@
+import { advance } from '../feed/changes.ts'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+
+// The shared files of chat rooms: trees of their own beside those of accounts. A file belongs to the room, its bytes
+// count for whoever stored them, and nothing of it stands in any account's feed.
+
+export interface RoomName {
+  id: number
+  name: string
+  created_at: number
+}
+
+const roomsQuery = prepared<{ user: number }, RoomName>(({ q, p }) =>
+  q
+    .selectFrom('rooms as r')
+    .innerJoin('room_members as m', 'm.room_id', 'r.id')
+    .select(['r.id', 'r.name', 'r.created_at'])
+    .where('m.user_id', '=', p.user)
+    .orderBy('r.id'),
+)
+
+/** The rooms an account belongs to at this moment. */
+export const roomsOf = (on: Reader, user: number): Promise<RoomName[]> => roomsQuery(on, { user })
+
+const rootQuery = prepared<{ room: number }, { id: number }>(({ q, p }) =>
+  q.selectFrom('nodes').select('id').where('room_id', '=', p.room).where('parent_id', 'is', null),
+)
+
+/** The id of a room's root folder; undefined as long as nothing was stored there. */
+export const roomRootOf = async (on: Reader, room: number): Promise<number | undefined> =>
+  (await first(rootQuery(on, { room })))?.id
+
+/**
+ * Removes every file of a room, also from the trash, and gives those who stored them their bytes back. For whoever
+ * deletes the room, in the same transaction and before the room's row.
+ */
+export async function forgetRoom(tx: Writer, room: number): Promise<void> {
+  const used = await tx.q
+    .selectFrom('nodes')
+    .select(({ fn }) => ['user_id', fn.sum('size').as('bytes')])
+    .where('room_id', '=', room)
+    .where('trash_id', 'is', null)
+    .groupBy('user_id')
+    .execute()
+  for (const { user_id, bytes } of used) await advance(tx, user_id, 0, -Number(bytes))
+  await tx.q.deleteFrom('nodes').where('room_id', '=', room).execute()
+}

@@ -1,0 +1,223 @@
+import { sql } from 'kysely'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+import { nodeColumns, type Extent, type Node } from './nodes.ts'
+import type { TrashState } from '../engine/tables.ts'
+
+// Large trees are worked on in slices, a transaction each, so that others can write in between. The trash entry of the
+// tree's top says what is still to be done; every step can be repeated.
+
+/** Nodes of one slice. */
+export const SLICE = 200
+
+/** A trash entry whose work is not finished. */
+export interface Unfinished {
+  id: number
+  user_id: number
+  node_id: number
+  room_id: number | null
+  state: TrashState
+}
+
+interface Child {
+  id: number
+  name: string
+  name_key: string
+  type: 'file' | 'directory'
+}
+
+const childrenQuery = prepared<{ parent: number; mark: number; after: string; limit: number }, Child>(({ q, p }) =>
+  q
+    .selectFrom('nodes')
+    .select(['id', 'name', 'name_key', 'type'])
+    .where('parent_id', '=', p.parent)
+    .where(sql`coalesce(trash_id, 0)`, '=', p.mark)
+    .where('name_key', '>', p.after)
+    .orderBy('name_key')
+    .limit(p.limit),
+)
+
+/** Look-ups after which others have their turn. */
+const TURN = 50
+
+/**
+ * What lies below a node, page by page and folders before what they hold: nodes with one of these marks, which are ids of
+ * trash entries, 0 for live nodes.
+ */
+async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
+  const folders = [top]
+  let lookups = 0
+  for (const parent of folders) {
+    for (const mark of marks) {
+      for (let after = ''; ;) {
+        if (++lookups % TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+        const page = await childrenQuery(on, { parent, mark, after, limit: SLICE })
+        for (const { id, type } of page) if (type === 'directory') folders.push(id)
+        if (page.length > 0) yield { parent, page }
+        if (page.length < SLICE) break
+        after = page.at(-1)!.name_key
+      }
+    }
+  }
+}
+
+/** Ids of what lies below a node, in the same order. */
+export async function allBelow(on: Reader, top: number, marks: readonly number[]): Promise<number[]> {
+  const ids: number[] = []
+  for await (const { page } of pagesBelow(on, top, marks)) for (const { id } of page) ids.push(id)
+  return ids
+}
+
+/** The extent of a folder as `extentOf` tells it, found while others have their turn. */
+export async function extentBelow(on: Reader, top: number, mark = 0): Promise<Extent> {
+  const extents = new Map<number, Extent>([[top, { depth: 0, bytes: 0 }]])
+  const most = { depth: 0, bytes: 0 }
+  for await (const { parent, page } of pagesBelow(on, top, [mark])) {
+    const above = extents.get(parent)!
+    for (const { id, name, type } of page) {
+      const extent = { depth: above.depth + 1, bytes: above.bytes + 1 + Buffer.byteLength(name) }
+      if (type === 'directory') extents.set(id, extent)
+      most.depth = Math.max(most.depth, extent.depth)
+      most.bytes = Math.max(most.bytes, extent.bytes)
+    }
+  }
+  return most
+}
+
+/** What lies below a folder and is live, page by page and folders before what they hold. */
+export async function* nodesBelow(on: Reader, top: number): AsyncGenerator<Node[]> {
+  for await (const { page } of pagesBelow(on, top, [0])) {
+    const ids = page.map(({ id }) => id)
+    yield await on.q.selectFrom('nodes').select(nodeColumns).where('id', 'in', ids).execute()
+  }
+}
+
+/** A node that changed its mark. */
+export interface Marked {
+  id: number
+  user_id: number
+  size: number
+}
+
+const marked = ['id', 'user_id', 'size'] as const
+
+/** Puts those of some nodes that are live into a trash entry; returns them in the order given. */
+export const markNodes = async (tx: Writer, ids: readonly number[], entry: number): Promise<Marked[]> =>
+  inOrder(
+    ids,
+    await tx.q
+      .updateTable('nodes')
+      .set({ trash_id: entry })
+      .where('id', 'in', ids)
+      .where('trash_id', 'is', null)
+      .returning(marked)
+      .execute(),
+  )
+
+/** Makes those of some nodes that belong to a trash entry live; returns them in the order given. */
+export const unmarkNodes = async (tx: Writer, ids: readonly number[], entry: number): Promise<Marked[]> =>
+  inOrder(
+    ids,
+    await tx.q
+      .updateTable('nodes')
+      .set({ trash_id: null })
+      .where('id', 'in', ids)
+      .where('trash_id', '=', entry)
+      .returning(marked)
+      .execute(),
+  )
+
+function inOrder(ids: readonly number[], rows: readonly Marked[]): Marked[] {
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Removes at most `SLICE` versions of some nodes; returns how many. */
+export async function dropVersions(tx: Writer, nodes: readonly number[]): Promise<number> {
+  const some = tx.q.selectFrom('versions').select('id').where('node_id', 'in', nodes).limit(SLICE)
+  const gone = await tx.q.deleteFrom('versions').where('id', 'in', some).returning('id').execute()
+  return gone.length
+}
+
+/**
+ * Removes those of some nodes that belong to a trash entry, which hold nothing any more but what was deleted on its own
+ * before: that moves to the root of its tree, from where it can still be restored.
+ */
+export async function dropNodes(tx: Writer, ids: readonly number[], entry: number): Promise<void> {
+  await sql`update nodes set parent_id = (
+      select r.id from nodes r where r.parent_id is null and (
+        (nodes.room_id is null and r.room_id is null and r.user_id = nodes.user_id) or r.room_id = nodes.room_id
+      )
+    ) where parent_id in (${sql.join(ids)}) and coalesce(trash_id, 0) <> ${entry}`.execute(tx.q)
+  await tx.q.deleteFrom('nodes').where('id', 'in', ids).where('trash_id', '=', entry).execute()
+}
+
+/** The oldest unfinished entry of an account; copies in the making only where nobody went on with them since `given`. */
+export async function nextUnfinished(on: Reader, user: number, given: number): Promise<Unfinished | undefined> {
+  const { rows } = await sql<Unfinished>`select t.id, t.user_id, t.node_id, n.room_id, t.state
+    from trash t join nodes n on n.id = t.node_id
+    where t.user_id = ${user} and t.state <> 'kept' and (t.state <> 'staging' or t.proceeded_at < ${given})
+    order by t.id limit 1`.execute(on.q)
+  return rows[0]
+}
+
+/** Accounts with unfinished entries. */
+export async function usersUnfinished(on: Reader): Promise<number[]> {
+  const { rows } = await sql<{ user_id: number }>`select distinct user_id from trash where state <> 'kept'`.execute(
+    on.q,
+  )
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** Moves an entry on to another state; false when it is in that state no more. */
+export async function setState(tx: Writer, entry: number, from: TrashState, to: TrashState, now: number) {
+  const changed = await tx.q
+    .updateTable('trash')
+    .set({ state: to, proceeded_at: now })
+    .where('id', '=', entry)
+    .where('state', '=', from)
+    .returning('id')
+    .execute()
+  return changed.length > 0
+}
+
+/** Forgets an entry whose top is live again. */
+export const forgetEntry = (tx: Writer, entry: number) => tx.q.deleteFrom('trash').where('id', '=', entry).execute()
+
+/** Makes an unfinished entry whose top is the only node marked so far. */
+export async function beginEntry(
+  tx: Writer,
+  node: number,
+  { user, path, state }: { user: number; path: string; state: TrashState },
+  now: number,
+): Promise<number> {
+  const { id } = await tx.q
+    .insertInto('trash')
+    .values({ user_id: user, node_id: node, path, deleted_at: now, state, proceeded_at: now })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await tx.q.updateTable('nodes').set({ trash_id: id }).where('id', '=', node).execute()
+  return id
+}
+
+const parentQuery = prepared<{ id: number }, { parent_id: number | null }>(({ q, p }) =>
+  q.selectFrom('nodes').select('parent_id').where('id', '=', p.id),
+)
+
+/** Whether a tree is being filled at or below a node by an unfinished entry of the account. */
+export async function isFilling(on: Reader, user: number, node: number): Promise<boolean> {
+  const { rows } = await sql<{ node_id: number }>`select node_id from trash
+    where user_id = ${user} and state <> 'kept' and state = 'reviving'`.execute(on.q)
+  for (const { node_id } of rows) {
+    for (let at: number | null = node_id; at !== null;) {
+      if (at === node) return true
+      at = (await first(parentQuery(on, { id: at })))?.parent_id ?? null
+    }
+  }
+  return false
+}
+
+/** Those of some contents that are there. */
+export async function presentContents(on: Reader, hashes: readonly string[]): Promise<Set<string>> {
+  const rows = await on.q.selectFrom('contents').select('sha256').where('sha256', 'in', hashes).execute()
+  return new Set(rows.map(({ sha256 }) => sha256))
+}

@@ -1,0 +1,114 @@
+import { sql, type RawBuilder } from 'kysely'
+import { advance, recordAll } from '../feed/changes.ts'
+import type { Reader, Writer } from '../engine/database.ts'
+
+// Whether every account's feed tells of exactly what the account sees, and what mends it where it does not. Nobody reads
+// the feed of an account that is being removed.
+
+type Part = RawBuilder<unknown>
+
+/** What accounts see of one table: a row for each account and row. */
+interface View {
+  table: string
+  from: Part
+  user: Part
+  row: Part
+}
+
+const viewOf = (table: string): View => {
+  if (table === 'svc_files') {
+    const live = sql`nodes r where r.parent_id is not null and r.room_id is null and r.trash_id is null`
+    return { table, from: live, user: sql`r.user_id`, row: sql`r.id` }
+  }
+  if (table === 'svc_rooms')
+    return { table, from: sql`room_members r where true`, user: sql`r.user_id`, row: sql`r.room_id` }
+  if (table === 'svc_messages') {
+    const joined = sql`messages s join room_members r on r.room_id = s.room_id where true`
+    return { table, from: joined, user: sql`r.user_id`, row: sql`s.id` }
+  }
+  return { table, from: sql`${sql.table(table)} r where true`, user: sql`r.user_id`, row: sql`r.id` }
+}
+
+const stays = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
+
+/** A change of an account's feed. */
+export interface FeedSpot {
+  user_id: number
+  tbl: string
+  row_id: number
+}
+
+/** Rows that an account sees and its feed does not tell of, at most `limit`. */
+export async function untoldRows(on: Reader, table: string, limit: number): Promise<FeedSpot[]> {
+  const { from, user, row } = viewOf(table)
+  const { rows } =
+    await sql<FeedSpot>`select ${user} as user_id, ${sql.lit(table)} as tbl, ${row} as row_id from ${from}
+    and not exists (
+      select 1 from changes c where c.user_id = ${user} and c.tbl = ${table} and c.row_id = ${row} and c.deleted = 0
+    ) and ${stays(user)} limit ${limit}`.execute(on.q)
+  return rows
+}
+
+/** Changes that tell of rows which the account does not see, and are no tombstones, at most `limit`. */
+export async function strayChanges(on: Reader, table: string, limit: number): Promise<FeedSpot[]> {
+  const { from, user, row } = viewOf(table)
+  const { rows } = await sql<FeedSpot>`select c.user_id, c.tbl, c.row_id from changes c
+    where c.tbl = ${table} and c.deleted = 0
+    and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
+    and ${stays(sql`c.user_id`)} limit ${limit}`.execute(on.q)
+  return rows
+}
+
+/** Accounts whose feed has changes beyond its head, and how far it really reaches. */
+export async function overrunHeads(
+  on: Reader,
+): Promise<{ user_id: number; username: string; head: number; last: number }[]> {
+  const { rows } = await sql<{ user_id: number; username: string; head: number; last: number }>`
+    select u.id as user_id, u.username, k.seq as head, m.last from counters k join users u on u.id = k.user_id
+    join (select user_id, max(seq) as last from changes group by user_id) m on m.user_id = k.user_id
+    where m.last > k.seq order by u.username`.execute(on.q)
+  return rows
+}
+
+/** Positions of feeds that two changes or more claim, at most `limit`. */
+export async function sharedPositions(on: Reader, limit: number): Promise<{ user_id: number; seq: number }[]> {
+  const rows = await on.q
+    .selectFrom('changes')
+    .select(['user_id', 'seq'])
+    .groupBy(['user_id', 'seq'])
+    .having(({ fn }) => fn.countAll(), '>', 1)
+    .limit(limit)
+    .execute()
+  return rows
+}
+
+/** The changes at one position, all but the first of which have to go elsewhere. */
+export const changesAt = (on: Reader, { user_id, seq }: { user_id: number; seq: number }) =>
+  on.q
+    .selectFrom('changes')
+    .select(['user_id', 'tbl', 'row_id', 'deleted'])
+    .where('user_id', '=', user_id)
+    .where('seq', '=', seq)
+    .orderBy('tbl')
+    .orderBy('row_id')
+    .execute()
+
+/** Writes changes at the end of their feeds, as if they happened now. */
+export async function tellAgain(
+  tx: Writer,
+  spots: readonly (FeedSpot & { deleted: boolean })[],
+  now: number,
+): Promise<void> {
+  for (const user of new Set(spots.map(({ user_id }) => user_id))) {
+    const own = spots.filter(({ user_id }) => user_id === user)
+    const { seq } = await advance(tx, user, own.length)
+    const changes = own.map(({ tbl: table, row_id: row, deleted }) => ({ table, row, deleted }))
+    await recordAll(tx, user, seq, now, changes)
+  }
+}
+
+/** Raises the head of a feed to its last change. */
+export async function raiseHead(tx: Writer, { user_id, last }: { user_id: number; last: number }): Promise<void> {
+  await tx.q.updateTable('counters').set({ seq: last }).where('user_id', '=', user_id).where('seq', '<', last).execute()
+  tx.tell('feed', user_id, last)
+}

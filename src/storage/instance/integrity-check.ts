@@ -1,0 +1,160 @@
+import { sql } from 'kysely'
+import type { Reader } from '../engine/database.ts'
+import { FORMER_USER } from '../accounts/former-user.ts'
+
+// Whether rows are as the rest of svc relies on. Each question answers at most `limit` rows that are not; none is asked by
+// requests. What the database enforces by itself is asked too: files can be changed by others, and disks forget.
+
+/** A node that is not where it should be. */
+export interface NodeFlaw {
+  flaw:
+    | 'parent-missing'
+    | 'parent-is-file'
+    | 'parent-elsewhere'
+    | 'parent-in-trash'
+    | 'root-is-file'
+    | 'trash-entry-missing'
+  id: number
+  name: string
+  username: string | null
+}
+
+/** Nodes whose parent or trash entry is not what it has to be. */
+export async function misplacedNodes(on: Reader, limit: number): Promise<NodeFlaw[]> {
+  const { rows } = await sql<NodeFlaw>`select * from (
+      select n.id, n.name, u.username, case
+        when n.parent_id is null and n.type <> 'directory' then 'root-is-file'
+        when n.parent_id is not null and p.id is null then 'parent-missing'
+        when p.type <> 'directory' then 'parent-is-file'
+        when p.id is not null and coalesce(p.room_id, 0) <> coalesce(n.room_id, 0) then 'parent-elsewhere'
+        when n.room_id is null and p.user_id <> n.user_id then 'parent-elsewhere'
+        when n.trash_id is null and pt.state = 'kept' then 'parent-in-trash'
+        when n.trash_id is not null and t.id is null then 'trash-entry-missing'
+      end as flaw
+      from nodes n left join nodes p on p.id = n.parent_id left join trash t on t.id = n.trash_id
+      left join trash pt on pt.id = p.trash_id
+      left join users u on u.id = n.user_id
+      where not exists (select 1 from removals g where g.user_id = n.user_id)
+    ) judged where flaw is not null order by id limit ${limit}`.execute(on.q)
+  return rows
+}
+
+/** Folders that no root leads to although each of them has a parent: they lie in a circle, or below one. */
+export async function unreachableFolders(on: Reader, limit: number): Promise<{ id: number; parent_id: number }[]> {
+  const { rows } = await sql<{ id: number; parent_id: number }>`
+    with recursive folders (id, parent_id) as materialized (
+      select id, parent_id from nodes where type = 'directory'
+    ), reached (id) as (
+      select f.id from folders f left join nodes p on p.id = f.parent_id where p.id is null
+      union all
+      select f.id from folders f join reached r on f.parent_id = r.id
+    ) select id, parent_id from folders where id not in (select id from reached) order by id limit ${limit}`.execute(
+    on.q,
+  )
+  return rows
+}
+
+/** Accounts without a root folder. */
+export const rootlessAccounts = (on: Reader, limit: number): Promise<{ username: string }[]> =>
+  on.q
+    .selectFrom('users as u')
+    .leftJoin('nodes as r', (join) =>
+      join.onRef('r.user_id', '=', 'u.id').on('r.parent_id', 'is', null).on('r.room_id', 'is', null),
+    )
+    .select('u.username')
+    .where('r.id', 'is', null)
+    .where('u.username', '<>', FORMER_USER)
+    .orderBy('u.username')
+    .limit(limit)
+    .execute()
+
+/** Accounts without counters. */
+export const uncountedAccounts = (on: Reader, limit: number): Promise<{ username: string }[]> =>
+  on.q
+    .selectFrom('users as u')
+    .leftJoin('counters as c', 'c.user_id', 'u.id')
+    .select('u.username')
+    .where('c.user_id', 'is', null)
+    .where('u.username', '<>', FORMER_USER)
+    .orderBy('u.username')
+    .limit(limit)
+    .execute()
+
+/** Entries of the trash whose file or folder is not in them. */
+export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; path: string }[]> =>
+  on.q
+    .selectFrom('trash as t')
+    .leftJoin('nodes as n', 'n.id', 't.node_id')
+    .select(['t.id', 't.path'])
+    // What is unfinished is on its way.
+    .where('t.state', '=', 'kept')
+    .where(({ or, eb, ref }) =>
+      or([eb('n.id', 'is', null), eb('n.trash_id', 'is', null), eb('n.trash_id', '!=', ref('t.id'))]),
+    )
+    .orderBy('t.id')
+    .limit(limit)
+    .execute()
+
+/** Something that names a content which is not recorded, or which has another size. */
+export interface ContentReference {
+  flaw: 'content-unknown' | 'content-size'
+  kind: 'node' | 'version' | 'app file'
+  id: number
+  sha256: string
+}
+
+/** Files, versions and files of apps that name a content which is not recorded, or has another size than they say. */
+export async function brokenReferences(on: Reader, limit: number): Promise<ContentReference[]> {
+  const { rows } = await sql<ContentReference>`select * from (
+      select 'node' as kind, id, sha256, size from nodes where type = 'file'
+      union all select 'version', id, sha256, size from versions
+      union all select 'app file', release_id, sha256, size from app_files
+    ) named left join (select sha256 as known, size as recorded from contents) c on c.known = named.sha256
+    where c.known is null or c.recorded <> named.size order by kind, id limit ${limit}`.execute(on.q)
+  return rows.map((row) => {
+    const { kind, id, sha256, known } = row as ContentReference & { known: string | null }
+    return { flaw: known === null ? 'content-unknown' : 'content-size', kind, id, sha256 }
+  })
+}
+
+/** Who has a content: paths of files as their owners know them, at most `limit`. Those of old versions are marked. */
+export async function holdersOf(on: Reader, sha256: string, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ id: number; old: number; username: string; room: string | null }>`
+    select n.id, named.old, u.username, r.name as room from (
+      select id, 0 as old from nodes where sha256 = ${sha256}
+      union select node_id, 1 from versions where sha256 = ${sha256}
+    ) named join nodes n on n.id = named.id join users u on u.id = n.user_id left join rooms r on r.id = n.room_id
+    order by named.old, n.id limit ${limit}`.execute(on.q)
+  const holders: string[] = []
+  for (const { id, old, username, room } of rows) {
+    const place = room === null ? username : `room ${room}`
+    holders.push(`${place}: ${await pathOfNode(on, id)}${old === 1 ? ' (an old version)' : ''}`)
+  }
+  return holders
+}
+
+/** Deeper than any path may be: ends the walk in a tree that is not sound. */
+const DEEPEST = 100
+
+async function pathOfNode(on: Reader, node: number): Promise<string> {
+  const { rows } = await sql<{ name: string }>`with recursive above (id, parent_id, name, level) as (
+      select id, parent_id, name, 0 from nodes where id = ${node} union all
+      select n.id, n.parent_id, n.name, a.level + 1 from nodes n join above a on n.id = a.parent_id
+      where a.level < ${DEEPEST}
+    ) select name from above where parent_id is not null order by level desc`.execute(on.q)
+  return `/${rows.map(({ name }) => name).join('/')}`
+}
+
+/** How many rows a check looks at. */
+export async function rowCounts(on: Reader): Promise<{ nodes: number; changes: number }> {
+  const count = async (table: 'nodes' | 'changes') =>
+    Number(
+      (
+        await on.q
+          .selectFrom(table)
+          .select(({ fn }) => fn.countAll().as('count'))
+          .executeTakeFirstOrThrow()
+      ).count,
+    )
+  return { nodes: await count('nodes'), changes: await count('changes') }
+}
