@@ -4,12 +4,12 @@ import { advance } from '../../storage/feed/changes.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { extentOf, hasChildren, isLarger, moveNode, type Extent, type Node } from '../../storage/files/nodes.ts'
 import { recordTrashed, trashNode } from '../../storage/files/trash.ts'
-import { beginEntry, extentBelow, isFilling, setState } from '../../storage/files/tree-slices.ts'
+import { beginEntry, extentBelow, isFilling, isInFilling, setState } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, type Segments } from './paths.ts'
 import { expect } from './preconditions.ts'
 import { assertOneKind, assertOneTree, type Address, type Reach } from './reach.ts'
-import { insertFolder, recordNodes, type Spot, type Tree } from './tree.ts'
+import { filling, insertFolder, recordNodes, type Spot, type Tree } from './tree.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 
 interface Parts {
@@ -55,11 +55,10 @@ async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalT
 
 /**
  * Takes a node with everything below it out of its tree, into the trash; returns the entry there. Of a large tree only the
- * top is marked, which hides all of it; the rest is left to `TreeJobs`. Fault `busy` while the tree is still being filled.
+ * top is marked, which hides all of it; the rest is left to `TreeJobs`. Fault `busy` while it or a tree around it is being filled.
  */
 async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, now: number): Promise<number> {
-  if (node.type === 'directory' && (await isFilling(tx, user, node.id)))
-    throw fault('busy', { text: 'The folder is still being restored or copied.', retryAfter: 5 })
+  if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
   if (node.type === 'directory' && (await isLarger(tx, node.id, AT_ONCE)))
     return beginEntry(tx, node.id, { user, path: pathOf(segments), state: 'marking' }, now)
   const { entry, nodes, bytes } = await trashNode(tx, node, { user, path: pathOf(segments) }, now)
@@ -114,6 +113,8 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
     expect(node, when)
+    // What is to come back below it is found from the top of its tree.
+    if (node.type === 'directory' && (await isInFilling(tx, node.id))) throw filling()
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
     if (node.type === 'directory' && !isNoFurther(source.segments, target.segments)) {
       if (measured?.node !== node.id && (await isLarger(tx, node.id, MEASURED_INSIDE)))

@@ -2,6 +2,7 @@ import { fault } from '../../contract/errors.ts'
 import { advance, recordAll } from '../../storage/feed/changes.ts'
 import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { childOf, insertNode, rootOf, type Node } from '../../storage/files/nodes.ts'
+import { isAwaited } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { nameKey, type Segments } from './paths.ts'
 
@@ -33,6 +34,15 @@ export interface Place {
 /** Ids of root folders never change while the account lives. */
 const roots = new WeakMap<object, Map<number, number>>()
 
+export const filling = () => fault('busy', { text: 'The folder is still being restored or copied.', retryAfter: 5 })
+
+/** What has a name in a folder. Fault `busy` when a name is free only until its node comes back. */
+async function atPlace(tx: Writer, parent: number, key: string): Promise<Node | undefined> {
+  const node = await childOf(tx, parent, key)
+  if (!node && (await isAwaited(tx, parent, key))) throw filling()
+  return node
+}
+
 /** Walking and growing trees. */
 export function makeTree(cacheKey: object, bounds: Bounds) {
   let known = roots.get(cacheKey)
@@ -59,14 +69,14 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
     },
 
     /**
-     * The place of a spot, creating missing folders on the way. Faults: `exists` when a file stands in the way,
-     * `too_many_files`.
+     * The place of a spot, creating missing folders on the way. Faults: `exists` when a file stands in the way, `busy` when
+     * one comes back there, `too_many_files`.
      */
     async makePlace(tx: Writer, ground: Spot, now: number): Promise<Place> {
       const made: number[] = []
       let parent = ground.root ?? (await insertFolder(tx, ground, null, '', now))
       for (const name of ground.segments.slice(0, -1)) {
-        const node = made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name))
+        const node = made.length > 0 ? undefined : await atPlace(tx, parent, nameKey(name))
         if (node?.type === 'file') throw fault('exists', { text: `"${name}" in the path is a file.` })
         if (node) parent = node.id
         else {
@@ -75,7 +85,7 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
         }
       }
       const name = ground.segments.at(-1)!
-      return { parent, name, node: made.length > 0 ? undefined : await childOf(tx, parent, nameKey(name)), made }
+      return { parent, name, node: made.length > 0 ? undefined : await atPlace(tx, parent, nameKey(name)), made }
     },
   }
 }

@@ -203,18 +203,46 @@ const parentQuery = prepared<{ id: number }, { parent_id: number | null }>(({ q,
   q.selectFrom('nodes').select('parent_id').where('id', '=', p.id),
 )
 
-/** Whether a tree is being filled at or below a node by an unfinished entry of the account. */
-export async function isFilling(on: Reader, user: number, node: number): Promise<boolean> {
+/** The tops of trees that are being filled, whoever restores or copies them: files of rooms belong to several. */
+async function fillingTops(on: Reader): Promise<Set<number>> {
   const { rows } = await sql<{ node_id: number }>`select node_id from trash
-    where user_id = ${user} and state <> 'kept' and state = 'reviving'`.execute(on.q)
-  for (const { node_id } of rows) {
-    for (let at: number | null = node_id; at !== null;) {
-      if (at === node) return true
-      at = (await first(parentQuery(on, { id: at })))?.parent_id ?? null
-    }
-  }
+    where state <> 'kept' and state = 'reviving'`.execute(on.q)
+  return new Set(rows.map(({ node_id }) => node_id))
+}
+
+/** A node and the folders above it. */
+async function* upwards(on: Reader, node: number): AsyncGenerator<number> {
+  for (let at: number | null = node; at !== null; at = (await first(parentQuery(on, { id: at })))?.parent_id ?? null)
+    yield at
+}
+
+/** Whether a node lies below the top of a tree that is being filled. */
+export async function isInFilling(on: Reader, node: number): Promise<boolean> {
+  const tops = await fillingTops(on)
+  if (tops.size > 0) for await (const at of upwards(on, node)) if (at !== node && tops.has(at)) return true
   return false
 }
+
+/** Whether a tree is being filled at, below or around a node. */
+export async function isFilling(on: Reader, node: number): Promise<boolean> {
+  for (const top of await fillingTops(on)) for await (const at of upwards(on, top)) if (at === node) return true
+  return isInFilling(on, node)
+}
+
+const awaitedQuery = prepared<{ parent: number; key: string }, { id: number }>(({ q, p }) =>
+  q
+    .selectFrom('nodes as n')
+    .innerJoin('trash as t', 't.id', 'n.trash_id')
+    .select('n.id')
+    .where('n.parent_id', '=', p.parent)
+    .where('n.name_key', '=', p.key)
+    .where('t.state', '=', 'reviving')
+    .limit(1),
+)
+
+/** Whether a node is about to come back to a place. */
+export const isAwaited = async (on: Reader, parent: number, key: string): Promise<boolean> =>
+  (await first(awaitedQuery(on, { parent, key }))) !== undefined
 
 /** Those of some contents that are there. */
 export async function presentContents(on: Reader, hashes: readonly string[]): Promise<Set<string>> {
