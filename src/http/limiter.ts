@@ -28,13 +28,19 @@ export function makeLimiter(clock: Clock) {
   let calls = 0
 
   function sweep(now: number): void {
-    for (const [key, times] of passed) if (times.at(-1)! <= now - WINDOW_MS) passed.delete(key)
+    for (const [key, times] of passed) if ((times.at(-1) ?? 0) <= now - WINDOW_MS) passed.delete(key)
   }
 
   /** The times that still count. */
   function timesOf(key: string, now: number): number[] {
     let times = passed.get(key)
     if (!times) passed.set(key, (times = []))
+    // The clock was set back: what passed counts as of now, so that nobody waits longer than the window.
+    if (times.at(-1)! > now)
+      times.fill(
+        now,
+        times.findIndex((time) => time > now),
+      )
     const gone = times.findIndex((time) => time > now - WINDOW_MS)
     times.splice(0, gone < 0 ? times.length : gone)
     return times

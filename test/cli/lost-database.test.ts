@@ -258,6 +258,26 @@ describe('the collector', { timeout: 300_000 }, () => {
     await expectRefused(dataDir, reason)
   })
 
+  test('refuses more than half of everything, until as much was removed before', async () => {
+    const { dataDir, database } = await copyOfTest()
+    const MANY = 1_001
+    const leave = (count: number) =>
+      change(
+        database,
+        `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
+         insert into contents (sha256, size, data, touched_at) select printf('%064x', i), 1, x'00', 0 from n`,
+      )
+    const gc = async (...args: string[]) => (await runCommand(dataDir, 'storage', 'gc', ...args)).code
+    leave(MANY)
+    expect(await expectRefused(dataDir, /more than half of everything/)).toBe(MANY)
+    expect(await gc('--confirm-count', `${MANY - 1}`)).toBe(8)
+    expect(await gc('--confirm-count', `${MANY}`)).toBe(0)
+    leave(MANY)
+    expect(await gc()).toBe(0)
+    leave(MANY + 1)
+    expect(await gc()).toBe(8)
+  })
+
   test('removes what people deleted without being asked, however much it is', async () => {
     const { dataDir, database } = await copyOfTest()
     const server = await startServe(dataDir)

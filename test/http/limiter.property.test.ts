@@ -121,3 +121,23 @@ test('a request that costs more counts as so many, and tells how many more like 
     { numRuns: 200 },
   )
 })
+
+test('a clock that is set back keeps nobody waiting longer than a minute', () => {
+  fc.assert(
+    fc.property(requests, fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 1e9 }), (sequence, max, back) => {
+      const clock = makeClock(2_000_000_000)
+      const limiter = makeLimiter(clock)
+      for (const { pause: wait, key } of sequence) {
+        clock.pass(wait)
+        limiter.take({ key, max })
+      }
+      clock.pass(-back)
+      const told = ['a', 'b'].map((key) => limiter.take({ key, max }).reset)
+      expect(Math.max(...told)).toBeLessThanOrEqual(WINDOW / 1_000)
+      clock.pass(WINDOW)
+      for (const key of ['a', 'b'])
+        for (let one = 0; one < max; one += 1) expect(limiter.take({ key, max }).retryAfter).toBe(0)
+    }),
+    { numRuns: 200 },
+  )
+})
