@@ -1,4 +1,4 @@
-import type { Hearer } from '../storage/engine/database.ts'
+import type { Listener } from '../storage/engine/database.ts'
 
 /** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
 export interface News {
@@ -10,7 +10,7 @@ export interface News {
 
 interface Parts {
   /** Begins to tell of what moves on. */
-  hear: (hearer: Hearer) => void
+  hear: (hearer: Listener) => void
   /** How far each of them is. */
   heads: (ids: number[]) => Promise<{ id: number; head: number }[]>
   /** How often to look, for all waiting at once, at what moved on without being heard of. */

@@ -5,7 +5,7 @@ import type { Doing, Manifest } from '../domain/backups/backups.ts'
 import { makeTemporaryFolder } from '../host/temporary-folder.ts'
 import { censusOf, someContents } from '../storage/backups/census.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
-import { passingTables } from '../storage/instance/restored.ts'
+import { transientTables } from '../storage/instance/restored.ts'
 import { openSqlite } from '../storage/engine/sqlite.ts'
 import { restore } from './restore.ts'
 import { serve, type RunningServer } from './serve.ts'
@@ -25,7 +25,7 @@ export interface Drill {
 const SAMPLE = 200
 
 /** Tables that differ in any restored database: what restoring itself writes, and what this version brings along. */
-const DIFFERENT = new Set<string>([...passingTables, 'instance', 'settings', 'audit', 'device_tokens', 'apps'])
+const DIFFERENT = new Set<string>([...transientTables, 'instance', 'settings', 'audit', 'device_tokens', 'apps'])
 
 async function contentProblems(
   { local }: RunningServer,

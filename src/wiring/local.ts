@@ -18,7 +18,7 @@ import {
 import { makePortability } from '../domain/portability/portability.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
-import { assertOwnedBy, ownedBlobs } from '../storage/contents/blobs/owned.ts'
+import { assertOwnedBy, ownedBlobs } from '../storage/contents/blobs/owned-blobs.ts'
 import { knownContents } from '../storage/contents/content-check.ts'
 import { makeContents } from '../storage/contents/contents.ts'
 import type { Database } from '../storage/engine/database.ts'

@@ -90,16 +90,16 @@ async function openDatabase(
 export async function openBlobs(directory: DataDirectory, address: string, env: NodeJS.ProcessEnv): Promise<BlobStore> {
   const hasher = makeHasher()
   if (address === '') return openDisk(directory.blobs, hasher)
-  const [{ openS3 }, { readS3Place }] = await Promise.all([
+  const [{ openS3 }, { parseS3Location }] = await Promise.all([
     import('../storage/contents/blobs/s3.ts'),
-    import('../storage/contents/blobs/s3-place.ts'),
+    import('../storage/contents/blobs/s3-location.ts'),
   ])
   const credentials = {
     accessKeyId: env['AWS_ACCESS_KEY_ID'] ?? '',
     secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? '',
     sessionToken: env['AWS_SESSION_TOKEN'],
   }
-  return openS3(readS3Place(address, credentials), arrivals(directory), hasher)
+  return openS3(parseS3Location(address, credentials), arrivals(directory), hasher)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeNews } from '../../src/domain/news.ts'
-import type { Hearer } from '../../src/storage/engine/database.ts'
+import type { Listener } from '../../src/storage/engine/database.ts'
 
 const ADA = 1
 const BOB = 2
@@ -15,7 +15,7 @@ function world() {
     [BOB, 0],
   ])
   const asked: number[][] = []
-  const hearers: Hearer[] = []
+  const hearers: Listener[] = []
   let failing = false
   const news = makeNews({
     hear: (hearer) => void hearers.push(hearer),

@@ -22,9 +22,9 @@ function failing(faults: Partial<Record<'begin' | 'commit' | 'rollback', number>
     isOpen: () => isOpen,
     commit: () => step('commit'),
     rollback: () => step('rollback'),
-    trouble: (error) => error,
+    fromEngineError: (error) => error,
   }
-  return { write: makeGroups(transaction, { pass: () => undefined }).write, steps }
+  return { write: makeGroups(transaction, { publish: () => undefined }).write, steps }
 }
 
 test('a rollback that fails refuses its units only: it is tried again, and later units are written', async () => {

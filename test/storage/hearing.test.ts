@@ -40,7 +40,7 @@ function listenTo(database: Database, topic: Topic) {
   let missed = 0
   const wakers: (() => void)[] = []
   const wake = () => wakers.splice(0).forEach((each) => each())
-  database.hear(topic, {
+  database.listen(topic, {
     moved(id, head) {
       heard.push([id, head])
       wake()
@@ -71,9 +71,9 @@ describe.each(Object.entries(engines))('what a unit of work tells on %s', (_, pl
       listenTo(database, 'room'),
     ]
     await database.write((tx) => {
-      tx.tell('feed', 1, 7)
-      tx.tell('feed', 2, 3)
-      tx.tell('feed', 1, 8)
+      tx.notify('feed', 1, 7)
+      tx.notify('feed', 2, 3)
+      tx.notify('feed', 1, 8)
       expect(feeds.heard).toEqual([])
       return Promise.resolve()
     })
@@ -92,30 +92,30 @@ describe.each(Object.entries(engines))('what a unit of work tells on %s', (_, pl
     const feeds = listenTo(database, 'feed')
     const no = () => Promise.reject(new Error('no'))
     const alone = database.write((tx) => {
-      tx.tell('feed', 1, 1)
+      tx.notify('feed', 1, 1)
       return no()
     })
     await expect(alone).rejects.toThrow('no')
     const shared = await Promise.allSettled([
-      database.write((tx) => Promise.resolve(tx.tell('feed', 2, 1))),
+      database.write((tx) => Promise.resolve(tx.notify('feed', 2, 1))),
       database.write((tx) => {
-        tx.tell('feed', 3, 1)
+        tx.notify('feed', 3, 1)
         return no()
       }),
       database.write(async (tx) => {
-        tx.tell('feed', 4, 1)
+        tx.notify('feed', 4, 1)
         await tx
           .attempt(() => {
-            tx.tell('feed', 4, 2)
-            tx.tell('feed', 5, 1)
+            tx.notify('feed', 4, 2)
+            tx.notify('feed', 5, 1)
             return no()
           })
           .catch(() => undefined)
-        tx.tell('feed', 6, 1)
+        tx.notify('feed', 6, 1)
       }),
     ])
     expect(shared.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    await database.write((tx) => Promise.resolve(tx.tell('feed', 7, 1)))
+    await database.write((tx) => Promise.resolve(tx.notify('feed', 7, 1)))
     await feeds.hears(7, 1)
     expect(new Set(feeds.heard.map(([id, head]) => `${id}:${head}`))).toEqual(new Set(['2:1', '4:1', '6:1', '7:1']))
   })
@@ -129,7 +129,7 @@ describe.skipIf(programs === undefined)('what processes tell each other over Pos
   }
 
   const tell = (database: Database, topic: Topic, id: number, head: number) =>
-    database.write((tx) => Promise.resolve(tx.tell(topic, id, head)))
+    database.write((tx) => Promise.resolve(tx.notify(topic, id, head)))
 
   test('is heard by the others, however much it is, and not when it is undone', async () => {
     const { here, there } = await two()
@@ -137,13 +137,13 @@ describe.skipIf(programs === undefined)('what processes tell each other over Pos
     await feeds.listens()
     await expect(
       there.write((tx) => {
-        tx.tell('feed', 9, 9)
+        tx.notify('feed', 9, 9)
         return Promise.reject(new Error('no'))
       }),
     ).rejects.toThrow('no')
     const many = Array.from({ length: 1_000 }, (_, index) => Number.MAX_SAFE_INTEGER - index)
     await there.write((tx) => {
-      for (const id of many) tx.tell('feed', id, Number.MAX_SAFE_INTEGER)
+      for (const id of many) tx.notify('feed', id, Number.MAX_SAFE_INTEGER)
       return Promise.resolve()
     })
     await tell(there, 'room', 1, 2)
@@ -157,7 +157,7 @@ describe.skipIf(programs === undefined)('what processes tell each other over Pos
     const feeds = listenTo(here, 'feed')
     await feeds.listens()
     const unit = there.write(async (tx) => {
-      tx.tell('feed', 1, 1)
+      tx.notify('feed', 1, 1)
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx.q)
       await sql`select pg_terminate_backend(${rows[0]!.pid}, 5000)`.execute(here.read.q)
     })

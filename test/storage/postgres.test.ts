@@ -271,7 +271,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
           .execute(),
       )
     await database.write((tx) => tx.q.deleteFrom('contents').execute())
-    const { before, after } = await database.shrink()
+    const { before, after } = await database.vacuum()
     expect(after).toBeLessThan(before)
     expect(await database.describe()).toMatchObject({ engine: 'PostgreSQL', fsync: 'on', synchronous_commit: 'on' })
   })

@@ -8,8 +8,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { Busy, DiskFull } from '../../src/base/trouble.ts'
 import { makeHasher } from '../../src/host/hasher.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
-import { readS3Place } from '../../src/storage/contents/blobs/s3-place.ts'
-import { Broken, told } from '../../src/storage/contents/blobs/s3-trouble.ts'
+import { parseS3Location } from '../../src/storage/contents/blobs/s3-location.ts'
+import { ConnectionLost, fromS3Error } from '../../src/storage/contents/blobs/s3-errors.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
 import { bytesOf, chunked, filesBelow, sha256Of } from '../support/contents.ts'
 import { s3Keys, s3OfFile } from '../support/s3.ts'
@@ -244,7 +244,7 @@ describe('the check of an S3 store says', () => {
     const { bucket, scratch, store } = await world()
     await expect(store.check()).resolves.toBeUndefined()
     const keys = { accessKeyId: 'nobody', secretAccessKey: 'very-secret', sessionToken: 'very-secret-too' }
-    const stranger = await openS3(readS3Place(bucket.address(), keys), scratch, makeHasher())
+    const stranger = await openS3(parseS3Location(bucket.address(), keys), scratch, makeHasher())
     const failure = await stranger.check().catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'InvalidAccessKeyId' })
     expect(inspect(failure, { depth: 9 })).not.toMatch(/very-secret|Signature=/)
@@ -258,7 +258,7 @@ describe('the check of an S3 store says', () => {
     const { port } = closed.address() as AddressInfo
     closed.close()
     await once(closed, 'close')
-    const place = readS3Place(`s3://files?endpoint=http://127.0.0.1:${port}`, s3Keys)
+    const place = parseS3Location(`s3://files?endpoint=http://127.0.0.1:${port}`, s3Keys)
     const store = await openS3(place, await folderOfTest(), makeHasher(), { tries: 2, pause: 1 })
     await expect(store.check()).rejects.toThrow(`s3://files at 127.0.0.1:${port} refuses the connection`)
   })
@@ -268,9 +268,9 @@ describe('the check of an S3 store says', () => {
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
     ['ECONNRESET', 'broke (ECONNRESET)'],
   ])('to %s what to do', (code, says) => {
-    const place = readS3Place('s3://files', s3Keys)
+    const place = parseS3Location('s3://files', s3Keys)
     const cause = new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) })
-    expect(told(place, new Broken('The request broke off.', { cause }))).toMatchObject({
+    expect(fromS3Error(place, new ConnectionLost('The request broke off.', { cause }))).toMatchObject({
       name: 'Busy',
       message: expect.stringContaining(says) as string,
     })
@@ -281,7 +281,7 @@ describe('requests to an S3 store', () => {
   test('are signed, with the checksum of what they send and the token of the session', async () => {
     const { bucket, line, scratch } = await world()
     const keys = { ...s3Keys, sessionToken: 'a-token' }
-    const place = readS3Place(bucket.address({ endpoint: line.url, prefix: 'svc' }), keys)
+    const place = parseS3Location(bucket.address({ endpoint: line.url, prefix: 'svc' }), keys)
     const store = await openS3(place, scratch, makeHasher())
     const { sha256, size } = await store.put(source(bytesOf(1_000)), Infinity)
     const sent = line.asked.find(by('PUT'))!
@@ -299,7 +299,7 @@ describe('requests to an S3 store', () => {
   test('carry the signature that their words say', async () => {
     const { bucket, line } = await world()
     const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'very-secret', sessionToken: 'a+token/of=letters' }
-    const place = readS3Place(bucket.address({ endpoint: line.url, prefix: 'svc/a_b-c.d' }), keys)
+    const place = parseS3Location(bucket.address({ endpoint: line.url, prefix: 'svc/a_b-c.d' }), keys)
     const store = await openS3(place, await folderOfTest(), makeHasher(), { single: 100_000, part: 100_000, page: 1 })
     for (const size of [0, 1_000, 250_000]) await store.put(source(bytesOf(size)), Infinity)
     const { sha256 } = await store.put(source(bytesOf(1_000)), Infinity)

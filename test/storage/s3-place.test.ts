@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BadS3Place, readS3Place } from '../../src/storage/contents/blobs/s3-place.ts'
+import { BadS3Location, parseS3Location } from '../../src/storage/contents/blobs/s3-location.ts'
 
 const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'very-secret' }
 
@@ -14,7 +14,7 @@ describe('the address of an S3 store', () => {
     ['s3://files/a/b_2/?endpoint=https://s3.example.org', 'https://s3.example.org/files/', 'a/b_2/', 'us-east-1'],
     ['s3://files?endpoint=https%3A%2F%2Fs3.example.org%2F&region=auto', 'https://s3.example.org/files/', '', 'auto'],
   ])('%s is read', (address, base, prefix, region) => {
-    expect(readS3Place(address, keys)).toMatchObject({ base, prefix, region, credentials: keys })
+    expect(parseS3Location(address, keys)).toMatchObject({ base, prefix, region, credentials: keys })
   })
 
   test.each([
@@ -41,17 +41,17 @@ describe('the address of an S3 store', () => {
     ['s3://files?endpoint=', 'is a URL such as'],
     ['s3://files?endpoint=https://s3.example.org/path', 'ends with its host or port: https://s3.example.org.'],
   ])('%s is refused', (address, why) => {
-    const read = () => readS3Place(address, keys)
-    expect(read).toThrow(BadS3Place)
+    const read = () => parseS3Location(address, keys)
+    expect(read).toThrow(BadS3Location)
     expect(read).toThrow(why)
     expect(read).not.toThrow('very-secret')
   })
 
   test('is of no use without keys', () => {
-    expect(() => readS3Place('s3://files', { ...keys, secretAccessKey: '' })).toThrow('set AWS_ACCESS_KEY_ID')
+    expect(() => parseS3Location('s3://files', { ...keys, secretAccessKey: '' })).toThrow('set AWS_ACCESS_KEY_ID')
   })
 
   test('is refused as wrong usage', () => {
-    expect(new BadS3Place('').exitCode).toBe(2)
+    expect(new BadS3Location('').exitCode).toBe(2)
   })
 })

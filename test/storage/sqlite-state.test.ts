@@ -20,7 +20,7 @@ const opened = (file: string): Database => {
 async function databaseOfTest(): Promise<{ file: string; database: Database }> {
   const file = join(await folderOfTest(), 'svc.db')
   const made = openSqlite(file)
-  await made.write(async (tx) => void (await instanceTable(made.words).execute(tx.q)))
+  await made.write(async (tx) => void (await instanceTable(made.dialect).execute(tx.q)))
   await made.close()
   return { file, database: opened(file) }
 }
@@ -73,7 +73,7 @@ const others: Record<string, (file: string, database: Database) => Promise<unkno
   'another process that emptied the log': (file) =>
     runSql(file, "insert into instance values ('a', 'x')", 'pragma wal_checkpoint(TRUNCATE)'),
   'somebody else in this process': (_, database) => database.write(put('a')),
-  'a tool that made it smaller': (_, database) => database.shrink(),
+  'a tool that made it smaller': (_, database) => database.vacuum(),
 }
 test.each(Object.entries(others))('a watch notices %s', async (_, change) => {
   const { file, database } = await databaseOfTest()

@@ -29,10 +29,12 @@ const names = async (on: Reader) =>
   (await q(on).selectFrom('items').select('name').orderBy('id').execute()).map(({ name }) => name)
 
 async function prepare(database: Database): Promise<void> {
-  const { words } = database
+  const { dialect } = database
   await database.write(async (tx) => {
-    await sql`create table items (id ${words.id}, name ${words.text} not null unique) ${words.strict}`.execute(tx.q)
-    await sql`create table parts (item_id ${words.integer} not null references items (id), data ${words.bytes}) ${words.strict}`.execute(
+    await sql`create table items (id ${dialect.id}, name ${dialect.text} not null unique) ${dialect.strict}`.execute(
+      tx.q,
+    )
+    await sql`create table parts (item_id ${dialect.integer} not null references items (id), data ${dialect.bytes}) ${dialect.strict}`.execute(
       tx.q,
     )
   })

@@ -1,7 +1,7 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
-import { readS3Place, type S3Place } from '../../src/storage/contents/blobs/s3-place.ts'
+import { parseS3Location, type S3Location } from '../../src/storage/contents/blobs/s3-location.ts'
 import { startS3, type Child } from './child.ts'
 import { filesBelow } from './contents.ts'
 import { temporaryFolder } from './server.ts'
@@ -18,7 +18,7 @@ export const s3Environment = {
 export interface S3Bucket {
   /** Address of the bucket, or of a part of it, at the server itself or at what stands before it. */
   address(options?: { prefix?: string; endpoint?: string }): string
-  place(options?: { prefix?: string; endpoint?: string }): S3Place
+  place(options?: { prefix?: string; endpoint?: string }): S3Location
   /** URL of the server. */
   endpoint: string
   /** Names of all objects. */
@@ -66,7 +66,7 @@ export function s3OfFile(): S3Server {
       const files = () => filesBelow(inside)
       return {
         address,
-        place: (options) => readS3Place(address(options), s3Keys),
+        place: (options) => parseS3Location(address(options), s3Keys),
         endpoint: child.ready,
         objects: async () =>
           (await files()).filter((path) => path.endsWith(OBJECT)).map((path) => path.slice(0, -OBJECT.length)),

@@ -19,7 +19,7 @@ import { smallDisk } from '../support/small-disk.ts'
 
 const keepNothing = { last: 0, daily: 0, weekly: 0, monthly: 0 }
 
-const soundness = async (repository: string) => {
+const problemsOf = async (repository: string) => {
   const source = await sourceOf(repository)
   return (await verify(source, await source.ids(), await folderOfTest())).problems
 }
@@ -125,7 +125,7 @@ describe('a folder of backups', () => {
     const source = await sourceOf(join(place.folder, 'repo'))
     expect(await source.ids()).toEqual([first, second, third].map(({ manifest }) => manifest.id))
     expect(await backupNamed(source, 'latest')).toBe(third.manifest.id)
-    expect(await soundness(join(place.folder, 'repo'))).toEqual([])
+    expect(await problemsOf(join(place.folder, 'repo'))).toEqual([])
   })
 
   test('mends an object that was cut off', async () => {
@@ -133,9 +133,9 @@ describe('a folder of backups', () => {
     await place.backUp('repo')
     const path = objectAt(join(place.folder, 'repo'), sha256Of(bytesOf(LARGE)))
     await writeFile(path, 'short')
-    expect(await soundness(join(place.folder, 'repo'))).toHaveLength(1)
+    expect(await problemsOf(join(place.folder, 'repo'))).toHaveLength(1)
     await place.backUp('repo')
-    expect(await soundness(join(place.folder, 'repo'))).toEqual([])
+    expect(await problemsOf(join(place.folder, 'repo'))).toEqual([])
   })
 
   test('keeps what was stored when a backup is interrupted, and shows nothing of it', async () => {
@@ -151,7 +151,7 @@ describe('a folder of backups', () => {
     expect(await place.local.domain.backups.lastFailure()).toBeUndefined()
     const { manifest } = await place.backUp('repo')
     expect(await (await sourceOf(repository)).ids()).toEqual([manifest.id])
-    expect(await soundness(repository)).toEqual([])
+    expect(await problemsOf(repository)).toEqual([])
   })
 
   test('takes several at the same moment, also as its first', async () => {
@@ -160,7 +160,7 @@ describe('a folder of backups', () => {
     await Promise.all([place.backUp('repo'), place.backUp('repo')])
     const source = await sourceOf(join(place.folder, 'repo'))
     expect(new Set(await source.ids()).size).toBe(5)
-    expect(await soundness(join(place.folder, 'repo'))).toEqual([])
+    expect(await problemsOf(join(place.folder, 'repo'))).toEqual([])
   })
 
   test('belongs to one server', async () => {
@@ -181,7 +181,7 @@ describe('a folder of backups', () => {
     })
     expect(await readdir(join(place.folder, 'repo'))).toEqual([])
     await place.backUp('repo', { anew: true })
-    expect(await soundness(join(place.folder, 'repo'))).toEqual([])
+    expect(await problemsOf(join(place.folder, 'repo'))).toEqual([])
   })
 
   test('names nothing and shows nothing when it is encrypted', async () => {
@@ -230,7 +230,7 @@ test('a content that the blob store has lost is named, and costs nothing else', 
   for (const name of ['repo', 'svc.tar']) {
     const { manifest } = await place.backUp(name)
     expect(manifest.missing).toEqual([sha256])
-    expect(await soundness(join(place.folder, name))).toEqual([])
+    expect(await problemsOf(join(place.folder, name))).toEqual([])
     const target = join(place.folder, `${name}-restored`)
     await restore(await sourceOf(join(place.folder, name)), manifest.id, { target, keepDevices: false })
     expect(await blobsOf(target)).toEqual([sha256Of(bytesOf(LARGE))])
@@ -317,7 +317,7 @@ describe('removing old backups', () => {
     expect(await (await sourceOf(repository)).ids()).toEqual([second.manifest.id])
     await expect(stat(objectAt(repository, sha256))).rejects.toThrow('ENOENT')
     expect(await readdir(join(repository, 'tmp'))).toEqual([])
-    expect(await soundness(repository)).toEqual([])
+    expect(await problemsOf(repository)).toEqual([])
   })
 
   test('and making one exclude each other', async () => {
@@ -449,7 +449,7 @@ test('a full disk ends a backup and leaves the folder as good as it was', async 
   await expect(create()).rejects.toThrow('The disk is full.')
   expect(await readdir(join(repository, 'tmp'))).toEqual([])
   expect(await (await sourceOf(repository)).ids()).toEqual([first.manifest.id])
-  expect(await soundness(repository)).toEqual([])
+  expect(await problemsOf(repository)).toEqual([])
 })
 
 test('a drill proves a backup and leaves nothing behind', async () => {

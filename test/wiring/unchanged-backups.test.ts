@@ -27,7 +27,7 @@ const fileOf = ({ dataDir }: Place): string => join(dataDir, 'svc.db')
 const repositoryOf = ({ folder }: Place): string => join(folder, 'repo')
 
 /** What is wrong with these backups, or with all. */
-const soundness = async (place: string, ids?: string[]) => {
+const problemsOf = async (place: string, ids?: string[]) => {
   const source = await sourceOf(place)
   return (await verify(source, ids ?? (await source.ids()), await folderOfTest())).problems
 }
@@ -107,7 +107,7 @@ describe('what is written after a backup is in the next one', () => {
     const next = await place.backUp('repo')
     expect(next.unchanged).toBe(false)
     expect((await shownIn(repositoryOf(place), next)).titles).toEqual(['Silk'])
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
     expect((await place.backUp('repo')).unchanged).toBe(true)
   })
 
@@ -119,7 +119,7 @@ describe('what is written after a backup is in the next one', () => {
     const next = await backUpClosed(place)
     expect(next.unchanged).toBe(false)
     expect((await shownIn(repositoryOf(place), next)).titles).toEqual(['Silk'])
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
     expect((await backUpClosed(place)).unchanged).toBe(true)
   })
 
@@ -149,7 +149,7 @@ describe('what is written after a backup is in the next one', () => {
       { titles: ['Eggs'], nodes: nodes + 1 },
       { titles: ['Eggs'], nodes: nodes + 2 },
     ])
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
   })
 
   test('another database in the place of the file, with its times', async () => {
@@ -211,7 +211,7 @@ describe('a backup of what has not changed is complete', () => {
     const expectWhole = async () => {
       const { unchanged, manifest: whole } = await place.backUp('repo')
       expect(unchanged).toBe(false)
-      expect(await soundness(repositoryOf(place), [whole.id])).toEqual([])
+      expect(await problemsOf(repositoryOf(place), [whole.id])).toEqual([])
     }
     for (const sha256 of gone) {
       await rm(objectAt(repositoryOf(place), sha256))
@@ -243,14 +243,14 @@ describe('a backup of what has not changed is complete', () => {
     await place.local.domain.backups.pruned(['…'], repositoryOf(place))
     expect(await (await sourceOf(repositoryOf(place))).ids()).toEqual([last.manifest.id])
     expect((await place.backUp('repo')).unchanged).toBe(true)
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
   })
 
   test('in another folder, in an archive, and in the first folder again', async () => {
     const place = await backedUp()
     for (const to of ['other', 'svc.tar', 'repo']) {
       expect((await place.backUp(to)).unchanged).toBe(false)
-      expect(await soundness(join(place.folder, to))).toEqual([])
+      expect(await problemsOf(join(place.folder, to))).toEqual([])
     }
     expect((await place.backUp('repo')).unchanged).toBe(true)
   })
@@ -262,7 +262,7 @@ describe('a backup of what has not changed is complete', () => {
     expect(unchanged).toBe(true)
     expect(manifest.files.map(({ path }) => path)).toContain('config.json')
     expect(manifest.added.objects).toBe(1)
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
   })
 
   test('when contents that were missing are back', async () => {
@@ -274,7 +274,7 @@ describe('a backup of what has not changed is complete', () => {
     expect((await place.backUp('repo')).manifest.missing).toEqual([sha256])
     await writeFile(path, bytes)
     expect(await place.backUp('repo')).toMatchObject({ unchanged: false, manifest: { missing: [] } })
-    expect(await soundness(repositoryOf(place))).toEqual([])
+    expect(await problemsOf(repositoryOf(place))).toEqual([])
   })
 
   test('when it is encrypted', async () => {

@@ -94,7 +94,7 @@ export function makeAccessWatch({ database, lifetime, sessionBounds, lookEveryMs
   return (caller: Caller, ended: () => void): (() => void) => {
     const own = { caller, ended }
     watched.add(own)
-    if (!hears) database.hear('access', { moved: lookNow, missed: () => lookNow() })
+    if (!hears) database.listen('access', { moved: lookNow, missed: () => lookNow() })
     hears = true
     schedule()
     lookOnce()

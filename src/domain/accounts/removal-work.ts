@@ -5,7 +5,7 @@ import { departFromChat } from '../../storage/chat/departure.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { removalOf, removalsBegun, removalSteps } from '../../storage/accounts/removals.ts'
 import { countedRows } from '../../storage/engine/synchronised-tables.ts'
-import { doomAllOf } from '../../storage/files/trash.ts'
+import { markAllForRemoval } from '../../storage/files/trash.ts'
 import type { Heavy } from '../heavy.ts'
 import { shapes } from '../sync/sync.ts'
 
@@ -29,7 +29,7 @@ async function removeSome(tx: Writer, user: number, size: number, now: number): 
   const removal = await removalOf(tx, user)
   if (!removal) return 'done'
   // Trees of the trash have their own slices.
-  if (await doomAllOf(tx, user, now)) return 'more'
+  if (await markAllForRemoval(tx, user, now)) return 'more'
   let left = size
   const steps = [
     (limit: number) => departFromChat(tx, removal, limit, now),

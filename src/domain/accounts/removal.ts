@@ -6,7 +6,7 @@ import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tokens.ts'
 import type { Extent } from '../../storage/files/nodes.ts'
 import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
-import { possessionsOf, sharedMessagesOf, type Possessions } from '../../storage/accounts/account-data.ts'
+import { accountDataOf, sharedMessagesOf, type AccountData } from '../../storage/accounts/account-data.ts'
 import { beginRemoval, isHeir, removalOf } from '../../storage/accounts/removals.ts'
 import { deleteBypassCode } from '../../storage/accounts/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
@@ -19,7 +19,7 @@ import type { RemovalWork } from './removal-work.ts'
 import { assertNotLast } from './user-changes.ts'
 import { present } from './user.ts'
 
-export type { Possessions } from '../../storage/accounts/account-data.ts'
+export type { AccountData } from '../../storage/accounts/account-data.ts'
 
 /** What another account came by when one was removed. */
 export interface HandedOver extends Handover {
@@ -36,7 +36,7 @@ export interface Bequest {
 }
 
 export interface Removed {
-  had: Possessions
+  had: AccountData
   /** How many of the messages stay. */
   messages_kept: number
   /** Nothing where the removal was begun before. */
@@ -45,7 +45,7 @@ export interface Removed {
 
 /** What a removal would do. */
 export interface RemovalPlan {
-  has: Possessions
+  has: AccountData
   /** How many of the messages would stay. */
   messages_kept: number
   /** Where the files would be, and what the heir would use then. */
@@ -79,11 +79,11 @@ interface Deps {
 }
 
 const tables = shapes.map(({ name }) => name)
-const count = (on: Reader, id: number): Promise<Possessions> => possessionsOf(on, id, tables)
+const count = (on: Reader, id: number): Promise<AccountData> => accountDataOf(on, id, tables)
 
 /** What was found out before the removal is decided, because it takes its time. */
 interface Surveyed {
-  has: Possessions
+  has: AccountData
   /** How far the files reach that an heir gets. */
   extent: Extent
   /** How many messages can stay. */

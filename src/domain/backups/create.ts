@@ -6,8 +6,8 @@ import { lengthOf, makeScratch, piecesOf } from '../../storage/backups/scratch.t
 import type { BackupSink } from '../../storage/backups/source.ts'
 import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
 import { holdCollector, standingHolds } from '../../storage/contents/collector-holds.ts'
-import type { Watch } from '../../storage/engine/database.ts'
-import { passingTables } from '../../storage/instance/restored.ts'
+import type { ChangeWatch } from '../../storage/engine/database.ts'
+import { transientTables } from '../../storage/instance/restored.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
 import type { Doing } from './doing.ts'
 import { draftOf } from './draft.ts'
@@ -36,7 +36,7 @@ async function both<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
 /** Makes one backup: the database as it is at one moment first, then the contents it names, which only grow. */
 async function make(
   parts: CreateParts,
-  watch: Watch,
+  watch: ChangeWatch,
   sink: BackupSink,
   { progress, signal }: Doing,
 ): Promise<Manifest> {
@@ -56,7 +56,7 @@ async function make(
   }
   try {
     const now = clock.now()
-    await database.copyTo(scratch.file, { without: passingTables, progress: () => signal?.throwIfAborted() })
+    await database.copyTo(scratch.file, { without: transientTables, progress: () => signal?.throwIfAborted() })
     const copy = openCopy(scratch.file)
     const census = await censusOf(copy.at).finally(() => copy.close())
     progress?.total((await lengthOf(scratch.file)) + census.blobs.reduce((sum, { size }) => sum + size, 0))

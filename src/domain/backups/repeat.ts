@@ -1,7 +1,7 @@
 import { fingerprintOf, lastState, noteState } from '../../storage/backups/last-state.ts'
 import type { Manifest } from '../../storage/backups/manifest.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
-import type { Database, Watch } from '../../storage/engine/database.ts'
+import type { Database, ChangeWatch } from '../../storage/engine/database.ts'
 import type { Doing } from './doing.ts'
 import { draftAgain } from './draft.ts'
 import type { CreateParts } from './parts.ts'
@@ -30,7 +30,7 @@ export async function repeat(parts: CreateParts, sink: BackupSink, { signal }: D
 /** Notes what the database is like now, where nothing but backups was written to it since the watch began. */
 export async function note(
   { scratch, version }: CreateParts,
-  watch: Watch,
+  watch: ChangeWatch,
   { repository }: BackupSink,
   manifest: Manifest,
 ) {

@@ -31,7 +31,7 @@ interface Parts {
 /** Rooms of people and what they say in them. */
 export function makeChat({ database, clock, audit, listener, lookEveryMs }: Parts) {
   const news = makeNews({
-    hear: (hearer) => database.hear('room', hearer),
+    hear: (hearer) => database.listen('room', hearer),
     heads: (rooms) => stampsOf(database.read, rooms),
     lookEveryMs,
   })

@@ -3,7 +3,7 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { historyOf, oldestTrash, oldestVersions, removeVersions } from '../../storage/files/history.ts'
 import { releasedBy } from '../../storage/contents/released-contents.ts'
-import { doomOld, forgetVersions } from '../../storage/files/trash.ts'
+import { markOldTrashForRemoval, forgetVersions } from '../../storage/files/trash.ts'
 import { setState } from '../../storage/files/tree-slices.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
 import type { TreeJobs } from './tree-jobs.ts'
@@ -108,7 +108,7 @@ export function makeHistory({
     async forget(before: number): Promise<{ trash: number; versions: number }> {
       let [trash, versions] = [0, 0]
       for (;;) {
-        const doomed = await database.write((tx) => doomOld(tx, before, clock.now()))
+        const doomed = await database.write((tx) => markOldTrashForRemoval(tx, before, clock.now()))
         await jobs.settleAll()
         if (doomed === 0) break
         trash += doomed

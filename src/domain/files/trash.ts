@@ -5,7 +5,7 @@ import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import { extentOf, isLarger, moveNode, recordSubtree, type Extent } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import {
-  doomTrashOf,
+  markTrashForRemoval,
   entryOf,
   reviveEntry,
   sizeOf,
@@ -184,7 +184,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
       let count = 0
       for (;;) {
-        const some = await database.write((tx) => doomTrashOf(tx, user, clock.now()))
+        const some = await database.write((tx) => markTrashForRemoval(tx, user, clock.now()))
         await jobs.settle(user)
         if (some === 0) return count
         count += some

@@ -82,6 +82,6 @@ export function makeCleanup({ database, contents, history, clock, settings }: Pa
       }
     },
 
-    shrink: () => database.shrink(),
+    shrink: () => database.vacuum(),
   }
 }

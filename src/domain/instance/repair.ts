@@ -8,9 +8,9 @@ import {
   raiseHead,
   sharedPositions,
   strayChanges,
-  tellAgain,
-  untoldRows,
-  type FeedSpot,
+  recordAgain,
+  rowsMissingFromFeed,
+  type FeedEntry,
 } from '../../storage/instance/feed-check.ts'
 import type { Audit } from './audit.ts'
 import type { FlawId } from './flaws.ts'
@@ -49,11 +49,11 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
   }
 
   /** Tells of changes anew, apart from those of accounts that have no feed to tell them in. */
-  async function tell(tx: Writer, spots: FeedSpot[], deleted: boolean): Promise<number> {
+  async function tell(tx: Writer, spots: FeedEntry[], deleted: boolean): Promise<number> {
     const users = [...new Set(spots.map(({ user_id }) => user_id))]
     const known = new Set((await headsOf(tx, users)).map(({ id }) => id))
     const possible = spots.filter(({ user_id }) => known.has(user_id))
-    await tellAgain(
+    await recordAgain(
       tx,
       possible.map((spot) => ({ ...spot, deleted })),
       clock.now(),
@@ -64,7 +64,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
   async function spread(tx: Writer, positions: { user_id: number; seq: number }[]): Promise<number> {
     for (const position of positions) {
       const [, ...others] = await changesAt(tx, position)
-      await tellAgain(
+      await recordAgain(
         tx,
         others.map((change) => ({ ...change, deleted: change.deleted === 1 })),
         clock.now(),
@@ -84,7 +84,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
       if (present.has('feed-row-missing'))
         await each(
           'feed-row-missing',
-          (on) => untoldRows(on, table, AT_ONCE),
+          (on) => rowsMissingFromFeed(on, table, AT_ONCE),
           (tx, spots) => tell(tx, spots, false),
         )
       if (present.has('feed-row-stray'))

@@ -12,8 +12,8 @@ import {
   overrunHeads,
   sharedPositions,
   strayChanges,
-  untoldRows,
-  type FeedSpot,
+  rowsMissingFromFeed,
+  type FeedEntry,
 } from '../../storage/instance/feed-check.ts'
 import { flaw, flaws, type Flaw } from './flaws.ts'
 import { allDrifts } from './usage.ts'
@@ -105,9 +105,9 @@ async function accountFlaws(at: Reader): Promise<Flaw[]> {
 
 async function feedFlaws(at: Reader): Promise<Flaw[]> {
   const found: Flaw[] = []
-  const name = ({ user_id, tbl, row_id }: FeedSpot) => `${tbl} ${row_id} for account ${user_id}`
+  const name = ({ user_id, tbl, row_id }: FeedEntry) => `${tbl} ${row_id} for account ${user_id}`
   for (const table of feedTables) {
-    const untold = await untoldRows(at, table, MOST)
+    const untold = await rowsMissingFromFeed(at, table, MOST)
     const stray = await strayChanges(at, table, MOST)
     found.push(...untold.map((spot) => flaw('feed-row-missing', name(spot), 'seen, but not in the feed')))
     found.push(...stray.map((spot) => flaw('feed-row-stray', name(spot), 'in the feed, but not seen')))

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
-import type { ContentFlaw } from '../../storage/contents/content-check.ts'
+import type { ContentProblem } from '../../storage/contents/content-check.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { holdersOf, rowCounts } from '../../storage/instance/integrity-check.ts'
 import type { Audit } from './audit.ts'
@@ -42,7 +42,7 @@ const PAGE = 500
 /** Files named for a content that is not sound. */
 const NAMED = 5
 
-const ids: Record<ContentFlaw, FlawId> = {
+const ids: Record<ContentProblem, FlawId> = {
   missing: 'blob-missing',
   size: 'blob-size',
   damaged: 'blob-damaged',

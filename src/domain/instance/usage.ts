@@ -5,11 +5,11 @@ import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import { countedRows } from '../../storage/engine/synchronised-tables.ts'
 import {
   driftsOf,
-  holdingsOf,
+  countedUsages,
   setUsedBytes,
   usageSince,
   type Drift,
-  type Holdings,
+  type CountedUsage,
 } from '../../storage/accounts/usage.ts'
 import { fault } from '../../contract/errors.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
@@ -20,7 +20,7 @@ import type { Settings } from './settings.ts'
 import { daysUntilFull, growthOf, type Point } from './trend.ts'
 
 /** What an account holds, may hold, and where that leads. */
-export interface AccountUsage extends Holdings {
+export interface AccountUsage extends CountedUsage {
   /** The quota in force in bytes, -1 for unlimited. */
   effective_quota: number
   /** Used share of the quota, whole and rounded down; null without one. */
@@ -49,7 +49,7 @@ type SummedField = (typeof summed)[number]
 export interface UsageReport {
   /** By name. */
   accounts: AccountUsage[]
-  total: Pick<Holdings, SummedField> & {
+  total: Pick<AccountUsage, SummedField> & {
     growth: number | null
   }
   default_quota: number
@@ -89,7 +89,7 @@ const percentOf = (used: number, quota: number): number | null => {
 }
 
 export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
-  function judged(held: Holdings, noted: readonly Point[], defaultQuota: number, today: number): AccountUsage {
+  function judged(held: CountedUsage, noted: readonly Point[], defaultQuota: number, today: number): AccountUsage {
     const { used_bytes: used, quota_bytes } = held
     const quota = quota_bytes ?? defaultQuota
     // What was noted of a day that is not over yet gives way to what holds now.
@@ -116,7 +116,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
       const today = clock.now() / DAY
       const defaultQuota = (await settings.values())[DEFAULT]
       const { held, history } = await database.snapshot(async (at) => ({
-        held: await holdingsOf(at),
+        held: await countedUsages(at),
         history: await usageSince(at, Math.floor(today) - LOOK_BACK),
       }))
       const noted = new Map<number, Point[]>(held.map(({ user_id }) => [user_id, []]))

@@ -23,7 +23,7 @@ interface Parts {
 /** Rows and the change feed of accounts. */
 export function makeSync({ database, clock, epoch, lookEveryMs }: Parts) {
   const news = makeNews({
-    hear: (hearer) => database.hear('feed', hearer),
+    hear: (hearer) => database.listen('feed', hearer),
     heads: (users) => headsOf(database.read, users),
     lookEveryMs,
   })

@@ -3,7 +3,7 @@ import type { Reader } from '../engine/database.ts'
 import type { Tables } from '../engine/tables.ts'
 
 /** What belongs to an account and goes with it. */
-export interface Possessions {
+export interface AccountData {
   files: number
   folders: number
   /** Of the own files. */
@@ -26,7 +26,7 @@ export interface Possessions {
 }
 
 /** Counts what belongs to an account; `tables` are the synchronised ones. */
-export async function possessionsOf(on: Reader, user: number, tables: readonly string[]): Promise<Possessions> {
+export async function accountDataOf(on: Reader, user: number, tables: readonly string[]): Promise<AccountData> {
   const nodes = await nodesOf(on, user)
   const alone = await roomsAlone(on, user)
   const sum = (rows: typeof nodes, of: 'count' | 'bytes') => rows.reduce((total, row) => total + row[of], 0)

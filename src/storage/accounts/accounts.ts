@@ -209,7 +209,7 @@ export async function deleteAccount(tx: Writer, id: number): Promise<void> {
   await tx.q.deleteFrom('users').where('id', '=', id).execute()
   // What it let go of is the collector's now. Afterwards, because the deletion of rows notes more.
   await tx.q.deleteFrom('released_contents').where('user_id', '=', id).execute()
-  tx.tell('access', id, 0)
+  tx.notify('access', id, 0)
 }
 
 /** Ids of the administrators who can sign in. */

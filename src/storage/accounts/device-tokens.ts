@@ -122,7 +122,7 @@ export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifeti
   const kept = (await devicesOf(tx, token.user_id, lifetime)).filter(({ expires_at }) => expires_at === null)
   const excess = kept.slice(max - 1).map(({ token_id }) => token_id)
   if (excess.length > 0) await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
-  if (yielded.length + excess.length > 0) tx.tell('access', token.user_id, 0)
+  if (yielded.length + excess.length > 0) tx.notify('access', token.user_id, 0)
   return insertToken(tx, token)
 }
 
@@ -172,7 +172,7 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
     .where('user_id', '=', user)
     .returning('id')
     .executeTakeFirst()
-  if (row) tx.tell('access', user, 0)
+  if (row) tx.notify('access', user, 0)
   return row !== undefined
 }
 
@@ -180,6 +180,6 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
 export async function deleteTokensOf(tx: Writer, user: number, lifetime: Lifetime): Promise<number> {
   const living = await devicesOf(tx, user, lifetime)
   await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).execute()
-  tx.tell('access', user, 0)
+  tx.notify('access', user, 0)
   return living.length
 }

@@ -72,7 +72,7 @@ export async function insertSession(tx: Writer, session: Omit<SessionRow, 'id'>,
   const excess = others.slice(max - 1).map(({ id }) => id)
   if (excess.length > 0) {
     await tx.q.deleteFrom('sessions').where('id', 'in', excess).execute()
-    tx.tell('access', session.user_id, 0)
+    tx.notify('access', session.user_id, 0)
   }
   const { id } = await tx.q.insertInto('sessions').values(session).returning('id').executeTakeFirstOrThrow()
   return id
@@ -111,13 +111,13 @@ export async function deleteSession(tx: Writer, user: number, id: number): Promi
     .where('user_id', '=', user)
     .returning('id')
     .execute()
-  if (gone.length > 0) tx.tell('access', user, 0)
+  if (gone.length > 0) tx.notify('access', user, 0)
   return gone.length > 0
 }
 
 /** Tells of every account of which sessions ended. Returns how many sessions there were. */
 function ended(tx: Writer, gone: readonly { user_id: number }[]): number {
-  for (const user of new Set(gone.map(({ user_id }) => user_id))) tx.tell('access', user, 0)
+  for (const user of new Set(gone.map(({ user_id }) => user_id))) tx.notify('access', user, 0)
   return gone.length
 }
 

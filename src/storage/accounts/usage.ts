@@ -6,7 +6,7 @@ import type { Reader, Writer } from '../engine/database.ts'
 // What accounts hold, counted from the rows, beside the counters that quotas rely on.
 
 /** An account's bytes by kind. Only live ones count towards its quota. */
-export interface Holdings {
+export interface CountedUsage {
   user_id: number
   username: string
   /** The account's own quota in bytes, -1 for unlimited, null for the default. */
@@ -27,7 +27,7 @@ export interface Holdings {
 }
 
 /** What every account holds, by name. Reads every node: for administrators, not for requests. */
-export async function holdingsOf(on: Reader): Promise<Holdings[]> {
+export async function countedUsages(on: Reader): Promise<CountedUsage[]> {
   const nodes = on.q
     .selectFrom('nodes')
     .select([

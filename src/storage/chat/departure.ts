@@ -54,7 +54,7 @@ async function momentsFor(tx: Writer, room: number, changes: number, now: number
     .where('id', '=', room)
     .returning('stamp')
     .executeTakeFirstOrThrow()
-  tx.tell('room', room, stamp)
+  tx.notify('room', room, stamp)
   return stamp - changes
 }
 

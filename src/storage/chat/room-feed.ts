@@ -10,7 +10,7 @@ interface Moved {
 }
 
 function tellFeeds(tx: Writer, moved: readonly Moved[]): void {
-  for (const { user_id, seq } of moved) tx.tell('feed', user_id, seq)
+  for (const { user_id, seq } of moved) tx.notify('feed', user_id, seq)
 }
 
 const advanceQuery = prepared<{ room: number; count: number }, Moved>(({ q, p }) =>

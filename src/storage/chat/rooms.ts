@@ -43,7 +43,7 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
 
 /** Tells that a room moved on, if there was one to move. */
 function toldOf(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
-  if (entered) tx.tell('room', room, entered.stamp)
+  if (entered) tx.notify('room', room, entered.stamp)
   return entered
 }
 

@@ -20,7 +20,7 @@ export interface Amount {
 }
 
 /** What the collector would remove of what there is. */
-export interface Survey {
+export interface PlannedCollection {
   /** Contents with a row that nothing points to. */
   unreferenced: Amount
   /** Blobs without a row. */
@@ -50,7 +50,7 @@ async function hasLostFiles(on: Reader): Promise<boolean> {
   return (await driftsOf(on)).some(({ counted, actual }) => counted > actual)
 }
 
-async function reasonOf(on: Reader, survey: Survey, { most }: CollectorMemory): Promise<string | undefined> {
+async function reasonOf(on: Reader, survey: PlannedCollection, { most }: CollectorMemory): Promise<string | undefined> {
   const { unreferenced, strays, unexplained, all } = survey
   const going = sum(unreferenced, strays)
   if (going.contents === 0) return undefined
@@ -67,7 +67,11 @@ async function reasonOf(on: Reader, survey: Survey, { most }: CollectorMemory): 
 }
 
 /** Why what was found is not removed by itself, as a sentence with what to do; undefined when it is. */
-export async function refusalOf(on: Reader, survey: Survey, memory: CollectorMemory): Promise<string | undefined> {
+export async function refusalOf(
+  on: Reader,
+  survey: PlannedCollection,
+  memory: CollectorMemory,
+): Promise<string | undefined> {
   const reason = await reasonOf(on, survey, memory)
   if (reason === undefined) return undefined
   const { contents, bytes } = sum(survey.unreferenced, survey.strays)

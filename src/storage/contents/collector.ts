@@ -1,7 +1,7 @@
 import { sql, type Expression } from 'kysely'
 import { DAY } from '../../base/clock.ts'
 import type { BlobStore } from './blobs/blobs.ts'
-import { CollectorRefused, refusalOf, type Amount, type Survey } from './collector-guard.ts'
+import { CollectorRefused, refusalOf, type Amount, type PlannedCollection } from './collector-guard.ts'
 import { collectorIsHeld } from './collector-holds.ts'
 import { isExplained, memoryOf, remember } from './collector-memory.ts'
 import { first, prepared, type Database, type Reader, type Writer } from '../engine/database.ts'
@@ -105,7 +105,7 @@ function makeSurvey(database: Database, blobs: BlobStore) {
     const suspects = strays.filter(({ sha256, touched }) => !doomed.has(sha256) && !isExplained(memory, touched))
     const unexplained = await areStillThere(suspects)
     return database.snapshot(async (at) => {
-      const found: Survey = {
+      const found: PlannedCollection = {
         unreferenced: await amountOf(at, unreferenced(limit)),
         strays: amount(strays),
         unexplained: amount(unexplained),

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { BlobStore } from './blobs/blobs.ts'
-import type { KnownContents } from './blobs/owned.ts'
+import type { KnownContents } from './blobs/owned-blobs.ts'
 import { first, prepared, type Database, type Reader } from '../engine/database.ts'
 
 /** What can be wrong with the bytes of a content. */
-export type ContentFlaw =
+export type ContentProblem =
   /** They are not there. */
   | 'missing'
   /** There are more or fewer than recorded. */
@@ -24,7 +24,7 @@ export interface ContentCheck {
    * What is wrong with the bytes of a content; undefined when nothing is, or when the content was removed meanwhile. With
    * `quick` it is only seen whether they are there, and how many.
    */
-  flawOf(sha256: string, quick: boolean): Promise<ContentFlaw | undefined>
+  flawOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>
 }
 
 const contentQuery = prepared<{ sha256: string }, { size: number; data: Uint8Array | null }>(({ q, p }) =>
@@ -56,7 +56,7 @@ export function makeContentCheck({ read }: Pick<Database, 'read'>, blobs: BlobSt
     return hash.digest('hex')
   }
 
-  async function flawOfBlob(sha256: string, size: number, quick: boolean): Promise<ContentFlaw | undefined> {
+  async function flawOfBlob(sha256: string, size: number, quick: boolean): Promise<ContentProblem | undefined> {
     const stored = await blobs.size(sha256)
     if (stored === undefined) return 'missing'
     if (stored !== size) return 'size'

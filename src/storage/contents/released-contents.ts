@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Reader, Words, Writer } from '../engine/database.ts'
+import type { Reader, SchemaDialect, Writer } from '../engine/database.ts'
 
 // Contents that a file or a version pointed to which was removed for good, by the account that paid for it. Something else
 // may point to them still, or again: whoever removes them looks.
@@ -8,7 +8,14 @@ import type { Reader, Words, Writer } from '../engine/database.ts'
 const holders = ['nodes', 'versions'] as const
 
 /** The table, and the triggers that fill it, which no statement and no cascade gets past. */
-export const releasingSchema = ({ id, integer, text, strict, clustered, trigger }: Words): RawBuilder<unknown>[] => [
+export const releasingSchema = ({
+  id,
+  integer,
+  text,
+  strict,
+  clustered,
+  trigger,
+}: SchemaDialect): RawBuilder<unknown>[] => [
   sql`create table released_contents (
     user_id ${integer} not null,
     sha256 ${text} not null,

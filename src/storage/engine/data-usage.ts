@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { dataKinds, type DataKind } from './data-kinds.ts'
-import { first, prepared, type Reader, type Words, type Writer } from './database.ts'
+import { first, prepared, type Reader, type SchemaDialect, type Writer } from './database.ts'
 
 // What accounts keep in the database beside their files, counted by kind in the transaction that changes it: rows of the
 // synchronised tables by `rows.ts`, everything else by triggers, which no statement and no cascade gets past.
@@ -56,7 +56,7 @@ export const sizeOf = (texts: readonly string[], row = ''): RawBuilder<number> =
 
 const lit = (kind: DataKind) => sql.lit(kind)
 
-function triggersOf({ trigger }: Words, { kind, table, texts, parent }: CountedTable): RawBuilder<unknown>[] {
+function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: CountedTable): RawBuilder<unknown>[] {
   const [added, removed] = [sizeOf(texts, 'new.'), sizeOf(texts, 'old.')]
   const owner = (row: string) =>
     sql.raw(parent ? `(select user_id from ${parent.table} where id = ${row}.${parent.key})` : `${row}.user_id`)
@@ -101,7 +101,7 @@ const foundSources = (): RawBuilder<unknown>[] =>
   })
 
 /** The table, what keeps it right, and what it says of data that is there already. */
-export function countingSchema(words: Words): RawBuilder<unknown>[] {
+export function countingSchema(words: SchemaDialect): RawBuilder<unknown>[] {
   const { integer, text, clustered } = words
   return [
     // -1 items: not counted yet.

@@ -15,8 +15,8 @@ export interface Reader {
 }
 
 /**
- * What moves on while others wait for it: the feed of an account, a chat room; and `access`, the devices and sessions of an
- * account, of which some have ended (its head means nothing).
+ * What listeners wait for: the feed of an account, a chat room; and `access`, of which some devices or sessions of an account have
+ * ended (its head means nothing).
  */
 export type Topic = 'feed' | 'room' | 'access'
 
@@ -25,23 +25,23 @@ export interface Writer extends Reader {
   /** Runs `part` so that it is undone alone when it throws; the transaction goes on. */
   attempt<T>(part: () => Promise<T>): Promise<T>
   /**
-   * Tells whoever hears `topic` that `id` has moved on to `head`: as soon as this transaction is committed, and never when
-   * it is not. To be called where it moves, with the head it has then.
+   * Notifies listeners of `topic` on commit that `id` has moved on to `head`; a rollback drops it. Call it where the
+   * position changes, with its new head.
    */
-  tell(topic: Topic, id: number, head: number): void
+  notify(topic: Topic, id: number, head: number): void
   /** What accounts may keep by kind, where that is bounded. */
   readonly bounds?: () => Promise<Partial<Record<DataKind, DataBound>>>
 }
 
-/** Somebody who hears what is told. */
-export interface Hearer {
+/** Receives notifications. */
+export interface Listener {
   moved(id: number, head: number): void
-  /** Something may have been told that was not heard: the rows say what. */
+  /** Notifications may have been lost: read the rows. */
   missed(): void
 }
 
-/** The words of the data definition language in which SQLite and Postgres differ. */
-export interface Words {
+/** The parts of the data definition language in which SQLite and Postgres differ. */
+export interface SchemaDialect {
   /** Primary key that counts up and never gives a number twice. */
   id: RawBuilder<unknown>
   /** 64-bit integer. */
@@ -70,8 +70,8 @@ export interface Damage {
   reference?: { from: string; to: string }
 }
 
-/** A stretch of time in which it is known who wrote. */
-export interface Watch {
+/** Tracks whether anyone else wrote since `watch()`. */
+export interface ChangeWatch {
   /** As `Database.write`, for what is no news to whoever watches. */
   write: Database['write']
   /**
@@ -84,7 +84,7 @@ export interface Watch {
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
-  readonly words: Words
+  readonly dialect: SchemaDialect
   /**
    * Runs `unit` in a transaction that is durable before the promise resolves. Units waiting at the same moment may share
    * one commit, each in a savepoint of its own: a unit that throws is undone alone. No file or network I/O inside.
@@ -92,10 +92,10 @@ export interface Database {
    */
   write<T>(unit: (tx: Writer) => Promise<T>): Promise<T>
   /**
-   * Tells `hearer` from now on what units of work tell: of this process always, of others as far as the engine carries it
-   * to them. That is fast and not certain, so whoever must not miss anything looks at the rows now and then.
+   * Subscribes `listener` to notifications: all of this process, those of others on Postgres. They may be lost, so a
+   * listener that must not miss anything also reads the rows from time to time.
    */
-  hear(topic: Topic, hearer: Hearer): void
+  listen(topic: Topic, listener: Listener): void
   /** Runs `unit` over one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
   /**
@@ -112,12 +112,12 @@ export interface Database {
    * whoever wrote and by whatever program; undefined when no such name is known, which an engine may always say.
    */
   state(): Promise<string | undefined>
-  /** Begins to watch who writes. */
-  watch(): Watch
+  /** Starts to track other writers. */
+  watch(): ChangeWatch
   /** What the engine itself finds wrong, at most some hundred things; with `quick` indexes are not compared with their tables. */
   damage(quick: boolean): Promise<Damage[]>
   /** Gives room that was freed back to the disk; nobody else can write meanwhile. Returns the bytes before and after. */
-  shrink(): Promise<{ before: number; after: number }>
+  vacuum(): Promise<{ before: number; after: number }>
   /**
    * Calls `listener` when the files of the database are found gone or replaced, from when on everything here throws
    * `DatabaseMoved`, and with undefined when they are back. Engines without files of this machine never call it.

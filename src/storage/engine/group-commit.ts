@@ -1,5 +1,5 @@
 import type { Database, Writer } from './database.ts'
-import { noting, type BareWriter, type Hearing, type Telling } from './notifications.ts'
+import { collectNotifications, type BareWriter, type Notifications, type Notification } from './notifications.ts'
 
 // Units of work that wait at the same moment share one transaction, and its one flush.
 
@@ -11,14 +11,14 @@ export interface Transaction {
   /** Whether what was begun can still be committed: an engine may have undone it by itself. */
   isOpen(): boolean
   /**
-   * Ends it; durable when it resolves. Throws when the engine rolled back instead. Other processes are told of `tellings`,
+   * Ends it; durable when it resolves. Throws when the engine rolled back instead. Other processes are notified,
    * where the engine can.
    */
-  commit(tellings: readonly Telling[]): Promise<void>
+  commit(notifications: readonly Notification[]): Promise<void>
   /** May throw; a transaction that is still open afterwards is rolled back before the next one begins. */
   rollback(): Promise<void>
-  /** An error of the engine in the words of the floors above. */
-  trouble(error: unknown): unknown
+  /** Turns an error of the engine into one of the floors above. */
+  fromEngineError(error: unknown): unknown
 }
 
 interface Unit {
@@ -56,7 +56,7 @@ async function runGroup(transaction: Transaction, writer: Writer, group: Unit[])
 }
 
 /** `Database.write` of this process: units queue up, and those waiting together are committed together. */
-export function makeGroups(transaction: Transaction, { pass }: Pick<Hearing, 'pass'>) {
+export function makeGroups(transaction: Transaction, { publish }: Pick<Notifications, 'publish'>) {
   const queue: Unit[] = []
   const units = { begun: 0, ended: 0 }
   let running: Promise<void> | undefined
@@ -76,15 +76,15 @@ export function makeGroups(transaction: Transaction, { pass }: Pick<Hearing, 'pa
   }
 
   /** Runs a group to its commit. Returns what to tell this process. Throws when nothing of it was kept. */
-  async function commitGroup(group: Unit[]): Promise<readonly Telling[]> {
-    const { writer, told } = noting(transaction.writer)
+  async function commitGroup(group: Unit[]): Promise<readonly Notification[]> {
+    const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
     await transaction.begin()
     const { settle, kept } = await runGroup(transaction, writer, group)
-    const tellings = kept ? told() : []
-    await (kept ? transaction.commit(tellings) : transaction.rollback())
-    for (const tell of settle) tell()
-    return tellings
+    const notifications = kept ? collected() : []
+    await (kept ? transaction.commit(notifications) : transaction.rollback())
+    for (const end of settle) end()
+    return notifications
   }
 
   async function drain(): Promise<void> {
@@ -92,9 +92,9 @@ export function makeGroups(transaction: Transaction, { pass }: Pick<Hearing, 'pa
       await gathered()
       const group = queue.splice(0, GROUP)
       try {
-        pass(await commitGroup(group))
+        publish(await commitGroup(group))
       } catch (error) {
-        const reason = transaction.trouble(error)
+        const reason = transaction.fromEngineError(error)
         for (const unit of group) unit.reject(reason)
         await clear().catch(() => undefined)
       }

@@ -1,49 +1,49 @@
-import type { Hearer, Topic, Writer } from './database.ts'
+import type { Listener, Topic, Writer } from './database.ts'
 
-// What units of work tell goes out with their commit: to who hears it in this process, and by an engine that can to others.
+// Notifications are published on commit: to listeners in this process and, on Postgres, to other processes.
 
 /** That a feed or a room moved on to a position. */
-export interface Telling {
+export interface Notification {
   topic: Topic
   id: number
   head: number
 }
 
 /** A transaction as an engine has it. */
-export type BareWriter = Omit<Writer, 'tell'>
+export type BareWriter = Omit<Writer, 'notify'>
 
-/** Who hears what in this process. */
-export interface Hearing {
-  hear(topic: Topic, hearer: Hearer): void
-  /** Passes on what is committed. */
-  pass(tellings: readonly Telling[]): void
-  /** Says that something may have gone by unheard. */
+/** The listeners of this process. */
+export interface Notifications {
+  listen(topic: Topic, listener: Listener): void
+  /** Publishes notifications of a committed transaction. */
+  publish(notifications: readonly Notification[]): void
+  /** Says that notifications may have been lost. */
   missed(): void
 }
 
-export function makeHearing(): Hearing {
-  const hearers: { topic: Topic; hearer: Hearer }[] = []
+export function makeNotifications(): Notifications {
+  const listeners: { topic: Topic; listener: Listener }[] = []
   return {
-    hear: (topic, hearer) => void hearers.push({ topic, hearer }),
-    pass(tellings) {
-      for (const { topic, id, head } of tellings)
-        for (const each of hearers) if (each.topic === topic) each.hearer.moved(id, head)
+    listen: (topic, listener) => void listeners.push({ topic, listener }),
+    publish(notifications) {
+      for (const { topic, id, head } of notifications)
+        for (const each of listeners) if (each.topic === topic) each.listener.moved(id, head)
     },
     missed() {
-      for (const { hearer } of hearers) hearer.missed()
+      for (const { listener } of listeners) listener.missed()
     },
   }
 }
 
-/** The writer of one transaction, which notes what is told; what is undone takes back what it told. */
-export function noting(bare: BareWriter): { writer: Writer; told: () => Telling[] } {
-  const notes: Telling[] = []
+/** A writer that collects notifications; a part that is undone drops its own. */
+export function collectNotifications(bare: BareWriter): { writer: Writer; collected: () => Notification[] } {
+  const notes: Notification[] = []
   return {
     writer: {
       engine: bare.engine,
       q: bare.q,
       run: (query) => bare.run(query),
-      tell: (topic, id, head) => void notes.push({ topic, id, head }),
+      notify: (topic, id, head) => void notes.push({ topic, id, head }),
       async attempt(part) {
         const before = notes.length
         try {
@@ -55,6 +55,6 @@ export function noting(bare: BareWriter): { writer: Writer; told: () => Telling[
       },
     },
     /** The last of each, which is the furthest. */
-    told: () => [...new Map(notes.map((note) => [`${note.topic} ${note.id}`, note])).values()],
+    collected: () => [...new Map(notes.map((note) => [`${note.topic} ${note.id}`, note])).values()],
   }
 }

@@ -4,7 +4,7 @@ import { openCopyFile } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Reader } from './database.ts'
 import { appliedMigrations, makeSchema } from './migrations/migrate.ts'
 import { ensureTablesIn, type TableShape } from './synchronised-tables.ts'
-import { Connection, sqliteWords } from './sqlite.ts'
+import { Connection, sqliteDialect } from './sqlite.ts'
 
 // The way of a database out of Postgres: into a file of SQLite, the form in which a database stands in a backup.
 
@@ -82,9 +82,9 @@ const shapeOf = ({ name, columns }: Table): TableShape => ({
 
 /** Makes in the copy what stands in the database: the migrations applied, and the synchronised tables as they are. */
 async function makeTables(at: Reader, made: Connection, tables: readonly Table[]): Promise<void> {
-  await makeSchema(made, sqliteWords, await appliedMigrations(at))
+  await makeSchema(made, sqliteDialect, await appliedMigrations(at))
   const known = new Set((await made.q.introspection.getTables()).map(({ name }) => name))
-  await ensureTablesIn(made, sqliteWords, tables.filter(({ name }) => !known.has(name)).map(shapeOf))
+  await ensureTablesIn(made, sqliteDialect, tables.filter(({ name }) => !known.has(name)).map(shapeOf))
 }
 
 async function copyRows(at: Reader, made: Connection, { name, columns, key }: Table): Promise<void> {

@@ -29,7 +29,7 @@ const LOST =
 const isUnreached = (error: Error): boolean => UNREACHED.has(codeOf(error)) || LOST.test(error.message)
 
 /** An error of the engine in the words of the floors above. */
-export function postgresTrouble(error: unknown): unknown {
+export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Busy || error instanceof DiskFull) return error
   const code = codeOf(error)
   if (code === DISK_FULL) return new DiskFull('The disk of the database is full.', { cause: error })
@@ -56,7 +56,7 @@ class CannotOpen extends Error {
 }
 
 /** Why a database could not be opened, and what to do about it. */
-export function openingTrouble(error: unknown, url: string): unknown {
+export function fromOpeningError(error: unknown, url: string): unknown {
   if (!(error instanceof Error)) return error
   const code = codeOf(error)
   // Several addresses of one host are told together, without a sentence of their own.

@@ -1,34 +1,33 @@
 import pg from 'pg'
 import type { Topic } from './database.ts'
-import type { Hearing, Telling } from './notifications.ts'
+import type { Notifications, Notification } from './notifications.ts'
 
-// What processes tell each other over LISTEN and NOTIFY. It goes out with the commit, and nobody is sure to hear it: a
-// connection may be lost, and a pooler that gives each transaction another one swallows everything. So it only wakes, as
-// early as can be; whoever is woken reads the rows, and whoever sleeps looks at them now and then.
+// Notifications between processes over LISTEN and NOTIFY. They go out with the commit and may be lost: a connection can break, and
+// a pooler in transaction mode drops them all. They only wake: listeners read the rows, and look at them from time to time anyway.
 
 const CHANNEL = 'svc_news'
 /** How long to wait before a lost connection is made anew, at first and at most, ms. */
 const PAUSE_MS = { first: 250, most: 15_000 }
-/** When the other end has said nothing for so long it is asked whether it is still there, ms. */
+/** Idle time before TCP keep-alive probes, ms. */
 const SILENCE_MS = 30_000
 
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
-/** Tellings in one message: some 50 bytes each at most, of 8,000 that a message may have. */
+/** Notifications in one payload: at most some 50 bytes each, of the 8,000 of a payload. */
 const AT_ONCE = 150
 
-/** Statements that tell, when the transaction they stand in is committed. */
-export function notifications(tellings: readonly Telling[]): string[] {
+/** NOTIFY statements, which take effect with the commit of their transaction. */
+export function notifyStatements(notifications: readonly Notification[]): string[] {
   const statements: string[] = []
-  for (let first = 0; first < tellings.length; first += AT_ONCE) {
-    const words = tellings.slice(first, first + AT_ONCE).map(({ topic, id, head }) => `${topic} ${id} ${head}`)
+  for (let first = 0; first < notifications.length; first += AT_ONCE) {
+    const words = notifications.slice(first, first + AT_ONCE).map(({ topic, id, head }) => `${topic} ${id} ${head}`)
     statements.push(`notify ${CHANNEL}, '${words.join(',')}'`)
   }
   return statements
 }
 
-/** What a message tells. Whoever may use the database can send one: what makes no sense is left out. */
-const readNotification = (payload: string): Telling[] =>
+/** Parses a payload. Every user of the database can send one, so what is malformed is left out. */
+const readNotification = (payload: string): Notification[] =>
   payload.split(',').flatMap((text) => {
     const [topic, ...numbers] = text.split(' ')
     const [id, head] = numbers.map(Number)
@@ -37,8 +36,11 @@ const readNotification = (payload: string): Telling[] =>
       : []
   })
 
-/** A connection that hears what other processes tell, once `begin` was called; a lost one is made anew. */
-export function makeListening(config: pg.ClientConfig, { pass, missed }: Pick<Hearing, 'pass' | 'missed'>) {
+/** A connection that listens to other processes once `begin` was called, and reconnects. */
+export function makePostgresListener(
+  config: pg.ClientConfig,
+  { publish, missed }: Pick<Notifications, 'publish' | 'missed'>,
+) {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let pause = PAUSE_MS.first
@@ -59,10 +61,10 @@ export function makeListening(config: pg.ClientConfig, { pass, missed }: Pick<He
     }
     made.on('error', again)
     made.on('end', again)
-    made.on('notification', ({ payload }) => pass(readNotification(payload ?? '')))
+    made.on('notification', ({ payload }) => publish(readNotification(payload ?? '')))
     const listening = () => {
       pause = PAUSE_MS.first
-      // From here on everything is heard; what was told before was not.
+      // Notifications of the time without a connection are lost.
       missed()
     }
     made

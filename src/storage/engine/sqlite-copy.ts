@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { openCopyFile } from '../../host/sqlite-engine.ts'
 import type { Reader } from './database.ts'
 import { makeSchema, migrations } from './migrations/migrate.ts'
-import { Connection, sqliteWords } from './sqlite.ts'
+import { Connection, sqliteDialect } from './sqlite.ts'
 
 // Copies of a database as `Database.copyTo` makes them. One from a stranger may hold anything: nothing that stands in its
 // schema is ever run, and until its schema has been compared with ours only the schema is read.
@@ -45,7 +45,7 @@ const nameOf = ({ type, name }: Item): string => `${type} ${name}`
 async function expectedSchema(names: readonly string[]): Promise<Item[]> {
   const made = new Connection(openCopyFile(':memory:'))
   try {
-    await makeSchema(made, sqliteWords, names)
+    await makeSchema(made, sqliteDialect, names)
     return await schemaOf(made)
   } finally {
     made.close()

@@ -4,7 +4,7 @@ import { readFile, realpath, stat, utimes } from 'node:fs/promises'
 import { SECOND } from '../../base/clock.ts'
 import { codeOf } from '../../base/trouble.ts'
 import type { SqliteHandle } from '../../host/sqlite-engine.ts'
-import type { Database, Watch } from './database.ts'
+import type { Database, ChangeWatch } from './database.ts'
 
 // How it is known that a database file is still as it was: its log is empty, and nobody has written to the file since its
 // time of modification was set back. Every write sets that time and the one of the last change of the inode to the same
@@ -93,7 +93,7 @@ interface Watched {
 }
 
 /** `Database.watch` for a file of SQLite. */
-export function watchOver({ file, opened, writer, write, units, patience }: Watched): Watch {
+export function watchOver({ file, opened, writer, write, units, patience }: Watched): ChangeWatch {
   // Changes when another connection commits, of this process or of another one, and not with what this one commits.
   const commits = () => writer.pragma('data_version', { simple: true }) as number
   const before = { commits: commits(), units: units().ended }

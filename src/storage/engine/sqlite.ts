@@ -17,16 +17,16 @@ import {
   type SqliteHandle,
   type SqliteStatement,
 } from '../../host/sqlite-engine.ts'
-import type { CopyOptions, Damage, Database, Reader, Words } from './database.ts'
+import type { CopyOptions, Damage, Database, Reader, SchemaDialect } from './database.ts'
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
-import { makeHearing, type BareWriter } from './notifications.ts'
+import { makeNotifications, type BareWriter } from './notifications.ts'
 import { guardFiles, type FileGuard } from './sqlite-guard.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 import type { Tables } from './tables.ts'
 
-// What of this floor knows SQLite stands here, in `sqlite-copy.ts` for copies of a database, in `sqlite-state.ts` for whether
-// one has changed, and in `sqlite-guard.ts` for whether its files are still in their place. Everything above speaks Kysely and the words of `Database`.
+// SQLite, with `sqlite-copy.ts` (copies of a database), `sqlite-state.ts` (whether one has changed) and `sqlite-guard.ts` (whether
+// its files are still in their place).
 
 /** How long a writer waits for the lock of another process before it gives up. */
 const LOCK_PATIENCE_MS = 10_000
@@ -38,7 +38,7 @@ const IDLE_READERS = 4
 const COPY_STEP = 4_096
 
 /** The words of SQLite. */
-export const sqliteWords: Words = {
+export const sqliteDialect: SchemaDialect = {
   id: sql`integer primary key autoincrement`,
   integer: sql`integer`,
   real: sql`real`,
@@ -203,7 +203,7 @@ const transactionOf = (writer: Connection, guard: FileGuard): Transaction => ({
     guard.assertInPlace()
   },
   rollback: () => Promise.resolve(writer.exec('rollback')),
-  trouble: recognise,
+  fromEngineError: recognise,
 })
 
 /** Most complaints of one kind that are told. */
@@ -278,15 +278,15 @@ export function openSqlite(file: string): Database {
   const connect = () => connectAgain(file, guard)
   const reader = new Connection(connect(), () => guard.assertRecentlyInPlace())
   const spare: Connection[] = []
-  const hearing = makeHearing()
-  const { write, idle, units } = makeGroups(transactionOf(writer, guard), hearing)
+  const notifications = makeNotifications()
+  const { write, idle, units } = makeGroups(transactionOf(writer, guard), notifications)
 
   return {
     read: reader,
     write,
     // Other processes with this file have no way to tell; their rows are seen.
-    hear: hearing.hear,
-    words: sqliteWords,
+    listen: notifications.listen,
+    dialect: sqliteDialect,
     async snapshot(unit) {
       guard.assertInPlace()
       const connection = spare.pop() ?? new Connection(connect())
@@ -319,7 +319,7 @@ export function openSqlite(file: string): Database {
         connection.close()
       }
     },
-    async shrink() {
+    async vacuum() {
       const connection = new Connection(connect())
       try {
         return await shrink(connection)

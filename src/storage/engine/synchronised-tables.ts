@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Reader, Words } from './database.ts'
+import type { Database, Reader, SchemaDialect } from './database.ts'
 import { countUncounted, textsOf, type CountedRows } from './data-usage.ts'
 
 /** A synchronised table as its declaration describes it; storage follows the declaration. */
@@ -8,17 +8,17 @@ export interface TableShape {
   columns: readonly { name: string; type: string; required: boolean; default: string | number | null }[]
 }
 
-const sqlType = (words: Words, type: string) => {
+const sqlType = (words: SchemaDialect, type: string) => {
   if (type === 'integer' || type === 'boolean') return words.integer
   return type === 'real' ? words.real : words.text
 }
 
 /** Creates the declared tables and adds the columns they lack. Nothing is ever dropped. */
 export const ensureTables = (database: Database, shapes: readonly TableShape[]): Promise<void> =>
-  database.write((tx) => ensureTablesIn(tx, database.words, shapes))
+  database.write((tx) => ensureTablesIn(tx, database.dialect, shapes))
 
 /** The same within a transaction: two processes may start at the same moment. */
-export async function ensureTablesIn(on: Reader, words: Words, shapes: readonly TableShape[]): Promise<void> {
+export async function ensureTablesIn(on: Reader, words: SchemaDialect, shapes: readonly TableShape[]): Promise<void> {
   const column = ({ name, type, required, default: standard }: TableShape['columns'][number]) => {
     const fallback = standard === null ? sql`` : sql` default ${sql.lit(standard)}`
     return sql`${sql.ref(name)} ${sqlType(words, type)}${required ? sql` not null` : sql``}${fallback}`

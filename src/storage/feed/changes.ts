@@ -61,7 +61,7 @@ export interface Change {
 export async function advance(tx: Writer, user: number, count: number, bytes = 0): Promise<Head> {
   const head = await first(advanceQuery(tx, { user, count, bytes }))
   if (!head) throw new Error(`Account ${user} has no counter row.`)
-  if (count > 0) tx.tell('feed', user, head.seq)
+  if (count > 0) tx.notify('feed', user, head.seq)
   return head
 }
 

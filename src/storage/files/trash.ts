@@ -126,7 +126,7 @@ export async function reviveEntry(
 const DOOMED = 100
 
 /** Hands the next entries of an account's trash over to be removed for good; returns how many. */
-export async function doomTrashOf(tx: Writer, user: number, now: number): Promise<number> {
+export async function markTrashForRemoval(tx: Writer, user: number, now: number): Promise<number> {
   const entries = await entriesOf(tx, user).orderBy('t.id').limit(DOOMED).execute()
   const ids = entries.map(({ id }) => id)
   await doom(tx, ids, now)
@@ -134,7 +134,7 @@ export async function doomTrashOf(tx: Writer, user: number, now: number): Promis
 }
 
 /** The same for everybody's entries that are older than `before`. */
-export async function doomOld(tx: Writer, before: number, now: number): Promise<number> {
+export async function markOldTrashForRemoval(tx: Writer, before: number, now: number): Promise<number> {
   const entries = await tx.q
     .selectFrom('trash')
     .select('id')
@@ -154,7 +154,7 @@ export async function doomOld(tx: Writer, before: number, now: number): Promise<
  * Hands over the next of everything an account ever put into the trash, also of rooms it has left, and of its copies in the
  * making. Returns whether there is anything, or work on it that is not finished.
  */
-export async function doomAllOf(tx: Writer, user: number, now: number): Promise<boolean> {
+export async function markAllForRemoval(tx: Writer, user: number, now: number): Promise<boolean> {
   const entries = await tx.q
     .selectFrom('trash')
     .select(['id', 'state'])

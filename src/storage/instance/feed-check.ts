@@ -32,17 +32,17 @@ const viewOf = (table: string): View => {
 const stays = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
 
 /** A change of an account's feed. */
-export interface FeedSpot {
+export interface FeedEntry {
   user_id: number
   tbl: string
   row_id: number
 }
 
 /** Rows that an account sees and its feed does not tell of, at most `limit`. */
-export async function untoldRows(on: Reader, table: string, limit: number): Promise<FeedSpot[]> {
+export async function rowsMissingFromFeed(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
   const { from, user, row } = viewOf(table)
   const { rows } =
-    await sql<FeedSpot>`select ${user} as user_id, ${sql.lit(table)} as tbl, ${row} as row_id from ${from}
+    await sql<FeedEntry>`select ${user} as user_id, ${sql.lit(table)} as tbl, ${row} as row_id from ${from}
     and not exists (
       select 1 from changes c where c.user_id = ${user} and c.tbl = ${table} and c.row_id = ${row} and c.deleted = 0
     ) and ${stays(user)} limit ${limit}`.execute(on.q)
@@ -50,9 +50,9 @@ export async function untoldRows(on: Reader, table: string, limit: number): Prom
 }
 
 /** Changes that tell of rows which the account does not see, and are no tombstones, at most `limit`. */
-export async function strayChanges(on: Reader, table: string, limit: number): Promise<FeedSpot[]> {
+export async function strayChanges(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
   const { from, user, row } = viewOf(table)
-  const { rows } = await sql<FeedSpot>`select c.user_id, c.tbl, c.row_id from changes c
+  const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
     and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
     and ${stays(sql`c.user_id`)} limit ${limit}`.execute(on.q)
@@ -94,9 +94,9 @@ export const changesAt = (on: Reader, { user_id, seq }: { user_id: number; seq: 
     .execute()
 
 /** Writes changes at the end of their feeds, as if they happened now. */
-export async function tellAgain(
+export async function recordAgain(
   tx: Writer,
-  spots: readonly (FeedSpot & { deleted: boolean })[],
+  spots: readonly (FeedEntry & { deleted: boolean })[],
   now: number,
 ): Promise<void> {
   for (const user of new Set(spots.map(({ user_id }) => user_id))) {
@@ -110,5 +110,5 @@ export async function tellAgain(
 /** Raises the head of a feed to its last change. */
 export async function raiseHead(tx: Writer, { user_id, last }: { user_id: number; last: number }): Promise<void> {
   await tx.q.updateTable('counters').set({ seq: last }).where('user_id', '=', user_id).where('seq', '<', last).execute()
-  tx.tell('feed', user_id, last)
+  tx.notify('feed', user_id, last)
 }

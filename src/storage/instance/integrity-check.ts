@@ -6,7 +6,7 @@ import { FORMER_USER } from '../accounts/former-user.ts'
 // requests. What the database enforces by itself is asked too: files can be changed by others, and disks forget.
 
 /** A node that is not where it should be. */
-export interface NodeFlaw {
+export interface NodeProblem {
   flaw:
     | 'parent-missing'
     | 'parent-is-file'
@@ -20,8 +20,8 @@ export interface NodeFlaw {
 }
 
 /** Nodes whose parent or trash entry is not what it has to be. */
-export async function misplacedNodes(on: Reader, limit: number): Promise<NodeFlaw[]> {
-  const { rows } = await sql<NodeFlaw>`select * from (
+export async function misplacedNodes(on: Reader, limit: number): Promise<NodeProblem[]> {
+  const { rows } = await sql<NodeProblem>`select * from (
       select n.id, n.name, u.username, case
         when n.parent_id is null and n.type <> 'directory' then 'root-is-file'
         when n.parent_id is not null and p.id is null then 'parent-missing'

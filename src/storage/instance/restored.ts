@@ -2,7 +2,7 @@ import { randomHex } from '../../base/random.ts'
 import type { Writer } from '../engine/database.ts'
 
 /** What no backup keeps and no restore brings back: whoever is about to sign in, and what counts attempts. */
-export const passingTables = [
+export const transientTables = [
   'sessions',
   'pending_logins',
   'login_throttles',
@@ -22,7 +22,7 @@ export async function beginEpoch(
 ): Promise<{ epoch: string; devices: number }> {
   const epoch = randomHex(16)
   await tx.q.updateTable('instance').set({ value: epoch }).where('key', '=', 'epoch').execute()
-  for (const table of passingTables) await tx.q.deleteFrom(table).execute()
+  for (const table of transientTables) await tx.q.deleteFrom(table).execute()
   const gone = keepDevices ? [] : await tx.q.deleteFrom('device_tokens').returning('id').execute()
   return { epoch, devices: gone.length }
 }

@@ -7,7 +7,7 @@ import { Busy, codeOf, recognise } from '../../../base/trouble.ts'
 import { syncFolder, writeDurably } from '../../../host/durable.ts'
 import type { Hasher } from '../../../host/hasher.ts'
 import { isRunning } from '../../../host/running.ts'
-import { factsOf, sweep, takeIn, type Arrived } from './arrival.ts'
+import { factsOf, sweep, receiveBlob, type ReceivedBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
 
 const READ_AHEAD = 512 * 1024
@@ -99,7 +99,7 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
   const { pathOf, publish } = makeShelves(folder)
   await bringBack(temporary, publish)
 
-  async function keep({ name, file, sha256 }: Arrived): Promise<void> {
+  async function keep({ name, file, sha256 }: ReceivedBlob): Promise<void> {
     // What it waited for since its last byte came does not count for its age.
     const now = new Date()
     await file.utimes(now, now)
@@ -112,7 +112,7 @@ export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStor
     }
   }
 
-  const receive: BlobStore['receive'] = (source, max) => takeIn(source, max, { folder: temporary, hasher }, keep)
+  const receive: BlobStore['receive'] = (source, max) => receiveBlob(source, max, { folder: temporary, hasher }, keep)
 
   return {
     receive,

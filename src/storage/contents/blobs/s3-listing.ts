@@ -1,7 +1,7 @@
-import type { S3Place } from './s3-place.ts'
+import type { S3Location } from './s3-location.ts'
 import type { S3Requests } from './s3-request.ts'
 import { listIn } from './s3-xml.ts'
-import { S3Failure } from './s3-trouble.ts'
+import { S3Failure } from './s3-errors.ts'
 
 interface Listed {
   /** Name after the prefix of the store. */
@@ -16,7 +16,7 @@ interface Listed {
 /** The objects whose names begin with `beginning`, page after page, each of at most so many. */
 export async function* listed(
   { ask }: S3Requests,
-  { prefix, name }: S3Place,
+  { prefix, name }: S3Location,
   beginning: string,
   pageSize: number,
 ): AsyncGenerator<Listed> {

@@ -3,9 +3,9 @@ import { MINUTE, SECOND } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
 import { Busy } from '../../../base/trouble.ts'
 import { listed } from './s3-listing.ts'
-import type { S3Place } from './s3-place.ts'
+import type { S3Location } from './s3-location.ts'
 import type { S3Answer, S3Requests } from './s3-request.ts'
-import { isTurnedAway, S3Failure } from './s3-trouble.ts'
+import { isRefusedUnprocessed, S3Failure } from './s3-errors.ts'
 
 // How removing a content and storing it at the same moment agree, on a store that cannot delete on a condition.
 //
@@ -62,7 +62,7 @@ export async function factsOf({ ask }: S3Requests, key: string): Promise<Facts |
 
 /** Whether the end of a deletion is known from its error: the store understood and refused. */
 const isRefused = (error: unknown): boolean =>
-  error instanceof S3Failure || ((error as Error).cause !== undefined && isTurnedAway((error as Error).cause))
+  error instanceof S3Failure || ((error as Error).cause !== undefined && isRefusedUnprocessed((error as Error).cause))
 
 /** Whether a deletion came after the time it was signed for. */
 const isLate = (error: unknown): boolean =>
@@ -81,7 +81,12 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
     const from = look.answer.storeTime
     if (from - marked.storeTime > HASTE) return false
     isOver = false
-    await requests.ask({ method: 'DELETE', key, within: { from, seconds: HASTE / SECOND }, again: isTurnedAway })
+    await requests.ask({
+      method: 'DELETE',
+      key,
+      within: { from, seconds: HASTE / SECOND },
+      again: isRefusedUnprocessed,
+    })
     isOver = true
     return true
   } catch (error) {
@@ -94,7 +99,7 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
 }
 
 /** Waits until nobody removes a content any more. True when the marker of a process that is gone was taken away. */
-async function removalsOver(requests: S3Requests, place: S3Place, sha256: string, most: number): Promise<boolean> {
+async function removalsOver(requests: S3Requests, place: S3Location, sha256: string, most: number): Promise<boolean> {
   let wasAbandoned = false
   for (let looks = 0, wait = FIRST_LOOK; ; looks += 1, wait = Math.min(2 * wait, LONGEST_LOOK)) {
     let isMarked = false
@@ -117,7 +122,7 @@ async function removalsOver(requests: S3Requests, place: S3Place, sha256: string
  */
 export async function sendToStay(
   requests: S3Requests,
-  place: S3Place,
+  place: S3Location,
   { key, sha256, looks }: { key: string; sha256: string; looks: number },
   send: () => Promise<void>,
 ): Promise<void> {

@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { ByteGatherer } from '../../../base/byte-gatherer.ts'
-import type { S3Place } from './s3-place.ts'
-import { Broken, failureIn, isPassing, Silence, told } from './s3-trouble.ts'
+import type { S3Location } from './s3-location.ts'
+import { ConnectionLost, failureIn, isTransient, ResponseTimeout, fromS3Error } from './s3-errors.ts'
 import { fieldsOf } from './s3-xml.ts'
 
 /** What is sent; read anew for every try. */
@@ -13,21 +13,21 @@ export interface S3Body {
   read(): AsyncIterable<Uint8Array>
 }
 
-export interface S3Wish {
+export interface S3Request {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Name of the object after the prefix; without one, the wish is for the bucket. */
+  /** Name of the object after the prefix; without one, the request is for the bucket. */
   key?: string
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: S3Body | string
-  /** Seconds that the wish holds from a moment of the store's clock on, epoch ms: it refuses what arrives later. */
+  /** Seconds that the request holds from a moment of the store's clock on, epoch ms: it refuses what arrives later. */
   within?: { from: number; seconds: number }
   /** Which failures are asked again; all that pass, unless it is said. */
   again?: (error: unknown) => boolean
   signal?: AbortSignal
 }
 
-interface Heard {
+interface ResponseHead {
   headers: Headers
   /** How far this machine's clock was ahead of the store's when the answer came, at most; in ms. */
   ahead: number
@@ -36,19 +36,19 @@ interface Heard {
 }
 
 /** An answer whose body is read by the caller, who reads it to its end or leaves the loop. */
-export interface S3Stream extends Heard {
+export interface S3Stream extends ResponseHead {
   status: number
   chunks(): AsyncGenerator<Uint8Array>
   /** For an answer that is not read. */
   leave(): Promise<void>
 }
 
-export interface S3Answer extends Heard {
+export interface S3Answer extends ResponseHead {
   text: string
 }
 
 /** How patient requests are. */
-export interface S3Patience {
+export interface S3RetryPolicy {
   /** How often something is asked at most. */
   tries: number
   /** Milliseconds before the second try; twice as many before each further one, half as much or more by chance. */
@@ -59,9 +59,9 @@ export interface S3Patience {
 
 export interface S3Requests {
   /** Asks and reads the whole answer, again and again while the trouble is a passing one. */
-  ask(wish: S3Wish): Promise<S3Answer>
+  ask(request: S3Request): Promise<S3Answer>
   /** Asks, likewise, for an answer that is long. */
-  open(wish: S3Wish): Promise<S3Stream>
+  open(request: S3Request): Promise<S3Stream>
   /** Breaks off whatever is under way. */
   close(): void
 }
@@ -70,23 +70,27 @@ const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** An answer that is read as a whole is a list or an error, which are never longer. */
 const LONGEST = 16 * 1_048_576
 
-/** Signs a wish. Keys of objects and values of the query are of letters that need no second thought about encoding. */
-async function signed(place: S3Place, wish: S3Wish, body: S3Body | undefined): Promise<{ url: URL; headers: Headers }> {
-  const url = new URL(wish.key === undefined ? place.base : `${place.base}${place.prefix}${wish.key}`)
-  for (const [name, value] of Object.entries(wish.query ?? {})) url.searchParams.set(name, value)
-  if (wish.within) url.searchParams.set('X-Amz-Expires', String(wish.within.seconds))
+/** Signs a request. Keys of objects and values of the query are of letters that need no second thought about encoding. */
+async function signed(
+  place: S3Location,
+  request: S3Request,
+  body: S3Body | undefined,
+): Promise<{ url: URL; headers: Headers }> {
+  const url = new URL(request.key === undefined ? place.base : `${place.base}${place.prefix}${request.key}`)
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value)
+  if (request.within) url.searchParams.set('X-Amz-Expires', String(request.within.seconds))
   const { sessionToken, ...keys } = place.credentials
   const signer = new AwsV4Signer({
     ...keys,
     ...(sessionToken && { sessionToken }),
-    method: wish.method,
+    method: request.method,
     url: url.href,
-    headers: { ...wish.headers, ...(wish.within ? {} : { 'x-amz-content-sha256': body?.sha256 ?? EMPTY }) },
+    headers: { ...request.headers, ...(request.within ? {} : { 'x-amz-content-sha256': body?.sha256 ?? EMPTY }) },
     service: 's3',
     region: place.region,
-    ...(wish.within && {
+    ...(request.within && {
       signQuery: true,
-      datetime: new Date(wish.within.from).toISOString().replace(/[:-]|\.\d{3}/g, ''),
+      datetime: new Date(request.within.from).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     }),
   })
   return signer.sign()
@@ -106,7 +110,7 @@ function watch(silence: number, signals: (AbortSignal | undefined)[]) {
     /** From now on somebody waits for the store. */
     wait() {
       clearTimeout(timer)
-      timer = setTimeout(() => controller.abort(new Silence('The store is silent.')), silence)
+      timer = setTimeout(() => controller.abort(new ResponseTimeout('The store is silent.')), silence)
     },
     /** Now the store waits for us. */
     rest: () => clearTimeout(timer),
@@ -152,7 +156,7 @@ async function* incoming(response: Response, watching: Watch): AsyncGenerator<Ui
       watching.wait()
       const next = await reader?.read().catch((error: unknown) => {
         watching.signal.throwIfAborted()
-        throw new Broken('The answer broke off.', { cause: error })
+        throw new ConnectionLost('The answer broke off.', { cause: error })
       })
       watching.rest()
       if (!next || next.done) return
@@ -168,26 +172,26 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const gathered = new ByteGatherer()
   for await (const chunk of chunks) {
     gathered.add(chunk)
-    if (gathered.size > LONGEST) throw new Broken('The answer is longer than any.')
+    if (gathered.size > LONGEST) throw new ConnectionLost('The answer is longer than any.')
   }
   return Buffer.concat(gathered.take()).toString('utf8')
 }
 
 /** Speaks to one store: signed requests, tried again, each given up when it falls silent. */
-export function makeRequests(place: S3Place, patience: S3Patience): S3Requests {
+export function makeRequests(place: S3Location, policy: S3RetryPolicy): S3Requests {
   const closing = new AbortController()
   // One for every request under way.
   setMaxListeners(0, closing.signal)
 
-  async function once(wish: S3Wish): Promise<S3Stream> {
-    const body = typeof wish.body === 'string' ? textBody(wish.body, await sha256Of(wish.body)) : wish.body
-    const { url, headers } = await signed(place, wish, body)
-    const watching = watch(patience.silence, [closing.signal, wish.signal])
+  async function once(request: S3Request): Promise<S3Stream> {
+    const body = typeof request.body === 'string' ? textBody(request.body, await sha256Of(request.body)) : request.body
+    const { url, headers } = await signed(place, request, body)
+    const watching = watch(policy.silence, [closing.signal, request.signal])
     const way = body && body.size > 0 ? outgoing(body, watching) : undefined
     watching.wait()
     try {
       const response = await fetch(url, {
-        method: wish.method,
+        method: request.method,
         headers: { ...Object.fromEntries(headers), ...(way && { 'content-length': String(body!.size) }) },
         signal: watching.signal,
         redirect: 'manual',
@@ -197,46 +201,46 @@ export function makeRequests(place: S3Place, patience: S3Patience): S3Requests {
       const received = Date.now()
       const said = Date.parse(response.headers.get('date') ?? '')
       const storeTime = Number.isNaN(said) ? received : said
-      const heard = { status: response.status, headers: response.headers, storeTime, ahead: received - storeTime }
+      const head = { status: response.status, headers: response.headers, storeTime, ahead: received - storeTime }
       const chunks = () => incoming(response, watching)
       if (!response.ok) throw failureIn(place, response, fieldsOf(await whole(chunks()), 'Error') ?? {})
       const leave = async () => {
         watching.end()
         await response.body?.cancel()
       }
-      return { ...heard, chunks, leave }
+      return { ...head, chunks, leave }
     } catch (error) {
       watching.end()
       if (way?.trouble) throw way.trouble
       watching.signal.throwIfAborted()
-      throw error instanceof TypeError ? new Broken('The request broke off.', { cause: error }) : error
+      throw error instanceof TypeError ? new ConnectionLost('The request broke off.', { cause: error }) : error
     }
   }
 
-  async function persistently<T>(wish: S3Wish, work: () => Promise<T>): Promise<T> {
-    const again = wish.again ?? isPassing
+  async function withRetry<T>(request: S3Request, work: () => Promise<T>): Promise<T> {
+    const again = request.again ?? isTransient
     for (let round = 1; ; round += 1) {
       try {
         return await work()
       } catch (error) {
-        if (round >= patience.tries || !isPassing(error) || !again(error)) throw told(place, error)
+        if (round >= policy.tries || !isTransient(error) || !again(error)) throw fromS3Error(place, error)
       }
-      const least = (patience.pause * 2 ** (round - 1)) / 2
+      const least = (policy.pause * 2 ** (round - 1)) / 2
       await pause(least + Math.random() * least, undefined, { signal: closing.signal })
     }
   }
 
   return {
-    ask: (wish) =>
-      persistently(wish, async () => {
-        const { headers, status, storeTime, ahead, chunks } = await once(wish)
+    ask: (request) =>
+      withRetry(request, async () => {
+        const { headers, status, storeTime, ahead, chunks } = await once(request)
         const text = await whole(chunks())
         // Whoever joins the parts of an upload says that it goes on before it knows how it ends.
         const failure = fieldsOf(text, 'Error')
         if (failure) throw failureIn(place, { status, headers }, failure)
         return { headers, storeTime, ahead, text }
       }),
-    open: (wish) => persistently(wish, () => once(wish)),
+    open: (request) => withRetry(request, () => once(request)),
     close: () => closing.abort(new Error('The store is closed.')),
   }
 }

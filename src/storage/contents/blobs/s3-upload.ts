@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import pLimit from 'p-limit'
 import type { Hasher } from '../../../host/hasher.ts'
-import type { Arrived } from './arrival.ts'
+import type { ReceivedBlob } from './receive-blob.ts'
 import type { S3Body, S3Requests } from './s3-request.ts'
-import { S3Failure } from './s3-trouble.ts'
+import { S3Failure } from './s3-errors.ts'
 import { fieldsOf, partsXml } from './s3-xml.ts'
 
 const MIB = 1 << 20
@@ -68,7 +68,7 @@ interface Upload {
 }
 
 /** Sends the parts, a few at a time; what they are joined by. When one fails, none is on its way any more. */
-async function sendParts(upload: Upload, id: string, { file, size }: Arrived): Promise<string[]> {
+async function sendParts(upload: Upload, id: string, { file, size }: ReceivedBlob): Promise<string[]> {
   const { requests, key, hasher, partSize } = upload
   const failing = new AbortController()
   const limit = pLimit(WIDTH)
@@ -90,7 +90,7 @@ async function sendParts(upload: Upload, id: string, { file, size }: Arrived): P
   return Promise.all(parts)
 }
 
-async function sendInParts(upload: Upload, arrived: Arrived): Promise<void> {
+async function sendInParts(upload: Upload, arrived: ReceivedBlob): Promise<void> {
   const { requests, key } = upload
   const begun = await requests.ask({ method: 'POST', key, query: { uploads: '' } })
   const id = fieldsOf(begun.text, 'InitiateMultipartUploadResult')?.['UploadId']
@@ -112,7 +112,7 @@ async function sendInParts(upload: Upload, arrived: Arrived): Promise<void> {
 export async function send(
   requests: S3Requests,
   key: string,
-  arrived: Arrived,
+  arrived: ReceivedBlob,
   { single, part }: UploadSizes,
   hasher: Hasher,
 ): Promise<void> {

@@ -3,20 +3,20 @@ import { pipeline } from 'node:stream/promises'
 import { makeKeyedMutex } from '../../../base/keyed-mutex.ts'
 import { codeOf, recognise } from '../../../base/trouble.ts'
 import type { Hasher } from '../../../host/hasher.ts'
-import { sweep, takeIn } from './arrival.ts'
+import { sweep, receiveBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
 import { listed } from './s3-listing.ts'
-import type { S3Place } from './s3-place.ts'
-import { reading } from './s3-reading.ts'
+import type { S3Location } from './s3-location.ts'
+import { readObject } from './s3-read.ts'
 import { factsOf, removeOld, sendToStay, touchedAt } from './s3-removal.ts'
-import { makeRequests, type S3Patience } from './s3-request.ts'
-import { S3Failure } from './s3-trouble.ts'
+import { makeRequests, type S3RetryPolicy } from './s3-request.ts'
+import { S3Failure } from './s3-errors.ts'
 import { send, type UploadSizes } from './s3-upload.ts'
 
 const MIB = 1 << 20
 
 /** What tests make small. */
-export interface S3Tuning extends S3Patience, UploadSizes {
+export interface S3Tuning extends S3RetryPolicy, UploadSizes {
   /** Objects in one page of a list. */
   page: number
   /** How often a put looks whether a removal is over, a second apart at most. */
@@ -62,7 +62,7 @@ async function saveTo(path: string, source: NodeJS.ReadableStream): Promise<bool
  * the scratch folder is full; and `S3Failure` when it refuses.
  */
 export async function openS3(
-  place: S3Place,
+  place: S3Location,
   scratchFolder: string,
   hasher: Hasher,
   tuning: Partial<S3Tuning> = {},
@@ -72,10 +72,10 @@ export async function openS3(
   await sweep(scratchFolder)
   const requests = makeRequests(place, tuned)
   const inTurn = makeKeyedMutex<string>()
-  const read: BlobStore['read'] = (sha256, range) => reading(requests, place, { sha256, key: keyOf(sha256), range })
+  const read: BlobStore['read'] = (sha256, range) => readObject(requests, place, { sha256, key: keyOf(sha256), range })
 
   const receive: BlobStore['receive'] = (source, max) =>
-    takeIn(source, max, { folder: scratchFolder, hasher }, (arrived) => {
+    receiveBlob(source, max, { folder: scratchFolder, hasher }, (arrived) => {
       const key = keyOf(arrived.sha256)
       const sending = () => send(requests, key, arrived, tuned, hasher)
       return sendToStay(requests, place, { key, sha256: arrived.sha256, looks: tuned.looks }, sending)

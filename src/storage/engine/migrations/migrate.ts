@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Database, Reader, Words } from '../database.ts'
+import type { Database, Reader, SchemaDialect } from '../database.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
@@ -31,15 +31,15 @@ export const migrations: readonly Migration[] = [
 ]
 
 /** The table that says which migrations were applied. */
-export const instanceTable = (words: Words) =>
+export const instanceTable = (words: SchemaDialect) =>
   sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`
 
-async function applyIn(on: Reader, words: Words, { statements }: Migration): Promise<void> {
+async function applyIn(on: Reader, words: SchemaDialect, { statements }: Migration): Promise<void> {
   for (const statement of statements(words)) await statement.execute(on.q)
 }
 
 /** Makes in an empty database what these migrations make, without a note of them. */
-export async function makeSchema(on: Reader, words: Words, names: readonly string[]): Promise<void> {
+export async function makeSchema(on: Reader, words: SchemaDialect, names: readonly string[]): Promise<void> {
   await instanceTable(words).execute(on.q)
   for (const migration of migrations.filter(({ name }) => names.includes(name))) await applyIn(on, words, migration)
 }
@@ -62,9 +62,9 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
  * nothing left to do. Throws when the database was made by a newer version.
  */
 export async function migrate(database: Database): Promise<string[]> {
-  const { words } = database
+  const { dialect } = database
   return database.write(async (tx) => {
-    await instanceTable(words).execute(tx.q)
+    await instanceTable(dialect).execute(tx.q)
     const applied = await appliedMigrations(tx)
     const known = new Set(migrations.map(({ name }) => name))
     const foreign = applied.find((name) => !known.has(name))
@@ -75,7 +75,7 @@ export async function migrate(database: Database): Promise<string[]> {
     }
     const missing = migrations.filter(({ name }) => !applied.includes(name))
     for (const migration of missing) {
-      await applyIn(tx, words, migration)
+      await applyIn(tx, dialect, migration)
       const value = new Date().toISOString()
       await tx.q
         .insertInto('instance')

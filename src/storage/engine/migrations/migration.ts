@@ -1,8 +1,8 @@
 import type { RawBuilder } from 'kysely'
-import type { Words } from '../database.ts'
+import type { SchemaDialect } from '../database.ts'
 
 /** One step of the schema, written once for every engine. */
 export interface Migration {
   name: string
-  statements: (words: Words) => RawBuilder<unknown>[]
+  statements: (words: SchemaDialect) => RawBuilder<unknown>[]
 }

@@ -6,7 +6,7 @@ export interface S3Credentials {
 }
 
 /** Where in which store contents are kept. */
-export interface S3Place {
+export interface S3Location {
   bucket: string
   /** Empty, or ending in a slash: what the name of every object begins with. */
   prefix: string
@@ -19,7 +19,7 @@ export interface S3Place {
 }
 
 /** An address of an S3 store that cannot be used. */
-export class BadS3Place extends Error {
+export class BadS3Location extends Error {
   override name = 'BadS3Place'
   readonly exitCode = 2
 }
@@ -33,10 +33,10 @@ const FORM = 's3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION'
 function endpointOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['http:', 'https:'].includes(url.protocol))
-    throw new BadS3Place(`The endpoint of an S3 store is a URL such as https://s3.example.org:9000.`)
-  if (url.username || url.password) throw new BadS3Place(KEYS_ELSEWHERE)
+    throw new BadS3Location(`The endpoint of an S3 store is a URL such as https://s3.example.org:9000.`)
+  if (url.username || url.password) throw new BadS3Location(KEYS_ELSEWHERE)
   if (url.pathname !== '/' || url.search || url.hash)
-    throw new BadS3Place(`The endpoint of an S3 store ends with its host or port: ${url.origin}.`)
+    throw new BadS3Location(`The endpoint of an S3 store ends with its host or port: ${url.origin}.`)
   return url
 }
 
@@ -51,11 +51,11 @@ function amazon(bucket: string, region: string): string {
 
 function settingsOf(url: URL): { endpoint?: string; region?: string } {
   for (const name of url.searchParams.keys()) {
-    if (/key|secret|token/i.test(name)) throw new BadS3Place(KEYS_ELSEWHERE)
+    if (/key|secret|token/i.test(name)) throw new BadS3Location(KEYS_ELSEWHERE)
     if (name !== 'endpoint' && name !== 'region')
-      throw new BadS3Place(`The address of an S3 store has no "${name}": write ${FORM}.`)
+      throw new BadS3Location(`The address of an S3 store has no "${name}": write ${FORM}.`)
     if (url.searchParams.getAll(name).length > 1)
-      throw new BadS3Place(`The address of an S3 store names "${name}" more than once.`)
+      throw new BadS3Location(`The address of an S3 store names "${name}" more than once.`)
   }
   return Object.fromEntries(url.searchParams)
 }
@@ -66,25 +66,26 @@ function settingsOf(url: URL): { endpoint?: string; region?: string } {
  * said. An `http:` endpoint is accepted: signatures keep the keys secret but not the contents, and whether the network
  * between is one's own is for whoever runs it to know. Throws `BadS3Place`.
  */
-export function readS3Place(address: string, credentials: S3Credentials): S3Place {
+export function parseS3Location(address: string, credentials: S3Credentials): S3Location {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol !== 's3:' || url.port || url.hash) throw new BadS3Place(`The address of an S3 store is ${FORM}.`)
-  if (url.username || url.password) throw new BadS3Place(KEYS_ELSEWHERE)
+  if (url?.protocol !== 's3:' || url.port || url.hash) throw new BadS3Location(`The address of an S3 store is ${FORM}.`)
+  if (url.username || url.password) throw new BadS3Location(KEYS_ELSEWHERE)
   const bucket = url.hostname
   if (!BUCKET.test(bucket))
-    throw new BadS3Place(
+    throw new BadS3Location(
       `"${bucket}" is no name of a bucket: 3 to 63 lower-case letters, digits, dots and hyphens, such as s3://svc-files.`,
     )
   const path = url.pathname.replace(/^\/|\/$/g, '')
   if (path !== '' && (!PREFIX.test(path) || path.split('/').some((part) => /^\.+$/.test(part))))
-    throw new BadS3Place(
+    throw new BadS3Location(
       `"${path}" cannot be the prefix of an S3 store: letters, digits, dots, hyphens and underscores between slashes.`,
     )
   const settings = settingsOf(url)
   const region = settings.region ?? 'us-east-1'
-  if (!REGION.test(region)) throw new BadS3Place(`"${region}" is no region of an S3 store: write eu-central-1 or so.`)
+  if (!REGION.test(region))
+    throw new BadS3Location(`"${region}" is no region of an S3 store: write eu-central-1 or so.`)
   if (!credentials.accessKeyId || !credentials.secretAccessKey)
-    throw new BadS3Place('The keys of the S3 store are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')
+    throw new BadS3Location('The keys of the S3 store are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')
   const base =
     settings.endpoint === undefined ? amazon(bucket, region) : `${endpointOf(settings.endpoint).origin}/${bucket}/`
   return {

@@ -1,21 +1,21 @@
 import { Readable } from 'node:stream'
 import { Busy } from '../../../base/trouble.ts'
-import type { S3Place } from './s3-place.ts'
+import type { S3Location } from './s3-location.ts'
 import type { S3Requests, S3Stream } from './s3-request.ts'
-import { isPassing, S3Failure, told } from './s3-trouble.ts'
+import { isTransient, S3Failure, fromS3Error } from './s3-errors.ts'
 
 const READ_AHEAD = 512 * 1024
 /** Breaks without a byte between them after which a content is given up. */
 const MOST_BREAKS = 5
 
-export interface Wanted {
+export interface ObjectRange {
   sha256: string
   key: string
   range: { start: number; end: number } | undefined
 }
 
 /** The same error as that of a file that is not there. */
-const missing = ({ sha256 }: Wanted, place: S3Place, cause: unknown): Error =>
+const missing = ({ sha256 }: ObjectRange, place: S3Location, cause: unknown): Error =>
   Object.assign(new Error(`There is no content ${sha256} in ${place.name}.`, { cause }), { code: 'ENOENT' })
 
 /** Where the bytes of an answer stand in the object, and the object's size. */
@@ -28,8 +28,8 @@ function extentOf({ status, headers }: S3Stream): { first: number; last: number 
 /** The bytes of an object. Where the connection breaks they go on from where they had come to, on another one. */
 async function* bytesOf(
   { open }: S3Requests,
-  place: S3Place,
-  wanted: Wanted,
+  place: S3Location,
+  wanted: ObjectRange,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   let at = wanted.range?.start ?? 0
@@ -73,16 +73,16 @@ async function* bytesOf(
         if (piece.length > 0) yield piece
       }
     } catch (error) {
-      if (!isPassing(error)) throw error
+      if (!isTransient(error)) throw error
       trouble = error
     }
     if (at > last) return
-    if (breaks >= MOST_BREAKS) throw told(place, trouble)
+    if (breaks >= MOST_BREAKS) throw fromS3Error(place, trouble)
   }
 }
 
 /** A stream of the bytes of an object. When it is destroyed, its request ends. */
-export function reading(requests: S3Requests, place: S3Place, wanted: Wanted): Readable {
+export function readObject(requests: S3Requests, place: S3Location, wanted: ObjectRange): Readable {
   const ending = new AbortController()
   const bytes = bytesOf(requests, place, wanted, ending.signal)
   return new Readable({

@@ -1,5 +1,5 @@
 import { Busy, codeOf, DiskFull } from '../../../base/trouble.ts'
-import type { S3Place } from './s3-place.ts'
+import type { S3Location } from './s3-location.ts'
 
 /** The store answered, and the answer is no. The message is a sentence for whoever runs the store. */
 export class S3Failure extends Error {
@@ -18,13 +18,13 @@ export class S3Failure extends Error {
 }
 
 /** Nothing came for as long as the store is waited for. */
-export class Silence extends Error {
+export class ResponseTimeout extends Error {
   override name = 'Silence'
   readonly code = 'ETIMEDOUT'
 }
 
 /** The connection was not made, or it broke; its cause says why. */
-export class Broken extends Error {
+export class ConnectionLost extends Error {
   override name = 'Broken'
 }
 
@@ -34,14 +34,14 @@ const FULL = /quotaexceeded|storagefull|insufficientstorage|insufficientcapacity
 
 /** What an answer says that is a failure, with the fields of its body, in a sentence that says what to do. */
 export function failureIn(
-  place: S3Place,
+  place: S3Location,
   { status, headers }: { status: number; headers: Headers },
   { Code = '', Message = '' }: { Code?: string; Message?: string },
 ): S3Failure {
   return new S3Failure(sentenceOf(place, status, Code, headers), status, Code, Message)
 }
 
-function sentenceOf({ bucket, region, name }: S3Place, status: number, code: string, headers: Headers): string {
+function sentenceOf({ bucket, region, name }: S3Location, status: number, code: string, headers: Headers): string {
   const real = headers.get('x-amz-bucket-region')
   if (code === 'NoSuchBucket') return `There is no bucket ${bucket} (${name}): create it, or correct the address.`
   if (code === 'InvalidAccessKeyId') return `The store ${name} does not know the access key: correct AWS_ACCESS_KEY_ID.`
@@ -74,7 +74,7 @@ function networkCode(error: unknown): string {
   return ''
 }
 
-function networkSentence({ name }: S3Place, error: unknown): string {
+function networkSentence({ name }: S3Location, error: unknown): string {
   const code = networkCode(error)
   if (NETWORK[code]) return `The store ${name} ${NETWORK[code]}.`
   if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code))
@@ -83,24 +83,24 @@ function networkSentence({ name }: S3Place, error: unknown): string {
 }
 
 /** Whether the store said that it did not even begin: what is asked again then is done once. */
-export const isTurnedAway = (error: unknown): boolean =>
+export const isRefusedUnprocessed = (error: unknown): boolean =>
   error instanceof S3Failure && (error.status === 503 || error.status === 429)
 
-const isNetwork = (error: unknown): boolean => error instanceof Silence || error instanceof Broken
+const isNetwork = (error: unknown): boolean => error instanceof ResponseTimeout || error instanceof ConnectionLost
 
 const isFull = (error: S3Failure): boolean => error.status === 507 || FULL.test(error.code)
 
 /** Whether asking again may help. */
-export const isPassing = (error: unknown): boolean =>
+export const isTransient = (error: unknown): boolean =>
   error instanceof S3Failure
     ? !isFull(error) && (PASSING.has(error.status) || PASSING_CODES.has(error.code))
     : isNetwork(error)
 
 /** What callers are told once the store is not asked again: `Busy`, `DiskFull` or the failure itself. */
-export function told(place: S3Place, error: unknown): unknown {
+export function fromS3Error(place: S3Location, error: unknown): unknown {
   if (isNetwork(error)) return new Busy(networkSentence(place, error), { cause: error })
   if (!(error instanceof S3Failure)) return error
   if (isFull(error)) return new DiskFull(`The store ${place.name} is full or its quota is used up.`, { cause: error })
-  if (isPassing(error)) return new Busy(`${error.message} Try again in a moment.`, { cause: error })
+  if (isTransient(error)) return new Busy(`${error.message} Try again in a moment.`, { cause: error })
   return error
 }

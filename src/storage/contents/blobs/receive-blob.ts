@@ -9,7 +9,7 @@ import { receive } from '../../../host/receive.ts'
 import { TooLarge, type Arrival } from './blobs.ts'
 
 /** The complete temporary file of a content that has arrived, not flushed. */
-export interface Arrived {
+export interface ReceivedBlob {
   name: string
   file: FileHandle
   sha256: string
@@ -41,11 +41,11 @@ export async function sweep(temporary: string): Promise<void> {
  * is published. The file is gone after that, and when the source fails. Throws `TooLarge`, `DiskFull`, and whatever the
  * source throws.
  */
-export async function takeIn(
+export async function receiveBlob(
   source: AsyncIterable<Uint8Array>,
   max: number,
   { folder, hasher }: { folder: string; hasher: Hasher },
-  keep: (arrived: Arrived) => Promise<void>,
+  keep: (arrived: ReceivedBlob) => Promise<void>,
 ): Promise<Arrival> {
   const name = join(folder, randomHex(16))
   const job = hasher.start()
