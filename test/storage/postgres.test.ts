@@ -11,6 +11,7 @@ import { openPostgres } from '../../src/storage/engine/postgres.ts'
 import { fillPostgres } from '../../src/storage/engine/postgres-fill.ts'
 import { ensureTables } from '../../src/storage/engine/synchronised-tables.ts'
 import { migrationNames, openCopy } from '../../src/storage/engine/sqlite-copy.ts'
+import { lineOfTest } from '../support/line.ts'
 import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
 import { folderOfTest } from '../support/server.ts'
 
@@ -161,6 +162,33 @@ describe.skipIf(missing)('a database of Postgres', () => {
     await holding
     await put(impatient, 'in time', '')
     expect(await settings(database)).toEqual(['in time'])
+  })
+
+  test('goes on after a connection that was cut in the wait, and whose successor waited in vain', async () => {
+    const { database, url } = await made()
+    const { pathname, username, password } = new URL(url)
+    const line = await lineOfTest(url.replace(/^postgres(ql)?:/, 'http:'))
+    const far = new URL(line.url)
+    const impatient = await opened(`postgres://${username}:${password}@${far.host}${pathname}`, 1_000)
+    await put(impatient, 'first', '')
+    let free: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (free = resolve))
+    let started: () => void = () => undefined
+    const isHeld = new Promise<void>((resolve) => (started = resolve))
+    const holding = database.write(async () => {
+      started()
+      await held
+    })
+    await isHeld
+    const late = put(impatient, 'late', '').catch((error: unknown) => error)
+    const waiting = () => sql`select from pg_locks where locktype = 'advisory' and not granted`.execute(database.read.q)
+    while ((await waiting()).rows.length === 0);
+    line.cut()
+    expect(await late).toBeInstanceOf(Busy)
+    free()
+    await holding
+    await put(impatient, 'in time', '')
+    expect(await settings(database)).toEqual(['first', 'in time'])
   })
 
   test('a snapshot is one state, however long it takes', async () => {

@@ -227,11 +227,17 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
     },
   }
 
+  const rollback = () => asking.exec('rollback').then(connection.ended, discard)
   const begin = async () => {
     if (!connection.isConnected()) await connection.connect()
-    await asking.exec(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`)
+    try {
+      await asking.exec(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`)
+    } catch (error) {
+      // The wait for the lock ended without it.
+      if (connection.isConnected()) await rollback()
+      throw error
+    }
   }
-  const rollback = () => asking.exec('rollback').then(connection.ended, discard)
 
   const transaction: Transaction = {
     writer,
@@ -239,11 +245,8 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
       try {
         await begin()
       } catch (error) {
-        // The wait for the lock ended without it, or the connection was lost since the last time.
-        if (connection.isConnected()) {
-          await rollback()
-          throw error
-        }
+        if (connection.isConnected()) throw error
+        // The connection was lost since the last time.
         await begin()
       }
       connection.opened()
