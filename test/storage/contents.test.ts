@@ -193,6 +193,19 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       expect([await blobs.has(old.sha256), await blobs.has(young.sha256)]).toEqual([false, true])
     })
 
+    test('tries again what the store did not remove in time', async () => {
+      const { keep, ago, database, blobs } = await world()
+      let isSlow = true
+      const remove: typeof blobs.remove = async (...what) => (isSlow ? false : blobs.remove(...what))
+      const contents = makeContents(database, { ...blobs, remove })
+      const { sha256 } = await keep(bytesOf(LARGE), ago(5 * DAY), false)
+      await contents.collect(ago(DAY))
+      expect(await blobs.has(sha256)).toBe(true)
+      isSlow = false
+      await contents.collect(ago(DAY))
+      expect(await blobs.has(sha256)).toBe(false)
+    })
+
     test.each(kinds)(
       'leaves a %s content that an upload has just received again, and will point to',
       async (_, size) => {
@@ -227,6 +240,32 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
         expect((await bytes(sha256)).equals(content)).toBe(true)
       }
     })
+  })
+
+  test('puts nothing into the store before it is noted that the database is in use', async () => {
+    const { database, blobs } = await world()
+    const counts = { noting: 0, published: 0 }
+    let open: () => void = () => undefined
+    const gate = new Promise<void>((resolve) => (open = resolve))
+    const write: Database['write'] = async (unit) => {
+      counts.noting += 1
+      await gate
+      return database.write(unit)
+    }
+    const receive: typeof blobs.receive = async (...what) => {
+      const arrival = await blobs.receive(...what)
+      const publish = () => {
+        counts.published += 1
+        return arrival.publish()
+      }
+      return { ...arrival, publish }
+    }
+    const contents = makeContents({ ...database, write }, { ...blobs, receive })
+    const staging = [1, 2].map((seed) => contents.stage(Readable.from([bytesOf(LARGE, seed)]), Infinity))
+    while (counts.noting + counts.published < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(counts).toEqual({ noting: 2, published: 0 })
+    open()
+    await Promise.all(staging)
   })
 
   describe('reclaiming what an account let go of', () => {

@@ -60,6 +60,14 @@ export async function blobsAreGone(tx: Writer, sha256s: readonly string[]): Prom
   await remember(tx, ({ doomed }) => ({ doomed: doomed.filter((sha256) => !removed.has(sha256)) }))
 }
 
+/** Removes blobs untouched since `before`; returns those that are gone. What a store could not remove in time is tried again. */
+export async function removeBlobs(blobs: BlobStore, sha256s: readonly string[], before: number): Promise<string[]> {
+  const gone: string[] = []
+  for (const sha256 of sha256s)
+    if ((await blobs.remove(sha256, before)) || (await blobs.size(sha256)) === undefined) gone.push(sha256)
+  return gone
+}
+
 async function amountOf(on: Reader, where: ReturnType<typeof unreferenced> | undefined): Promise<Amount> {
   const row = await on.q
     .selectFrom('contents')
@@ -132,9 +140,9 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
     return removeUnneeded(tx, slice)
   }
 
-  async function removeBlobs(sha256s: readonly string[], limit: number): Promise<void> {
-    for (const sha256 of sha256s) await blobs.remove(sha256, limit)
-    if (sha256s.length > 0) await database.write((tx) => blobsAreGone(tx, sha256s))
+  async function removeAll(sha256s: readonly string[], limit: number): Promise<void> {
+    const gone = await removeBlobs(blobs, sha256s, limit)
+    if (gone.length > 0) await database.write((tx) => blobsAreGone(tx, gone))
   }
 
   return {
@@ -149,7 +157,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
       for (let after = ''; ;) {
         const slice = await database.write((tx) => removeRows(tx, after, limit))
         if (!slice) return sum
-        await removeBlobs(slice.stored, limit)
+        await removeAll(slice.stored, limit)
         for (const { sha256, size } of slice.gone) {
           sum.contents += 1
           sum.bytes += Number(size)
@@ -158,7 +166,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
         if (slice.gone.length < SLICE) break
       }
       // Then what has no row: what an interrupted upload or an earlier run left behind.
-      await removeBlobs(
+      await removeAll(
         strays.map(({ sha256 }) => sha256),
         limit,
       )

@@ -92,12 +92,13 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 export function makeContents(database: Database, blobs: BlobStore): Contents {
   // Blobs that came while no process had this database open did not come from it.
   const opened = Date.now()
-  let noted = 0
+  let noted = -Infinity
   async function note(): Promise<void> {
     const now = Date.now()
-    if (now - noted < NOTED_EVERY) return
-    noted = now
+    // A clock that was set back begins anew.
+    if (Math.abs(now - noted) < NOTED_EVERY) return
     await database.write((tx) => noteStoring(tx, opened, now))
+    noted = now
   }
 
   const contents: Contents = {

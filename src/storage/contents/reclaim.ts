@@ -1,7 +1,7 @@
 import { SECOND } from '../../base/clock.ts'
 import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import type { BlobStore } from './blobs/blobs.ts'
-import { blobsAreGone, removeUnneeded } from './collector.ts'
+import { blobsAreGone, removeBlobs, removeUnneeded } from './collector.ts'
 import { collectorIsHeld } from './collector-holds.ts'
 import { noteRemoval, noteRemoved } from './content-removals.ts'
 import type { Database } from '../engine/database.ts'
@@ -38,11 +38,11 @@ export function makeReclaim(database: Database, blobs: BlobStore) {
       const before = Date.now() + YOUNGEST
       const stored = await removeRows(user)
       if (!stored) return
-      for (const sha256 of stored) await blobs.remove(sha256, before)
+      const gone = await removeBlobs(blobs, stored, before)
       if (stored.length === 0) continue
       await database.write(async (tx) => {
         await noteRemoved(tx, stored)
-        await blobsAreGone(tx, stored)
+        await blobsAreGone(tx, gone)
       })
     }
   }
