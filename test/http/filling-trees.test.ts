@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
+import { trash } from '../../src/contract/trash.ts'
+import { makeTreeJobs } from '../../src/domain/files/tree-jobs.ts'
+import { makeHeavy } from '../../src/domain/heavy.ts'
+import { beginEntry } from '../../src/storage/files/tree-slices.ts'
 import type { Account } from '../support/account.ts'
 import { makeRoom } from '../support/rooms.ts'
 import { serverOfFile } from '../support/server.ts'
@@ -109,4 +113,31 @@ test('no other member of a room deletes a tree that one of them is restoring', a
   await server.local.domain.files.resume()
   expect(await nodesOf(id)).toEqual({ live: all, all })
   expect(await outcome(grace.call(fs.trash, { path: '/Teamchat/Garden/plants' }))).toEqual(DONE)
+})
+
+test('a process that was slow to delete a tree marks nothing that another has deleted and restored meanwhile', async () => {
+  const ada = await server.account()
+  await makeFolders(ada, '/slow')
+  const { id } = await nodeCalled('slow')
+  const { all } = await nodesOf(id)
+  await database.write((tx) =>
+    beginEntry(tx, id, { user: ada.id, path: '/slow', state: 'marking' }, server.clock.now()),
+  )
+  let reach: () => void = () => undefined
+  const reached = new Promise<void>((resolve) => (reach = resolve))
+  let open: () => void = () => undefined
+  const gate = new Promise<void>((resolve) => (open = resolve))
+  const heavy = makeHeavy()
+  const slice: typeof heavy.slice = (work) => {
+    reach()
+    return gate.then(work)
+  }
+  const slow = makeTreeJobs({ database, clock: server.clock, heavy: { ...heavy, slice } }).settle(ada.id)
+  await reached
+  await server.local.domain.files.resume()
+  const [entry] = (await ada.ask(trash.actions.list, {})).items
+  await ada.ask(trash.actions.restore, { id: entry!.id })
+  open()
+  await slow
+  expect(await nodesOf(id)).toEqual({ live: all, all })
 })

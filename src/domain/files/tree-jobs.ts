@@ -53,18 +53,30 @@ async function settleNodes(
  * there; the rest follows, also after a crash, because the trash entry says what is still to be done.
  */
 export function makeTreeJobs({ database, clock, heavy }: Parts) {
-  /** Works on nodes slice by slice. */
-  async function slices(ids: readonly number[], work: (tx: Writer, slice: readonly number[]) => Promise<unknown>) {
-    for (let at = 0; at < ids.length; at += SLICE) {
+  /** Works on nodes slice by slice, until another process has brought the entry further. */
+  async function slices(
+    entry: Unfinished,
+    ids: readonly number[],
+    work: (tx: Writer, slice: readonly number[]) => Promise<unknown>,
+  ) {
+    const { id, state } = entry
+    let isDue = true
+    for (let at = 0; isDue && at < ids.length; at += SLICE) {
       const slice = ids.slice(at, at + SLICE)
-      await heavy.slice(() => database.write((tx) => work(tx, slice)))
+      isDue = await heavy.slice(() =>
+        database.write(async (tx) => {
+          if (!(await setState(tx, id, state, state, clock.now()))) return false
+          await work(tx, slice)
+          return true
+        }),
+      )
     }
   }
 
   /** What was deleted: marked and told from the deepest up, so that no feed ever has a node without its folder. */
   async function mark(entry: Unfinished): Promise<void> {
     const ids = (await allBelow(database.read, entry.node_id, [0])).reverse()
-    await slices(ids, async (tx, slice) => {
+    await slices(entry, ids, async (tx, slice) => {
       const nodes = await markNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: true, now: clock.now() })
     })
@@ -79,7 +91,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
   /** What came back: unmarked and told from the top down. */
   async function revive(entry: Unfinished): Promise<void> {
     const ids = await allBelow(database.read, entry.node_id, [0, entry.id])
-    await slices(ids, async (tx, slice) => {
+    await slices(entry, ids, async (tx, slice) => {
       const nodes = await unmarkNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: false, now: clock.now() })
     })
