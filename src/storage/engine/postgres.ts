@@ -230,13 +230,11 @@ function makeWriting(config: pg.ClientConfig, patience: number) {
   const rollback = () => asking.exec('rollback').then(connection.ended, discard)
   const begin = async () => {
     if (!connection.isConnected()) await connection.connect()
-    try {
-      await asking.exec(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`)
-    } catch (error) {
+    await asking.exec(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`).catch(async (error: unknown) => {
       // The wait for the lock ended without it.
       if (connection.isConnected()) await rollback()
       throw error
-    }
+    })
   }
 
   const transaction: Transaction = {
