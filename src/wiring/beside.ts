@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { lstat, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
-import { SourceTrouble, type Found, type Sources } from '../domain/seed/seed.ts'
+import { SourceError, type Found, type Sources } from '../domain/seed/seed.ts'
 import { codeOf } from '../base/trouble.ts'
 
 /** Files and folders of one tree. */
@@ -15,14 +15,14 @@ const SECRET_BYTES = 4_096
 
 function asTrouble(path: string): (error: unknown) => never {
   return (error) => {
-    if (error instanceof SourceTrouble) throw error
+    if (error instanceof SourceError) throw error
     const why: Record<string, string> = {
       ENOENT: `there is no ${path} beside the seed`,
       EACCES: `${path} cannot be read: permission denied`,
       ENOTDIR: `there is no ${path} beside the seed`,
       ELOOP: `${path} is a symbolic link, and those are not followed`,
     }
-    throw new SourceTrouble(why[codeOf(error)] ?? `${path} cannot be read: ${codeOf(error)}`)
+    throw new SourceError(why[codeOf(error)] ?? `${path} cannot be read: ${codeOf(error)}`)
   }
 }
 
@@ -37,19 +37,19 @@ export function makeSources(folder: string | undefined): Sources {
 
   async function find(path: string): Promise<string> {
     if (base === undefined)
-      throw new SourceTrouble('needs --base DIR: a seed from standard input has no folder of its own')
+      throw new SourceError('needs --base DIR: a seed from standard input has no folder of its own')
     const segments = path.replace(/\/+$/, '').split('/')
     if (isAbsolute(path) || /^[a-z]:|\\/i.test(path) || segments.some((name) => name === '' || name === '..'))
-      throw new SourceTrouble('must be a relative path inside the folder of the seed')
+      throw new SourceError('must be a relative path inside the folder of the seed')
     let at = await base
     for (const [depth, name] of segments.entries()) {
       at = join(at, name)
       if (known.has(at)) continue
       const found = await lstat(at)
       if (found.isSymbolicLink())
-        throw new SourceTrouble(`${path} is or leads through a symbolic link, and those are not followed`)
+        throw new SourceError(`${path} is or leads through a symbolic link, and those are not followed`)
       if (found.isDirectory()) known.add(at)
-      else if (depth < segments.length - 1) throw new SourceTrouble(`there is no ${path} beside the seed`)
+      else if (depth < segments.length - 1) throw new SourceError(`there is no ${path} beside the seed`)
     }
     return at
   }
@@ -60,7 +60,7 @@ export function makeSources(folder: string | undefined): Sources {
         const place = await find(path)
         const found = await lstat(place)
         if (found.isFile()) return { kind: 'file', size: found.size, mtime: seconds(found.mtimeMs) }
-        if (!found.isDirectory()) throw new SourceTrouble(`${path} is neither a file nor a folder`)
+        if (!found.isDirectory()) throw new SourceError(`${path} is neither a file nor a folder`)
         const entries: (Found & { kind: 'folder' })['entries'] = []
         await walk(place, '', path, entries)
         return { kind: 'folder', entries }
@@ -73,7 +73,7 @@ export function makeSources(folder: string | undefined): Sources {
         .then((place) => open(place, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)))
         .catch(asTrouble(path))
       try {
-        if (!(await file.stat()).isFile()) throw new SourceTrouble(`${path} is not a file`)
+        if (!(await file.stat()).isFile()) throw new SourceError(`${path} is not a file`)
         for (;;) {
           const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE)
           if (bytesRead > 0) yield buffer.subarray(0, bytesRead)
@@ -86,11 +86,10 @@ export function makeSources(folder: string | undefined): Sources {
     async secret(path) {
       const place = resolve((await base) ?? '.', path)
       const { size } = await stat(place).catch(asTrouble(path))
-      if (size > SECRET_BYTES) throw new SourceTrouble(`${path} is larger than a password is`)
+      if (size > SECRET_BYTES) throw new SourceError(`${path} is larger than a password is`)
       const text = (await readFile(place, 'utf8').catch(asTrouble(path))).replace(/\r?\n$/, '')
-      if (text === '') throw new SourceTrouble(`there is no password in ${path}`)
-      if (/[\r\n]/.test(text))
-        throw new SourceTrouble(`${path} has more than one line: it must hold the password alone`)
+      if (text === '') throw new SourceError(`there is no password in ${path}`)
+      if (/[\r\n]/.test(text)) throw new SourceError(`${path} has more than one line: it must hold the password alone`)
       return text
     },
   }
@@ -100,20 +99,18 @@ const seconds = (ms: number): number => Math.max(0, Math.floor(ms / 1_000))
 
 /** Everything below a folder, by name; folders before what they hold. */
 async function walk(place: string, inside: string, shown: string, entries: (Found & { kind: 'folder' })['entries']) {
-  if (inside.split('/').length > DEEPEST)
-    throw new SourceTrouble(`${shown} is nested more than ${DEEPEST} folders deep`)
+  if (inside.split('/').length > DEEPEST) throw new SourceError(`${shown} is nested more than ${DEEPEST} folders deep`)
   const found = await readdir(place, { withFileTypes: true })
   for (const entry of found.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`
     if (entries.length >= MOST_ENTRIES)
-      throw new SourceTrouble(`${shown} holds more than ${MOST_ENTRIES} files and folders`)
-    if (entry.isSymbolicLink())
-      throw new SourceTrouble(`${shown}/${path} is a symbolic link, and those are not followed`)
+      throw new SourceError(`${shown} holds more than ${MOST_ENTRIES} files and folders`)
+    if (entry.isSymbolicLink()) throw new SourceError(`${shown}/${path} is a symbolic link, and those are not followed`)
     const { size, mtimeMs } = await lstat(join(place, entry.name))
     if (entry.isDirectory()) {
       entries.push({ path, kind: 'folder', size: 0, mtime: seconds(mtimeMs) })
       await walk(join(place, entry.name), path, shown, entries)
     } else if (entry.isFile()) entries.push({ path, kind: 'file', size, mtime: seconds(mtimeMs) })
-    else throw new SourceTrouble(`${shown}/${path} is neither a file nor a folder`)
+    else throw new SourceError(`${shown}/${path} is neither a file nor a folder`)
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { randomHex } from '../base/random.ts'
-import type { Doing, Manifest } from '../domain/backups/backups.ts'
+import type { JobContext, Manifest } from '../domain/backups/backups.ts'
 import { makeTemporaryFolder } from '../host/temporary-folder.ts'
 import { censusOf, someContents } from '../storage/backups/census.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
@@ -71,7 +71,7 @@ async function readyProblems({ url }: RunningServer): Promise<string[]> {
  * Restores a backup to a temporary place, serves it there on a port of this machine only, and looks whether everything is
  * as it was. Nothing of it stays. Throws what keeps it from being restored.
  */
-export async function drill(source: BackupSource, id: string, temp?: string, doing: Doing = {}): Promise<Drill> {
+export async function drill(source: BackupSource, id: string, temp?: string, doing: JobContext = {}): Promise<Drill> {
   const start = performance.now()
   const place = await makeTemporaryFolder('svc-drill-', temp)
   const dataDir = join(place.path, 'data')

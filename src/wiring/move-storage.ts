@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import pLimit from 'p-limit'
 import { iso, systemClock } from '../base/clock.ts'
 import { Busy } from '../base/trouble.ts'
-import type { Doing } from '../domain/backups/backups.ts'
+import type { JobContext } from '../domain/backups/backups.ts'
 import { makeAudit, variableOf } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder } from '../host/durable.ts'
@@ -134,7 +134,7 @@ async function rowsToSqlite(place: Place): Promise<Moved> {
 const AT_ONCE = 4
 
 /** Copies every content that is not there yet. Each is compared with its name, which is its SHA-256. */
-async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }: Doing) {
+async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }: JobContext) {
   const known = new Set<string>()
   for await (const { sha256 } of to.list()) known.add(sha256)
   const missing: { sha256: string; size: number }[] = []
@@ -155,7 +155,7 @@ async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }
   return { contents: missing.length, bytes: missing.reduce((sum, { size }) => sum + size, 0) }
 }
 
-async function moveContents(place: Place, address: string, doing: Doing): Promise<Moved> {
+async function moveContents(place: Place, address: string, doing: JobContext): Promise<Moved> {
   const { directory, env, blobs, owner } = place
   const from = await openBlobs(directory, blobs, env)
   const to = await openBlobs(directory, address, env)
@@ -195,7 +195,7 @@ const notHere = (from: string, what: string): void => {
   if (from === '') throw new CannotMove(`The ${what} are in the data directory already.`)
 }
 
-async function move(place: Place, to: string, doing: Doing): Promise<Moved> {
+async function move(place: Place, to: string, doing: JobContext): Promise<Moved> {
   if (/^postgres(ql)?:\/\//.test(to)) {
     notTwice(place.database, 'rows', 'sqlite:')
     return rowsToPostgres(place, to)
@@ -228,7 +228,7 @@ const isPlaceVariable = (name: string): boolean => PLACES.some((place) => variab
 export async function moveStorage(
   { dataDir, env: given }: { dataDir: string | undefined; env: NodeJS.ProcessEnv },
   to: string,
-  doing: Doing,
+  doing: JobContext,
 ): Promise<Moved> {
   // A variable that names the new place already is right from the end of this on.
   const env = Object.fromEntries(

@@ -6,7 +6,7 @@ import { systemClock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { formatSize } from '../base/sizes.ts'
 import { codeOf, DiskFull } from '../base/trouble.ts'
-import { rebuild, type Doing } from '../domain/backups/backups.ts'
+import { rebuild, type JobContext } from '../domain/backups/backups.ts'
 import { makeAudit } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder, writeDurably } from '../host/durable.ts'
@@ -185,7 +185,7 @@ export async function restore(
   source: BackupSource,
   id: string,
   { target: path, keepDevices }: Wish,
-  doing: Doing = {},
+  doing: JobContext = {},
 ): Promise<Restored> {
   const manifest = await source.manifest(id)
   process.umask(0o077)

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { BadDocument, readDocument, type Place, type PlacedDocument } from '../base/document.ts'
-import { BadSeed, nameOf, type Plan, type Seeding, type Wishes } from '../domain/seed/seed.ts'
+import { BadSeed, nameOf, type Plan, type Seeding, type SeedOptions } from '../domain/seed/seed.ts'
 import { makeSources } from './beside.ts'
 
 /** One thing that is wrong with a seed file. */
@@ -58,7 +58,7 @@ export interface SeedOrigin {
 const LARGEST = 256 * 1024 * 1024
 
 /** Reads a seed file and plans it. Throws `BadSeedFile` with every problem and its place. */
-export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, wishes: Wishes = {}): Promise<Plan> {
+export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, wishes: SeedOptions = {}): Promise<Plan> {
   const { file, base } = origin
   const shown = file === '-' ? 'stdin' : file
   const folder = base ?? (file === '-' ? undefined : dirname(resolve(file)))

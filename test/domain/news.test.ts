@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { makeNews } from '../../src/domain/news.ts'
+import { makeWaiters } from '../../src/domain/waiters.ts'
 import type { Listener } from '../../src/storage/engine/database.ts'
 
 const ADA = 1
@@ -17,7 +17,7 @@ function world() {
   const asked: number[][] = []
   const hearers: Listener[] = []
   let failing = false
-  const news = makeNews({
+  const news = makeWaiters({
     hear: (hearer) => void hearers.push(hearer),
     heads(users) {
       asked.push(users)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { versions } from '../../src/contract/versions.ts'
-import type { Bequest } from '../../src/domain/accounts/removal.ts'
+import type { RemovalOptions } from '../../src/domain/accounts/removal.ts'
 import { makeRemovalWork } from '../../src/domain/accounts/removal-work.ts'
 import { makeTreeJobs } from '../../src/domain/files/tree-jobs.ts'
 import { makeHeavy } from '../../src/domain/heavy.ts'
@@ -47,7 +47,7 @@ async function furnished(server: TestServer, other: Account): Promise<{ ada: Acc
 }
 
 /** Decides a removal that no slice follows, as if the process had ended there; the server is of no other use from then on. */
-async function decided(server: TestServer, user: number, bequest?: Bequest): Promise<void> {
+async function decided(server: TestServer, user: number, bequest?: RemovalOptions): Promise<void> {
   await server.local.domain.files.close()
   await expect(server.local.domain.accounts.remove(user, bequest)).rejects.toMatchObject({ code: 'busy' })
 }

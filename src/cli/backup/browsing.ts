@@ -1,4 +1,4 @@
-import type { Browser, Doing } from '../../domain/backups/backups.ts'
+import type { Browser, JobContext } from '../../domain/backups/backups.ts'
 import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
@@ -18,7 +18,7 @@ interface Flags {
 export async function browsing<T>(
   { io, globals, flags }: { io: Io; globals: Globals; flags: Flags },
   backup: string,
-  work: (browser: Browser, doing: Doing) => Promise<T>,
+  work: (browser: Browser, doing: JobContext) => Promise<T>,
 ): Promise<T> {
   const [{ backupNamed, backupSource }, { browseBackup }] = await Promise.all([
     import('../../wiring/backup-places.ts'),

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { codeOf } from '../../base/trouble.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import type { Browser, Doing, Entry } from '../../domain/backups/backups.ts'
+import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
@@ -79,7 +79,7 @@ async function writeAll(
   [top, ...below]: Entry[],
   target: string,
   force: boolean,
-  { progress, signal }: Doing,
+  { progress, signal }: JobContext,
 ): Promise<Outcome> {
   const { streamDurably } = await import('../../host/durable.ts')
   const outcome: Outcome = { files: 0, bytes: 0, skipped: [] }

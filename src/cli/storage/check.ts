@@ -1,7 +1,7 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import type { Flaw, StorageReport } from '../../domain/instance/instance.ts'
+import type { IntegrityProblem, StorageReport } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
 import { counted } from '../counted.ts'
 import type { ExitCode } from '../exit.ts'
@@ -44,7 +44,7 @@ export const check = command({
   },
 })
 
-const exitOf = (flaws: readonly Flaw[]): ExitCode => {
+const exitOf = (flaws: readonly IntegrityProblem[]): ExitCode => {
   if (flaws.length === 0) return 0
   return flaws.every(({ repairable, repaired }) => repairable || repaired) ? 3 : 1
 }
@@ -77,11 +77,11 @@ function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { qu
   })
 }
 
-const kindsOf = (flaws: readonly Flaw[]): Flaw[][] =>
+const kindsOf = (flaws: readonly IntegrityProblem[]): IntegrityProblem[][] =>
   [...new Set(flaws.map(({ id }) => id))].map((id) => flaws.filter((flaw) => flaw.id === id))
 
-function linesOf(io: Io, flaws: Flaw[], truncated: boolean): string[] {
-  const [{ id, repairable }] = flaws as [Flaw]
+function linesOf(io: Io, flaws: IntegrityProblem[], truncated: boolean): string[] {
+  const [{ id, repairable }] = flaws as [IntegrityProblem]
   const repaired = flaws.every((flaw) => flaw.repaired)
   const state = repaired
     ? io.paint.green('repaired')
@@ -99,7 +99,7 @@ function linesOf(io: Io, flaws: Flaw[], truncated: boolean): string[] {
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }
 
-function verdictOf(io: Io, flaws: readonly Flaw[], repair: boolean): string {
+function verdictOf(io: Io, flaws: readonly IntegrityProblem[], repair: boolean): string {
   if (flaws.length === 0) return io.paint.green('Everything is sound.')
   const broken = flaws.filter(({ repairable }) => !repairable).length
   const open = flaws.filter(({ repairable, repaired }) => repairable && !repaired).length

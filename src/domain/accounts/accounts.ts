@@ -3,8 +3,8 @@ import { fault, type Fault } from '../../contract/errors.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import type { StoredDevice } from '../../storage/accounts/device-tokens.ts'
 import type { Files } from '../files/files.ts'
-import type { Audit, Place } from '../instance/instance.ts'
-import type { Acting } from './acting.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
+import type { Actor } from './actor.ts'
 import { makeAddresses } from './addresses.ts'
 import { makeBrowserLogins, type BrowserLogins } from './browser-login.ts'
 import { isInSession, type Caller } from './caller.ts'
@@ -35,7 +35,7 @@ export { readDisplayName, readUsername } from './user.ts'
 export { normalName } from './usernames.ts'
 export { isInSession, type Caller } from './caller.ts'
 export type { SignedIn } from './devices.ts'
-export type { Acting } from './acting.ts'
+export type { Actor } from './actor.ts'
 export type { SetupState } from './setup.ts'
 export type { InSession } from './sessions.ts'
 export { issuerOf } from './totp.ts'
@@ -79,12 +79,12 @@ export interface Accounts extends Users {
   /** What happened to the security of a user's account, newest first. */
   securityEvents(user: Pick<SignedIn['user'], 'id' | 'username'>): Promise<SecurityEvent[]>
   /** Ends a token of this user. Throws `not_found` when there is none with this id. */
-  revokeDevice(user: number, tokenId: number, acting?: Acting): Promise<void>
+  revokeDevice(user: number, tokenId: number, acting?: Actor): Promise<void>
   /** Ends every token of this user. Returns how many there were. */
-  revokeAllDevices(user: number, acting?: Acting): Promise<number>
+  revokeAllDevices(user: number, acting?: Actor): Promise<number>
   mintToken: MintToken
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn, acting?: Acting): Promise<void>
+  logout(caller: SignedIn, acting?: Actor): Promise<void>
   /**
    * Changes the password of somebody who knows the current one, and ends their other sessions and their devices, unless
    * `end_others` is false. A wrong one counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
@@ -92,18 +92,18 @@ export interface Accounts extends Users {
   changePassword(
     user: Pick<SignedIn['user'], 'id' | 'username' | 'display_name'>,
     change: PasswordChange,
-    acting: Acting,
+    acting: Actor,
   ): Promise<void>
   /**
    * Asks somebody who is signed in for their password again. A wrong one counts like a failed login. Throws
    * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
    */
-  confirmPassword(user: { username: string }, password: string, from: Place): Promise<void>
+  confirmPassword(user: { username: string }, password: string, from: RequestOrigin): Promise<void>
   /**
    * The same before something that would let a stolen session stay: without a password only while the user has just signed in.
    * Throws `password_required` too.
    */
-  confirmPresence(caller: InSession, password: string | undefined, from: Place): Promise<void>
+  confirmPresence(caller: InSession, password: string | undefined, from: RequestOrigin): Promise<void>
   browserLogins: BrowserLogins
   sessions: Sessions
   twoFactor: TwoFactor
@@ -182,7 +182,7 @@ export function makeAccounts(deps: AccountsDeps): Accounts {
   })
 
   /** A login of a device ends with its token. */
-  async function tokenGrant({ ip, userAgent = '' }: Partial<Place> & { ip: string }): Promise<Grant<string>> {
+  async function tokenGrant({ ip, userAgent = '' }: Partial<RequestOrigin> & { ip: string }): Promise<Grant<string>> {
     const bounds = await lifetime()
     return {
       kind: 'sync',
@@ -190,7 +190,11 @@ export function makeAccounts(deps: AccountsDeps): Accounts {
     }
   }
 
-  async function confirmPassword({ username }: { username: string }, password: string, { ip, userAgent }: Place) {
+  async function confirmPassword(
+    { username }: { username: string },
+    password: string,
+    { ip, userAgent }: RequestOrigin,
+  ) {
     assertPasswordSize(password, 'current_password')
     await login.confirm({ username, password, ip, userAgent })
   }

@@ -1,9 +1,9 @@
 import { fault } from '../../contract/errors.ts'
-import type { Place } from '../instance/instance.ts'
+import type { RequestOrigin } from '../instance/instance.ts'
 import type { Grant, Granted, Login } from './login.ts'
 import type { InSession, Sessions } from './sessions.ts'
 
-export interface BrowserLogin extends Place {
+export interface BrowserLogin extends RequestOrigin {
   isShared?: boolean
   username: string
   password: string
@@ -11,7 +11,7 @@ export interface BrowserLogin extends Place {
   cookie: string | undefined
 }
 
-export interface BrowserCompletion extends Place {
+export interface BrowserCompletion extends RequestOrigin {
   isShared?: boolean
   cookie: string | undefined
   code: string
@@ -37,7 +37,7 @@ export interface BrowserLogins {
 
 /** Logins of browsers, whose session travels in a cookie. */
 export function makeBrowserLogins({ login, sessions }: { login: Login; sessions: Sessions }): BrowserLogins {
-  const grantOf = (place: Place, cookie: string | undefined): Grant<string> => ({
+  const grantOf = (place: RequestOrigin, cookie: string | undefined): Grant<string> => ({
     kind: 'session',
     give: (tx, account) => sessions.begin(tx, account.id, place),
     replace: (tx) => sessions.forget(tx, cookie),

@@ -11,7 +11,7 @@ import {
   takeStep,
 } from '../../storage/accounts/second-factors.ts'
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
-import type { Audit, Place } from '../instance/instance.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { Queue } from './queue.ts'
 import { secondsUntil } from './refusals.ts'
 import { unseal } from './sealing.ts'
@@ -39,7 +39,7 @@ export interface CodeStep {
   /** Reads what somebody typed. */
   read(user: number, text: string, purpose: Purpose): Promise<Proof>
   /** Whether the code is right, and uses it up: each step, backup and bypass code once. A wrong one is counted. */
-  use(tx: Writer, user: number, proof: Proof, purpose: Purpose, from: Place | undefined): Promise<boolean>
+  use(tx: Writer, user: number, proof: Proof, purpose: Purpose, from: RequestOrigin | undefined): Promise<boolean>
 }
 
 /** How long the step is locked after so many wrong codes in a row, ms: every fifth locks twice as long as the one before. */
@@ -86,7 +86,7 @@ export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeSte
     return (await takeStep(tx, user, step)) ? 'totp' : undefined
   }
 
-  async function countFailure(tx: Writer, user: number, from: Place | undefined): Promise<void> {
+  async function countFailure(tx: Writer, user: number, from: RequestOrigin | undefined): Promise<void> {
     const failures = ((await secondFactorOf(tx, user))?.failures ?? 0) + 1
     const lock = lockAfter(failures)
     await storeFailures(tx, user, failures, clock.now() + lock)

@@ -14,8 +14,8 @@ import {
 } from '../../storage/accounts/device-tokens.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
-import type { Audit, Place } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
+import { auditActor, type Actor } from './actor.ts'
 import type { DeviceNames } from './pending.ts'
 import { refuse } from './refusals.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
@@ -50,15 +50,15 @@ export interface Devices {
   /** What decides now which tokens are over. To be asked for before a transaction. */
   lifetime(): Promise<Lifetime>
   /** Gives a device its token, in the place of its former one. Returns the token, which nobody can be told again. */
-  issue(tx: Writer, user: number, device: DeviceNames, from: Place, lifetime: Lifetime): Promise<string>
+  issue(tx: Writer, user: number, device: DeviceNames, from: RequestOrigin, lifetime: Lifetime): Promise<string>
   authenticate(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
-  revoke(user: number, tokenId: number, acting?: Acting): Promise<void>
+  revoke(user: number, tokenId: number, acting?: Actor): Promise<void>
   /** Ends every token of this account. Returns how many there were. */
-  revokeAll(user: number, acting?: Acting): Promise<number>
+  revokeAll(user: number, acting?: Actor): Promise<number>
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn, acting?: Acting): Promise<void>
+  logout(caller: SignedIn, acting?: Actor): Promise<void>
 }
 
 /** Refuses names of a device that could not be stored or shown unchanged. */
@@ -98,10 +98,10 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       .finally(() => touching.delete(id))
   }
 
-  const end = (user: number, token_id: number, acting: Acting | undefined, reason: 'revoked' | 'logout') =>
+  const end = (user: number, token_id: number, acting: Actor | undefined, reason: 'revoked' | 'logout') =>
     database.write(async (tx) => {
       if (!(await deleteToken(tx, user, token_id))) return false
-      await audit.record(tx, { kind: 'token.revoked', ...doer(user, acting), detail: { token_id, reason } })
+      await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, acting), detail: { token_id, reason } })
       return true
     })
 
@@ -143,7 +143,7 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       return database.write(async (tx) => {
         const devices = await deleteTokensOf(tx, user, bounds)
         const detail = { devices_ended: devices, reason: 'revoked' }
-        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...doer(user, acting), detail })
+        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, acting), detail })
         return devices
       })
     },

@@ -1,10 +1,10 @@
 import type { Writer } from '../../storage/engine/database.ts'
 import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tokens.ts'
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
-import type { Acting } from './acting.ts'
+import type { Actor } from './actor.ts'
 
 /** Signs the account out everywhere but in the acting session. Returns what ended, for the audit log. */
-export async function endOthers(tx: Writer, user: number, acting: Acting | undefined, lifetime: Lifetime) {
+export async function endOthers(tx: Writer, user: number, acting: Actor | undefined, lifetime: Lifetime) {
   return {
     sessions_ended: await deleteSessionsOf(tx, user, acting?.session_id),
     devices_ended: await deleteTokensOf(tx, user, lifetime),

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { accountById, accountByName, insertAccount, type NewAccount } from '../../storage/accounts/accounts.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
-import type { Audit, Doer } from '../instance/instance.ts'
+import type { Audit, AuditActor } from '../instance/instance.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
 import type { Changes } from './user-changes.ts'
 import { assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
@@ -20,7 +20,7 @@ export interface NewAccounts {
   /** Checks a new user and hashes the password. Throws `exists`, and `bad_request` naming the rule that is broken. */
   prepare(user: NewUser): Promise<NewAccount>
   /** Stores what was prepared. Throws `exists` when somebody took the name meanwhile. */
-  store(tx: Writer, account: NewAccount, by?: Doer): Promise<User>
+  store(tx: Writer, account: NewAccount, by?: AuditActor): Promise<User>
 }
 
 interface Deps {

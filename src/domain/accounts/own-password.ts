@@ -5,7 +5,7 @@ import type { Database } from '../../storage/engine/database.ts'
 import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import { auditActor, type Actor } from './actor.ts'
 import { endOthers } from './end-others.ts'
 import type { Login } from './login.ts'
 import { assertNewPassword, type Passwords } from './passwords.ts'
@@ -36,7 +36,7 @@ export const makeOwnPassword =
   async (
     user: { id: number; username: string; display_name: string },
     change: PasswordChange,
-    acting: Acting,
+    acting: Actor,
   ): Promise<void> => {
     const { id, username } = user
     const { current_password: password, new_password, end_others = true } = change
@@ -53,6 +53,6 @@ export const makeOwnPassword =
       await updateAccount(tx, id, { password_hash }, clock.now())
       await deletePendingLoginsOf(tx, id)
       const detail = end_others ? await endOthers(tx, id, acting, bounds) : { sessions_ended: 0, devices_ended: 0 }
-      await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail })
+      await audit.record(tx, { kind: 'user.password', ...auditActor(id, acting), detail })
     })
   }

@@ -13,7 +13,7 @@ import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import { beginHandOver, handOverExtent, handOverFolder, type Handover } from '../files/files.ts'
 import type { Audit } from '../instance/instance.ts'
 import { shapes } from '../sync/sync.ts'
-import { assertOther, doer, type Acting } from './acting.ts'
+import { assertOther, auditActor, type Actor } from './actor.ts'
 import type { Lockout } from './lockout.ts'
 import type { RemovalWork } from './removal-work.ts'
 import { assertNotLast } from './user-changes.ts'
@@ -28,7 +28,7 @@ export interface HandedOver extends Handover {
 }
 
 /** What becomes of what an account leaves behind. */
-export interface Bequest {
+export interface RemovalOptions {
   /** Id of the account that gets the files; without one they go too. */
   heir?: number | undefined
   /** Whether messages stay in rooms that others are in, as those of the former user. */
@@ -54,7 +54,7 @@ export interface RemovalPlan {
 
 export interface Removal {
   /** What `remove` would do if nothing changed until then; throws what it would throw. */
-  planRemoval(id: number, bequest?: Bequest): Promise<RemovalPlan>
+  planRemoval(id: number, bequest?: RemovalOptions): Promise<RemovalPlan>
   /**
    * Removes the account for good: from the first moment on nobody signs in any more, and everything else follows in slices.
    * Resolves when all is done; what is interrupted goes on at the next start, upkeep or removal. With an heir, its tree with
@@ -63,7 +63,7 @@ export interface Removal {
    * heir the files it stored there. Throws `conflict` for the last administrator and for somebody who is getting the files of another account,
    * `bad_request` when it is its own heir.
    */
-  remove(id: number, bequest?: Bequest, acting?: Acting): Promise<Removed>
+  remove(id: number, bequest?: RemovalOptions, acting?: Actor): Promise<Removed>
   /** Finishes the removals that were interrupted. */
   finishRemovals(): Promise<void>
 }
@@ -105,7 +105,11 @@ async function heirOf(on: Reader, id: number, heir: number | undefined): Promise
  * Refuses what nobody may do with an account whose removal was begun: to change what becomes of what it leaves behind.
  * Returns whether its messages stay.
  */
-async function assertSameBequest(on: Reader, account: Account, { heir, keepMessages }: Bequest): Promise<boolean> {
+async function assertSameBequest(
+  on: Reader,
+  account: Account,
+  { heir, keepMessages }: RemovalOptions,
+): Promise<boolean> {
   const begun = await removalOf(on, account.id)
   const refused = (what: string) =>
     fault('conflict', { text: `"${account.username}" is being removed already, and ${what} was decided then.` })
@@ -186,7 +190,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
         await beginRemoval(tx, { user_id: id, heir_id: to?.id ?? null, keeps_messages: keepMessages ? 1 : 0 }, now)
         const detail = { ...(to && { files_to: to.username, folder }), ...(keepMessages && { messages_kept: shared }) }
         const isDetailed = Object.keys(detail).length > 0
-        await audit.record(tx, { kind: 'user.removed', ...doer(id, acting), ...(isDetailed && { detail }) })
+        await audit.record(tx, { kind: 'user.removed', ...auditActor(id, acting), ...(isDetailed && { detail }) })
         const handing = to && { to: to.id, folder, quota_bytes: to.quota_bytes ?? defaultQuotaBytes }
         return { keeps: keepMessages, handing }
       })

@@ -15,8 +15,8 @@ import {
   type SessionBounds,
   type StoredSession,
 } from '../../storage/accounts/sessions.ts'
-import type { Audit, Place } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
+import { auditActor, type Actor } from './actor.ts'
 import type { SignedIn } from './devices.ts'
 import { hashToken, isPendingToken, isToken, newToken } from './tokens.ts'
 
@@ -39,7 +39,7 @@ export interface InSession {
 
 export interface Sessions {
   /** Begins a session in the transaction that completes a login. Returns the cookie's value, always a new one. */
-  begin(tx: Writer, user: number, place: Place): Promise<string>
+  begin(tx: Writer, user: number, place: RequestOrigin): Promise<string>
   /** Ends whatever a cookie stands for: a session, or a login that waits. */
   forget(tx: Writer, cookie: string | undefined): Promise<void>
   /** Whose session a cookie names. Throws `2fa_required` while its login waits for the second factor. */
@@ -48,11 +48,11 @@ export interface Sessions {
   csrfToken(cookie: string): string
   list(user: number): Promise<StoredSession[]>
   /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
-  revoke(user: number, sessionId: number, acting?: Acting): Promise<void>
+  revoke(user: number, sessionId: number, acting?: Actor): Promise<void>
   /** Ends every session of the user but the acting one, and logins that wait for a code. Returns how many there were. */
-  endAll(user: number, acting?: Acting): Promise<number>
+  endAll(user: number, acting?: Actor): Promise<number>
   /** Ends the calling session; that it is gone already is just as well. */
-  end(caller: InSession, from: Place): Promise<void>
+  end(caller: InSession, from: RequestOrigin): Promise<void>
 }
 
 export interface SessionsDeps {
@@ -84,10 +84,10 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       .finally(() => touching.delete(id))
   }
 
-  const end = (user: number, session_id: number, acting: Acting | undefined, reason: 'revoked' | 'logout') =>
+  const end = (user: number, session_id: number, acting: Actor | undefined, reason: 'revoked' | 'logout') =>
     database.write(async (tx) => {
       if (!(await deleteSession(tx, user, session_id))) return false
-      await audit.record(tx, { kind: 'session.ended', ...doer(user, acting), detail: { session_id, reason } })
+      await audit.record(tx, { kind: 'session.ended', ...auditActor(user, acting), detail: { session_id, reason } })
       return true
     })
 
@@ -127,7 +127,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
         const detail = { sessions_ended: sessions, reason: 'revoked' }
-        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', ...doer(user, acting), detail })
+        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', ...auditActor(user, acting), detail })
         return sessions
       }),
     async end({ user, session }, from) {

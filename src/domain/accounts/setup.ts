@@ -3,7 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import { adminIds } from '../../storage/accounts/accounts.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { deleteSetupLinks, replaceSetupLink, setupLinkLives } from '../../storage/accounts/setup-links.ts'
-import type { Audit, Place } from '../instance/instance.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { NewAccounts } from './new-accounts.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
 import type { User } from './user.ts'
@@ -26,7 +26,7 @@ export interface Setup {
   offer(): Promise<{ token: string; expires_at: number } | undefined>
   state(token: string): Promise<SetupState>
   /** Makes the first administrator. Throws `gone` when there is one, `not_found` for a link that is not valid, `exists`, `bad_request`, `busy`. */
-  complete(administrator: FirstAdministrator, from: Place): Promise<User>
+  complete(administrator: FirstAdministrator, from: RequestOrigin): Promise<User>
 }
 
 interface Deps {

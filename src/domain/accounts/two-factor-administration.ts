@@ -13,7 +13,7 @@ import {
 } from '../../storage/accounts/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
-import { assertOther, doer, type Acting } from './acting.ts'
+import { assertOther, auditActor, type Actor } from './actor.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
 import { isClosed } from './code-step.ts'
 import type { Queue } from './queue.ts'
@@ -56,14 +56,14 @@ export interface TwoFactorAdministration {
    * Takes the second factor away at once: secret, backup and bypass codes, a set-up that was begun, logins that wait for a
    * code, and the sessions. What there was: a factor in force, a set-up, or nothing, and then nothing changes.
    */
-  reset(user: number, acting?: Acting): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
+  reset(user: number, acting?: Actor): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
   /**
    * Makes a code that stands in for the second factor at one login within `ttl` milliseconds, in place of one made before;
    * the factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of bounds.
    */
-  bypass(user: number, ttl: number, acting?: Acting): Promise<{ code: string; expires_at: number }>
+  bypass(user: number, ttl: number, acting?: Actor): Promise<{ code: string; expires_at: number }>
   /** Replaces the backup codes of an account whose second factor is on. Throws `conflict` when it is not. */
-  renewBackupCodes(user: number, acting?: Acting): Promise<string[]>
+  renewBackupCodes(user: number, acting?: Actor): Promise<string[]>
 }
 
 interface Deps {
@@ -114,7 +114,11 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user)
-        await audit.record(tx, { kind: '2fa.reset', ...doer(user, acting), detail: { was, sessions_ended: sessions } })
+        await audit.record(tx, {
+          kind: '2fa.reset',
+          ...auditActor(user, acting),
+          detail: { was, sessions_ended: sessions },
+        })
         return { was, sessions }
       }),
     async bypass(user, ttl, acting) {
@@ -134,7 +138,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         if (current !== salt) throw fault('conflict')
         await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at }, salt)
         const detail = { expires_at: iso(expires_at) }
-        await audit.record(tx, { kind: '2fa.bypass_made', ...doer(user, acting), detail })
+        await audit.record(tx, { kind: '2fa.bypass_made', ...auditActor(user, acting), detail })
       })
       return { code, expires_at }
     },
@@ -146,7 +150,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         const { salt: current = salt } = await factorOf(tx, user)
         if (current !== salt) throw fault('conflict')
         await replaceBackupCodes(tx, user, salt, hashes)
-        await audit.record(tx, { kind: '2fa.codes_regenerated', ...doer(user, acting) })
+        await audit.record(tx, { kind: '2fa.codes_regenerated', ...auditActor(user, acting) })
       })
       return codes
     },

@@ -13,7 +13,7 @@ import {
   storePendingSecret,
 } from '../../storage/accounts/second-factors.ts'
 import type { Audit } from '../instance/instance.ts'
-import { doer, type Acting } from './acting.ts'
+import { auditActor, type Actor } from './actor.ts'
 import { makeCodes, newSalt } from './backup-codes.ts'
 import { sealContext, type CodeStep } from './code-step.ts'
 import type { Queue } from './queue.ts'
@@ -35,16 +35,16 @@ export interface TwoFactor extends TwoFactorAdministration {
   enable(
     user: number,
     code: string,
-    acting?: Acting,
+    acting?: Actor,
     options?: { endOthers?: boolean | undefined },
   ): Promise<{ backup_codes: string[] }>
   /**
    * Switches it off, forgets secret and backup codes, and ends the user's other sessions. Takes a TOTP code newer than the
    * last. Throws `invalid_code`, `account_locked`, `conflict`.
    */
-  disable(user: number, code: string, acting?: Acting): Promise<void>
+  disable(user: number, code: string, acting?: Actor): Promise<void>
   /** Replaces the backup codes; what it takes and throws is as with `disable`. */
-  regenerateBackupCodes(user: number, code: string, acting?: Acting): Promise<{ backup_codes: string[] }>
+  regenerateBackupCodes(user: number, code: string, acting?: Actor): Promise<{ backup_codes: string[] }>
 }
 
 export interface TwoFactorDeps {
@@ -66,7 +66,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
   async function spend(
     user: number,
     code: string,
-    acting: Acting | undefined,
+    acting: Actor | undefined,
     permitted: (tx: Writer) => Promise<void>,
   ): Promise<void> {
     const proof = await codeStep.read(user, code, 'settings')
@@ -101,7 +101,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)
         const detail = ends ? await endOthers(tx, user, acting, bounds) : undefined
-        await audit.record(tx, { kind: '2fa.enabled', ...doer(user, acting), ...(detail && { detail }) })
+        await audit.record(tx, { kind: '2fa.enabled', ...auditActor(user, acting), ...(detail && { detail }) })
       })
       return { backup_codes: codes }
     },
@@ -110,7 +110,11 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
-        await audit.record(tx, { kind: '2fa.disabled', ...doer(user, acting), detail: { sessions_ended: sessions } })
+        await audit.record(tx, {
+          kind: '2fa.disabled',
+          ...auditActor(user, acting),
+          detail: { sessions_ended: sessions },
+        })
       }),
     async regenerateBackupCodes(user, code, acting) {
       // The code is used up first: whoever has none must not make the server reckon for half a second.

@@ -8,7 +8,7 @@ import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import { deleteBypassCode, secondFactorOf, storeFailures } from '../../storage/accounts/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
-import { assertOther, doer, type Acting } from './acting.ts'
+import { assertOther, auditActor, type Actor } from './actor.ts'
 import { isClosed } from './code-step.ts'
 import type { Lockout } from './lockout.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
@@ -34,7 +34,7 @@ interface SettingPassword {
   allow_weak?: boolean
   /** Whether devices stay signed in. */
   keep_devices?: boolean
-  acting?: Acting
+  acting?: Actor
 }
 
 export interface UserChanges {
@@ -42,7 +42,7 @@ export interface UserChanges {
    * Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator, and for
    * an administrator who changes the own role.
    */
-  update(id: number, changes: Changes, acting?: Acting): Promise<User & { sessions_ended: number }>
+  update(id: number, changes: Changes, acting?: Actor): Promise<User & { sessions_ended: number }>
   /** Sets another password and ends the sessions, and the devices unless they are kept. */
   setPassword(
     id: number,
@@ -50,11 +50,11 @@ export interface UserChanges {
     options?: SettingPassword,
   ): Promise<Ended & { devices: number }>
   /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
-  disable(id: number, acting?: Acting): Promise<Ended & { devices: number }>
+  disable(id: number, acting?: Actor): Promise<Ended & { devices: number }>
   /** Lets the account in again; what ended when it was disabled does not come back. */
-  enable(id: number, acting?: Acting): Promise<void>
+  enable(id: number, acting?: Actor): Promise<void>
   /** Ends the locks after wrong passwords and wrong codes, and forgets the attempts. Returns whether there was a lock. */
-  unlock(id: number, acting?: Acting): Promise<boolean>
+  unlock(id: number, acting?: Actor): Promise<boolean>
 }
 
 interface Deps {
@@ -96,7 +96,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
           ...(quota_bytes !== undefined && { quota_bytes }),
         }
         await updateAccount(tx, id, values, clock.now())
-        await audit.record(tx, { kind: 'user.changed', ...doer(id, acting), detail: values })
+        await audit.record(tx, { kind: 'user.changed', ...auditActor(id, acting), detail: values })
         return { ...withoutHash({ ...account, ...values }), sessions_ended }
       })
     },
@@ -113,7 +113,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const sessions = await deleteSessionsOf(tx, id)
         const devices = keep_devices ? 0 : await deleteTokensOf(tx, id, bounds)
         const detail = { sessions_ended: sessions, devices_ended: devices }
-        await audit.record(tx, { kind: 'user.password', ...doer(id, acting), detail })
+        await audit.record(tx, { kind: 'user.password', ...auditActor(id, acting), detail })
         return { sessions, devices }
       })
     },
@@ -128,14 +128,14 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const sessions = await deleteSessionsOf(tx, id)
         const devices = await deleteTokensOf(tx, id, bounds)
         const detail = { sessions_ended: sessions, devices_ended: devices }
-        await audit.record(tx, { kind: 'user.disabled', ...doer(id, acting), detail })
+        await audit.record(tx, { kind: 'user.disabled', ...auditActor(id, acting), detail })
         return { sessions, devices }
       })
     },
     enable: (id, acting) =>
       change(id, async (tx) => {
         await updateAccount(tx, id, { disabled_at: null }, clock.now())
-        await audit.record(tx, { kind: 'user.enabled', ...doer(id, acting) })
+        await audit.record(tx, { kind: 'user.enabled', ...auditActor(id, acting) })
       }),
     unlock: (id, acting) =>
       change(id, async (tx, account) => {
@@ -144,7 +144,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const codesLocked = factor && (factor.locked_until > clock.now() || isClosed(factor.failures))
         await lockout.clear(tx, account.username)
         await storeFailures(tx, id, 0, 0)
-        await audit.record(tx, { kind: 'user.unlocked', ...doer(id, acting) })
+        await audit.record(tx, { kind: 'user.unlocked', ...auditActor(id, acting) })
         return passwordLocked || !!codesLocked
       }),
   }

@@ -3,7 +3,7 @@ import { accountByName } from '../../storage/accounts/accounts.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
-import type { Acting } from './acting.ts'
+import type { Actor } from './actor.ts'
 import { makeListing, type Listing } from './listing.ts'
 import type { Lockout } from './lockout.ts'
 import type { NewAccounts, NewUser } from './new-accounts.ts'
@@ -19,7 +19,7 @@ export interface Users extends Listing, UserChanges, Removal {
    * Makes an account with an empty file tree; `also` is what goes with it in the same transaction. Throws `exists`, and
    * `bad_request` naming the rule that is broken.
    */
-  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, acting?: Acting): Promise<User>
+  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, acting?: Actor): Promise<User>
   /** The account with this name, upper or lower case. Throws `not_found`. */
   byName(username: string): Promise<User>
 }

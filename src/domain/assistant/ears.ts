@@ -1,13 +1,13 @@
 import { MINUTE, type Clock } from '../../base/clock.ts'
 import { insertMention, mentionCount } from '../../storage/assistant/mentions.ts'
-import type { Listener } from '../chat/chat.ts'
+import type { MessageListener } from '../chat/chat.ts'
 import type { Settings } from '../instance/instance.ts'
 
 /** Mentions that may wait in one room. */
 const WAITING = 5
 
 /** Hears in rooms who speaks to the assistant. */
-export interface Ears extends Listener {
+export interface Ears extends MessageListener {
   /** Tells `hear` of every room in which somebody did, from now on. */
   onHeard(hear: (room: number) => void): void
 }

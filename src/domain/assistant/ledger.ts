@@ -2,9 +2,9 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { fault, isFault } from '../../contract/errors.ts'
 import { itemOf, itemsOf, markUndone, setOf, setsOf, type StoredItem } from '../../storage/assistant/ledger.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
-import { isComponentChange, notedComponents, type Author } from '../desktop/desktop.ts'
+import { isComponentChange, undoableComponents, type Author } from '../desktop/desktop.ts'
 import { isFileChange, type Files } from '../files/files.ts'
-import { notedRows } from '../sync/sync.ts'
+import { undoableRows } from '../sync/sync.ts'
 import { makeChangeSets, type OpenSet } from './change-set.ts'
 import type { Change, ChangeSet } from './change.ts'
 import type { Account } from './tool.ts'
@@ -33,8 +33,8 @@ export function makeLedger({ database, clock, files }: Parts) {
   async function takeBack(tx: Writer, author: Author, change: Change, now: number): Promise<Change[]> {
     const { user } = author
     if (isFileChange(change)) return files.noted.takeBack(tx, user, change)
-    if (isComponentChange(change)) return [await notedComponents.takeBack(tx, author, change)]
-    const undone = await notedRows.takeBack(tx, user, change, now)
+    if (isComponentChange(change)) return [await undoableComponents.takeBack(tx, author, change)]
+    const undone = await undoableRows.takeBack(tx, user, change, now)
     return undone ? [undone] : []
   }
 

@@ -8,7 +8,7 @@ import { childOf, rootOf, subtreeOf, type Node } from '../../storage/files/nodes
 import { FORMER_USER } from '../../storage/accounts/former-user.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
 import { nameKey, segmentsOf } from '../files/files.ts'
-import type { Doing } from './doing.ts'
+import type { JobContext } from './job-context.ts'
 import { databaseProblems } from './verify.ts'
 
 /** A file or folder in a backup. */
@@ -58,7 +58,7 @@ export async function browseBackup(
   source: BackupSource,
   manifest: Manifest,
   scratch: string,
-  { progress, signal }: Doing = {},
+  { progress, signal }: JobContext = {},
 ): Promise<Browser> {
   const { file, clear } = ownScratch(scratch)
   try {

@@ -9,7 +9,7 @@ import { holdCollector, standingHolds } from '../../storage/contents/collector-h
 import type { ChangeWatch } from '../../storage/engine/database.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
-import type { Doing } from './doing.ts'
+import type { JobContext } from './job-context.ts'
 import { draftOf } from './draft.ts'
 import type { CreateParts } from './parts.ts'
 import { note, repeat } from './repeat.ts'
@@ -38,7 +38,7 @@ async function make(
   parts: CreateParts,
   watch: ChangeWatch,
   sink: BackupSink,
-  { progress, signal }: Doing,
+  { progress, signal }: JobContext,
 ): Promise<Manifest> {
   const { database, clock } = parts
   const hold = await holdCollector(watch)
@@ -83,7 +83,7 @@ export interface Target {
 export const makeCreate = (parts: CreateParts) => {
   const { database, clock, audit } = parts
 
-  async function create({ place, encrypted, open }: Target, doing: Doing): Promise<Created> {
+  async function create({ place, encrypted, open }: Target, doing: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
@@ -107,7 +107,7 @@ export const makeCreate = (parts: CreateParts) => {
     return { manifest, ...where, took_ms, unchanged: again !== undefined }
   }
 
-  return async (target: Target, doing: Doing = {}): Promise<Created> => {
+  return async (target: Target, doing: JobContext = {}): Promise<Created> => {
     try {
       return await create(target, doing)
     } catch (error) {

@@ -1,11 +1,11 @@
 import { objectsOf } from '../../storage/backups/manifest.ts'
 import type { OwnRepository } from '../../storage/backups/repository.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
-import { judgeBackups, type Keep, type Verdict } from './retention.ts'
+import { judgeBackups, type Keep, type RetentionDecision } from './retention.ts'
 
 export interface Pruning {
   /** Every backup, newest first, with why it is kept. */
-  verdicts: Verdict[]
+  verdicts: RetentionDecision[]
   /** Objects that no kept backup has, and their bytes on the disk. */
   objects: number
   bytes: number

@@ -4,11 +4,11 @@ import { assembleDatabase } from '../../storage/backups/scratch.ts'
 import { gather } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
-import type { Doing } from './doing.ts'
+import type { JobContext } from './job-context.ts'
 import { databaseProblems } from './verify.ts'
 
 /** Where a backup is put together again: a place that nobody uses yet. */
-export interface Site {
+export interface RebuildTarget {
   /** The database file, not there yet. */
   database: string
   blobs: BlobStore
@@ -23,8 +23,8 @@ const WIDTH = 4
 export async function rebuild(
   source: BackupSource,
   manifest: Manifest,
-  site: Site,
-  { progress, signal }: Doing = {},
+  site: RebuildTarget,
+  { progress, signal }: JobContext = {},
 ): Promise<void> {
   const blobs = await source.blobs(manifest)
   progress?.total(manifest.database.size + manifest.blobs.bytes)

@@ -2,7 +2,7 @@ import { fingerprintOf, lastState, noteState } from '../../storage/backups/last-
 import type { Manifest } from '../../storage/backups/manifest.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
 import type { Database, ChangeWatch } from '../../storage/engine/database.ts'
-import type { Doing } from './doing.ts'
+import type { JobContext } from './job-context.ts'
 import { draftAgain } from './draft.ts'
 import type { CreateParts } from './parts.ts'
 
@@ -12,7 +12,11 @@ import type { CreateParts } from './parts.ts'
  * Makes a backup of a database that is as the last backup shows it: one that names the same objects. Undefined when it
  * is not, when that is not known, or when an object is gone.
  */
-export async function repeat(parts: CreateParts, sink: BackupSink, { signal }: Doing): Promise<Manifest | undefined> {
+export async function repeat(
+  parts: CreateParts,
+  sink: BackupSink,
+  { signal }: JobContext,
+): Promise<Manifest | undefined> {
   const { database, clock, identity, version } = parts
   const last = await lastState(parts.scratch)
   if (!last || last.version !== version || last.repository !== sink.repository) return undefined

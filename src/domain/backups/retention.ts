@@ -12,7 +12,7 @@ interface Dated {
   at: number
 }
 
-export interface Verdict {
+export interface RetentionDecision {
   id: string
   /** Why it is kept; empty for one that goes. */
   reasons: (keyof Keep)[]
@@ -36,9 +36,9 @@ const periods: Record<keyof Keep, (backup: Dated) => string> = {
 }
 
 /** What is kept and what goes, newest first. Days, weeks and months are those of UTC; the newest backup is always kept. */
-export function judgeBackups(backups: readonly Dated[], keep: Keep): Verdict[] {
+export function judgeBackups(backups: readonly Dated[], keep: Keep): RetentionDecision[] {
   const newestFirst = backups.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-  const verdicts = newestFirst.map(({ id }): Verdict => ({ id, reasons: [] }))
+  const verdicts = newestFirst.map(({ id }): RetentionDecision => ({ id, reasons: [] }))
   for (const rule of Object.keys(periods) as (keyof Keep)[]) {
     const seen = new Set<string>()
     for (const [index, backup] of newestFirst.entries()) {

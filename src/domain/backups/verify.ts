@@ -3,7 +3,7 @@ import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../stora
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { migrationNames, openCopy } from '../../storage/engine/sqlite-copy.ts'
-import type { Doing } from './doing.ts'
+import type { JobContext } from './job-context.ts'
 
 export interface Problem {
   /** The backups it is about. */
@@ -100,7 +100,7 @@ export async function verify(
   source: BackupSource,
   ids: readonly string[],
   scratch: string,
-  { progress, signal }: Doing = {},
+  { progress, signal }: JobContext = {},
 ): Promise<Verification> {
   const problems: Problem[] = []
   const opened: Opened[] = []

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { stampsOf } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
-import { makeNews } from '../news.ts'
+import { makeWaiters } from '../waiters.ts'
 import { makeMessageChanges } from './change-message.ts'
 import { makeMembership } from './membership.ts'
 import { makeOversight } from './oversight.ts'
@@ -10,13 +10,13 @@ import { makePoll } from './poll.ts'
 import { makePresence } from './presence.ts'
 import { makeRead } from './read.ts'
 import { makeRooms } from './rooms.ts'
-import { makeSend, type Listener } from './send.ts'
-import { makeVoice } from './voice.ts'
+import { makeSend, type MessageListener } from './send.ts'
+import { makeAssistantReplies } from './assistant-replies.ts'
 
 export type { RoomOverview } from './oversight.ts'
 export type { Author } from './author.ts'
 export { inviteIn, openRoomIn } from './membership.ts'
-export { postIn, type Listener } from './send.ts'
+export { postIn, type MessageListener } from './send.ts'
 export { assertContent, readRoomName } from './text.ts'
 
 interface Parts {
@@ -24,13 +24,13 @@ interface Parts {
   clock: Clock
   audit: Audit
   /** Hears what is said. */
-  listener: Listener
+  listener: MessageListener
   lookEveryMs?: number | undefined
 }
 
 /** Rooms of people and what they say in them. */
 export function makeChat({ database, clock, audit, listener, lookEveryMs }: Parts) {
-  const news = makeNews({
+  const news = makeWaiters({
     hear: (hearer) => database.listen('room', hearer),
     heads: (rooms) => stampsOf(database.read, rooms),
     lookEveryMs,
@@ -43,7 +43,7 @@ export function makeChat({ database, clock, audit, listener, lookEveryMs }: Part
     ...makeMessageChanges({ database, clock, audit }),
     ...makePoll({ database, clock, news }),
     ...makePresence({ database, clock }),
-    voice: makeVoice({ database, clock }),
+    voice: makeAssistantReplies({ database, clock }),
     oversight: makeOversight({ database, clock, audit }),
     /** Lets waiting requests go. */
     close: news.close,

@@ -3,7 +3,7 @@ import { messagesAfter, messagesChangedAfter, messagesDeletedAfter } from '../..
 import { typistsOf, type Typist } from '../../storage/chat/presence.ts'
 import { stampOf } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import type { News } from '../news.ts'
+import type { Waiters } from '../waiters.ts'
 import { nameShown, shareAll, shownTo, type SharedMessage, type ShownMessage } from './message-view.ts'
 import { notMember } from './refusals.ts'
 import { readMoment } from './text.ts'
@@ -32,7 +32,7 @@ const PAGE = 500
 interface Parts {
   database: Database
   clock: Clock
-  news: News
+  news: Waiters
 }
 
 const quiet = (upTo: number, typists: Typist[]): Happened => ({ messages: [], changed: [], deleted: [], typists, upTo })

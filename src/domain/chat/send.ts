@@ -18,7 +18,7 @@ interface NewMessage {
 }
 
 /** Somebody who answers what is said in rooms. */
-export interface Listener {
+export interface MessageListener {
   /** Whether a message is for them. */
   isFor(content: string): Promise<boolean>
   /** Notes a message that is, one step of the transaction that posts it; false when they take no more. */
@@ -30,7 +30,7 @@ export interface Listener {
 interface Parts {
   database: Database
   clock: Clock
-  listener: Listener
+  listener: MessageListener
 }
 
 /** Posts a message, one step of a transaction; it is not new when its `client_id` was there before. */

@@ -6,7 +6,7 @@ import { fault } from '../../contract/errors.ts'
 import { currentReleases, type StoredRelease } from '../../storage/desktop/app-releases.ts'
 import { allApps, appBySlug, deleteApp, insertApp, updateApp, type StoredApp } from '../../storage/desktop/apps.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
-import type { Audit, Doer, Settings } from '../instance/instance.ts'
+import type { Audit, AuditActor, Settings } from '../instance/instance.ts'
 import { assertAppPath, assertIconUrl } from './app-addresses.ts'
 import type { AppPolicy } from './apps.ts'
 import { assertName, refuse } from './names.ts'
@@ -126,7 +126,7 @@ function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
       throw fault('conflict', { text: `Which apps are disabled is set in ${where}, and that wins: change it there.` })
   }
 
-  async function setDisabled(slug: string, disable: boolean, by: Doer | undefined): Promise<boolean> {
+  async function setDisabled(slug: string, disable: boolean, by: AuditActor | undefined): Promise<boolean> {
     await assertSwitchable()
     return settings.revise('disabled_apps', async (tx, before) => {
       const isDisabled = before.includes(slug)
@@ -140,10 +140,10 @@ function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
 
   return {
     /** Lets users have an app again; says whether anything changed. Faults: `not_found`, `conflict`. */
-    enable: (slug: string, by?: Doer): Promise<boolean> => setDisabled(slug, false, by),
+    enable: (slug: string, by?: AuditActor): Promise<boolean> => setDisabled(slug, false, by),
 
     /** Keeps an app from everybody, at once; says whether anything changed. Faults: `not_found`, `conflict`. */
-    disable: (slug: string, by?: Doer): Promise<boolean> => setDisabled(slug, true, by),
+    disable: (slug: string, by?: AuditActor): Promise<boolean> => setDisabled(slug, true, by),
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type StoredApp,
 } from '../../storage/desktop/apps.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
-import type { Audit, Place } from '../instance/instance.ts'
+import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import { assertAppPath, assertIconUrl } from './app-addresses.ts'
 import { assertName } from './names.ts'
 
@@ -77,7 +77,7 @@ export function makeApps({ database, clock, audit, policy }: Parts) {
   const assertDetails = async (app: Partial<NewCustomApp>): Promise<void> =>
     assertApp(app, app.app_path === undefined ? [] : (await policy()).allowedOrigins)
 
-  async function add(user: number, given: NewCustomApp, isSystem: boolean, from: Place): Promise<number> {
+  async function add(user: number, given: NewCustomApp, isSystem: boolean, from: RequestOrigin): Promise<number> {
     await assertDetails(given)
     const { name, slug } = given
     const app: NewRow = {
@@ -114,11 +114,12 @@ export function makeApps({ database, clock, audit, policy }: Parts) {
     },
 
     /** Registers an app for everybody, or as a custom one of this administrator. Faults: `bad_request`, `exists`, `quota_exceeded`. */
-    create: (user: number, { is_system = false, ...app }: NewApp, from: Place): Promise<number> =>
+    create: (user: number, { is_system = false, ...app }: NewApp, from: RequestOrigin): Promise<number> =>
       add(user, app, is_system, from),
 
     /** Registers an app for this user alone. Faults: `bad_request`, `exists`, `quota_exceeded`. */
-    createCustom: (user: number, app: NewCustomApp, from: Place): Promise<number> => add(user, app, false, from),
+    createCustom: (user: number, app: NewCustomApp, from: RequestOrigin): Promise<number> =>
+      add(user, app, false, from),
 
     /** Changes what is given of an own custom app. Faults: `bad_request`, `forbidden`, `not_found`. */
     async update(user: number, { id, supports_context, ...changes }: AppUpdate): Promise<void> {

@@ -13,7 +13,7 @@ export { examinePackage, packageLimits, type AppPackage, type Examined } from '.
 export type { RegisteredApp } from './app-registry.ts'
 export type { Release } from './app-releases.ts'
 export { addVersion, readComponent, type Author, type NewComponent } from './components.ts'
-export { isComponentChange, notedComponents, type ComponentChange } from './noted-components.ts'
+export { isComponentChange, undoableComponents, type ComponentChange } from './undoable-components.ts'
 export { assertApp } from './apps.ts'
 export { isSystemSlug, seedSystemApps } from './system-apps.ts'
 

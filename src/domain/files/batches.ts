@@ -7,7 +7,7 @@ import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Change } from './change.ts'
 import type { History } from './history.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import type { Reach } from './reach.ts'
+import type { PathResolver } from './path-resolver.ts'
 import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import { assertClaim, type Write } from './write.ts'
 
@@ -65,7 +65,7 @@ const HASH = /^[0-9a-f]{64}$/
 
 interface Parts {
   database: Database
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   write: Write
   change: Change
@@ -106,7 +106,7 @@ async function stepFor(
   if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('if_sha256', 'must be a SHA-256 in hex')
   const given = (name: string, text: string | undefined) => {
     if (text === undefined) throw badRequest(name, 'is missing')
-    return reach.address(text)
+    return reach.parse(text)
   }
   if (op === 'delete') {
     const address = given('path', path)
@@ -181,7 +181,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
   /** Receives an entry's content, and says what is to be done with it. */
   async function prepare(user: number, entry: FileEntry, quota: number): Promise<Prepared> {
     const { path, kind, mtime, sha256, ifSha256, body } = entry
-    const address = reach.address(path)
+    const address = reach.parse(path)
     if (kind === 'directory') return { path, step: (tx) => change.makeFolderIn(tx, user, address) }
     if (kind === 'other') throw fault('bad_request', { text: 'Only files and folders can be uploaded.' })
     if (mtime > LATEST_MTIME) throw badRequest('mtime', 'lies too far in the future')

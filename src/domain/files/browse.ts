@@ -9,10 +9,10 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { entriesAfter, mtimeOf, type Entry } from '../../storage/files/nodes.ts'
 import { folderAt } from './folder-at.ts'
-import { factsOf, type FileFacts } from './look.ts'
+import { factsOf, type FileFacts } from './queries.ts'
 import { mimeOf } from './mime.ts'
 import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
-import type { Reach } from './reach.ts'
+import type { PathResolver } from './path-resolver.ts'
 import { foldersFor } from './rooms.ts'
 import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
@@ -37,7 +37,7 @@ interface Parts {
   database: Database
   contents: Contents
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
 }
 
@@ -124,8 +124,8 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     const depth = isReserved(segments[0]) ? 3 : 1
     // The folders of rooms and all above them are no files, whoever asks.
     if (segments.length < depth) throw fault('not_found')
-    const address = reach.address(path, 'thing')
-    return seen(segments, async (on) => factsOf(await tree.find(on, await reach.spot(on, user, address))))
+    const address = reach.parse(path, 'thing')
+    return seen(segments, async (on) => factsOf(await tree.find(on, await reach.resolve(on, user, address))))
   }
 
   /**

@@ -8,15 +8,15 @@ import { beginEntry, extentBelow, isFilling, isInFilling, setState } from '../..
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, type Segments } from './paths.ts'
 import { expect } from './preconditions.ts'
-import { assertOneKind, assertOneTree, type Address, type Reach } from './reach.ts'
-import { filling, insertFolder, recordNodes, type Spot, type Tree } from './tree.ts'
+import { assertOneKind, assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { filling, insertFolder, recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 
 interface Parts {
   database: Database
   clock: Clock
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   bounds: Bounds
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
@@ -57,7 +57,7 @@ async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalT
  * Takes a node with everything below it out of its tree, into the trash; returns the entry there. Of a large tree only the
  * top is marked, which hides all of it; the rest is left to `TreeJobs`. Fault `busy` while it or a tree around it is being filled.
  */
-async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, now: number): Promise<number> {
+async function discard(tx: Writer, { user, room, segments }: ResolvedPath, node: Node, now: number): Promise<number> {
   if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
   if (node.type === 'directory' && (await isLarger(tx, node.id, AT_ONCE)))
     return beginEntry(tx, node.id, { user, path: pathOf(segments), state: 'marking' }, now)
@@ -72,8 +72,8 @@ async function discard(tx: Writer, { user, room, segments }: Spot, node: Node, n
 /** Changes of trees as steps of a transaction. */
 const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
   /** The entry of the trash; undefined when there was nothing. */
-  async discardIn(tx: Writer, user: number, address: Address, when: RemovalTerms = {}): Promise<number | undefined> {
-    const spot = await reach.spot(tx, user, address)
+  async discardIn(tx: Writer, user: number, address: ParsedPath, when: RemovalTerms = {}): Promise<number | undefined> {
+    const spot = await reach.resolve(tx, user, address)
     const node = await tree.find(tx, spot)
     if (!node) return undefined
     await assertTerms(tx, node, when)
@@ -81,10 +81,10 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     return discard(tx, spot, node, clock.now())
   },
 
-  async makeFolderIn(tx: Writer, user: number, address: Address): Promise<boolean> {
-    const spot = await reach.spot(tx, user, address)
+  async makeFolderIn(tx: Writer, user: number, address: ParsedPath): Promise<boolean> {
+    const spot = await reach.resolve(tx, user, address)
     const now = clock.now()
-    const { parent, name, node, made } = await tree.makePlace(tx, spot, now)
+    const { parent, name, node, made } = await tree.ensureParents(tx, spot, now)
     if (node?.type === 'file') throw fault('exists', { text: 'There is a file with that name.' })
     if (node) return false
     await bounds.claim(tx, user, 1)
@@ -94,8 +94,8 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
   },
 
   /** Measures a folder that is to be moved, while others have their turn: in the transaction that would take too long. */
-  async measure(user: number, from: Address): Promise<Measured | undefined> {
-    const node = await tree.find(database.read, await reach.spot(database.read, user, from))
+  async measure(user: number, from: ParsedPath): Promise<Measured | undefined> {
+    const node = await tree.find(database.read, await reach.resolve(database.read, user, from))
     if (node?.type !== 'directory') return undefined
     return { node: node.id, extent: await extentBelow(database.read, node.id) }
   },
@@ -103,12 +103,12 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
   async moveIn(
     tx: Writer,
     user: number,
-    from: Address,
-    to: Address,
+    from: ParsedPath,
+    to: ParsedPath,
     { measured, ...when }: { sha256?: string | undefined; measured?: Measured | undefined },
   ) {
-    const source = await reach.spot(tx, user, from)
-    const target = await reach.spot(tx, user, to)
+    const source = await reach.resolve(tx, user, from)
+    const target = await reach.resolve(tx, user, to)
     assertOneTree(source, target)
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
@@ -122,7 +122,7 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
       assertReach(target.segments, measured?.node === node.id ? measured.extent : await extentOf(tx, node.id))
     }
     const now = clock.now()
-    const place = await tree.makePlace(tx, target, now)
+    const place = await tree.ensureParents(tx, target, now)
     // The same node is no obstacle: two spellings of one name differ in their Unicode form only.
     if (place.node && (place.node.id !== node.id || place.name === node.name)) throw fault('exists')
     await moveNode(tx, node.id, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
@@ -136,7 +136,7 @@ export const makeChange = (parts: Parts) => {
   const steps = makeSteps(parts)
   const changes = {
     ...steps,
-    removeIn: async (tx: Writer, user: number, address: Address, when: RemovalTerms): Promise<boolean> =>
+    removeIn: async (tx: Writer, user: number, address: ParsedPath, when: RemovalTerms): Promise<boolean> =>
       (await steps.discardIn(tx, user, address, when)) !== undefined,
   }
   return {
@@ -147,7 +147,7 @@ export const makeChange = (parts: Parts) => {
      * `bad_path`, `precondition_failed`, `not_empty` with `ifEmpty`.
      */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
-      const address = reach.address(path, 'thing')
+      const address = reach.parse(path, 'thing')
       const removed = await database.write((tx) => changes.removeIn(tx, user, address, when))
       await jobs.settle(user)
       return removed
@@ -158,9 +158,9 @@ export const makeChange = (parts: Parts) => {
      * it, stays there. False when there was nothing. Faults: `bad_path`, `forbidden`.
      */
     async erase(user: number, path: string): Promise<boolean> {
-      const address = reach.address(path, 'thing')
+      const address = reach.parse(path, 'thing')
       const erased = await database.write(async (tx) => {
-        const spot = await reach.spot(tx, user, address)
+        const spot = await reach.resolve(tx, user, address)
         const node = await tree.find(tx, spot)
         if (!node) return false
         const now = clock.now()
@@ -174,7 +174,7 @@ export const makeChange = (parts: Parts) => {
 
     /** Creates a folder and its missing parents; false when it was there. Faults: `bad_path`, `exists` for a file. */
     async makeFolder(user: number, path: string): Promise<boolean> {
-      const address = reach.address(path)
+      const address = reach.parse(path)
       return database.write((tx) => changes.makeFolderIn(tx, user, address))
     },
 
@@ -193,8 +193,8 @@ export const makeChange = (parts: Parts) => {
 export type Change = ReturnType<typeof makeChange>
 
 /** The addresses of a move or a copy. Faults: those of both paths, and `cross_domain` for an own one and a room's. */
-export function addressesOf(reach: Reach, from: string, to: string): [source: Address, target: Address] {
-  const addresses: [Address, Address] = [reach.address(from, 'thing'), reach.address(to, 'thing')]
+export function addressesOf(reach: PathResolver, from: string, to: string): [source: ParsedPath, target: ParsedPath] {
+  const addresses: [ParsedPath, ParsedPath] = [reach.parse(from, 'thing'), reach.parse(to, 'thing')]
   assertOneKind(...addresses)
   return addresses
 }

@@ -15,17 +15,17 @@ import type { Heavy } from '../heavy.ts'
 import type { Bounds } from './bounds.ts'
 import { addressesOf, isWithin } from './change.ts'
 import { assertReach, nameKey } from './paths.ts'
-import { assertOneTree, type Address, type Reach } from './reach.ts'
+import { assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { placeEntry } from './trash.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import { recordNodes, type Place, type Spot, type Tree } from './tree.ts'
+import { recordNodes, type EntryLocation, type ResolvedPath, type Tree } from './tree.ts'
 import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
 
 interface Parts {
   database: Database
   clock: Clock
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   bounds: Bounds
   heavy: Heavy
@@ -43,14 +43,26 @@ interface CopyOf {
 }
 
 /** Inserts a copy of one node for the account that copies. */
-function insertCopy(tx: Writer, node: Node, { user, room }: Spot, { parent, name, entry }: CopyOf, now: number) {
+function insertCopy(
+  tx: Writer,
+  node: Node,
+  { user, room }: ResolvedPath,
+  { parent, name, entry }: CopyOf,
+  now: number,
+) {
   const { type, sha256, size, mtime } = node
   const place = { parent_id: parent, name, name_key: nameKey(name), trash_id: entry }
   return insertNode(tx, { user_id: user, room_id: room, ...place, type, sha256, size, mtime }, now)
 }
 
 /** Inserts the nodes of a tree once more below another place; returns the id of the copy's top. */
-async function insertCopies(tx: Writer, nodes: Node[], target: Spot, { parent, name }: Place, now: number) {
+async function insertCopies(
+  tx: Writer,
+  nodes: Node[],
+  target: ResolvedPath,
+  { parent, name }: EntryLocation,
+  now: number,
+) {
   const copies = new Map<number, number>()
   for (const [index, node] of nodes.entries()) {
     const copy = index === 0 ? { parent, name } : { parent: copies.get(node.parent_id!)!, name: node.name }
@@ -70,7 +82,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
     })
 
   /** Puts a copy together out of sight, slice by slice; returns the trash entry that hides it, and its bytes. */
-  async function stage(user: number, top: Node, target: Spot) {
+  async function stage(user: number, top: Node, target: ResolvedPath) {
     const nodes = await listing(top.id)
     const copies = new Map<number, number>()
     let bytes = 0
@@ -118,9 +130,9 @@ export const makeCopy = (parts: Parts) => {
   const { stage, giveUp } = makeStaging(parts)
 
   /** Both spots of a copy, and what is to be copied. */
-  async function lookUp(tx: Writer | Database['read'], user: number, from: Address, to: Address) {
-    const source = await reach.spot(tx, user, from)
-    const target = await reach.spot(tx, user, to)
+  async function lookUp(tx: Writer | Database['read'], user: number, from: ParsedPath, to: ParsedPath) {
+    const source = await reach.resolve(tx, user, from)
+    const target = await reach.resolve(tx, user, to)
     assertOneTree(source, target)
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
@@ -129,7 +141,7 @@ export const makeCopy = (parts: Parts) => {
   }
 
   /** A copy in one transaction. Fault `too_many_operations` for a large one. */
-  async function copyIn(tx: Writer, user: number, from: Address, to: Address, quota: number): Promise<void> {
+  async function copyIn(tx: Writer, user: number, from: ParsedPath, to: ParsedPath, quota: number): Promise<void> {
     const { target, node } = await lookUp(tx, user, from, to)
     if (await isLarger(tx, node.id, AT_ONCE)) {
       const text = `A copy together with other changes may have at most ${AT_ONCE} files and folders.`
@@ -138,7 +150,7 @@ export const makeCopy = (parts: Parts) => {
     assertReach(target.segments, await extentOf(tx, node.id))
     const now = clock.now()
     const nodes = await subtreeOf(tx, node.id, AT_ONCE)
-    const place = await tree.makePlace(tx, target, now)
+    const place = await tree.ensureParents(tx, target, now)
     if (place.node) throw fault('exists')
     const bytes = nodes.reduce((sum, { size }) => sum + size, 0)
     const made = await recordNodes(tx, target, place.made, bytes, now)
@@ -152,14 +164,14 @@ export const makeCopy = (parts: Parts) => {
   }
 
   /** A large copy: put together out of sight, shown by one transaction, and filled in slices. */
-  async function copyLarge(user: number, from: Address, to: Address, quota: number): Promise<void> {
+  async function copyLarge(user: number, from: ParsedPath, to: ParsedPath, quota: number): Promise<void> {
     const { target, node } = await lookUp(database.read, user, from, to)
     assertReach(target.segments, await extentBelow(database.read, node.id))
     if (await tree.find(database.read, target)) throw fault('exists')
     const { entry, bytes, copy } = await stage(user, node, target)
     try {
       await database.write(async (tx) => {
-        const spot = await reach.spot(tx, user, to)
+        const spot = await reach.resolve(tx, user, to)
         assertOneTree(spot, target)
         if (!(await setState(tx, entry, 'staging', 'reviving', clock.now()))) throw fault('conflict')
         await placeEntry({ tree, clock }, tx, spot, { node_id: copy })

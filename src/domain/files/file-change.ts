@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { subtreeOf, type Node } from '../../storage/files/nodes.ts'
-import type { Reach } from './reach.ts'
-import type { Spot, Tree } from './tree.ts'
+import type { PathResolver } from './path-resolver.ts'
+import type { ResolvedPath, Tree } from './tree.ts'
 
 export interface StoredContent {
   sha256: string
@@ -51,10 +51,10 @@ const hashOf = (lines: string[]): string => createHash('sha256').update(lines.so
 export const EMPTY = hashOf([])
 
 /** Looking at single places of all trees, inside a transaction. */
-export function makeSight({ tree, reach }: { tree: Tree; reach: Reach }) {
+export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolver }) {
   /** The spot of a path, and what is there. */
-  async function look(tx: Writer, user: number, path: string): Promise<{ spot: Spot; node: Node | undefined }> {
-    const spot = await reach.spot(tx, user, reach.address(path, 'thing'))
+  async function look(tx: Writer, user: number, path: string): Promise<{ spot: ResolvedPath; node: Node | undefined }> {
+    const spot = await reach.resolve(tx, user, reach.parse(path, 'thing'))
     return { spot, node: await tree.find(tx, spot) }
   }
 
@@ -66,4 +66,4 @@ export function makeSight({ tree, reach }: { tree: Tree; reach: Reach }) {
   return { look, made }
 }
 
-export type Sight = ReturnType<typeof makeSight>
+export type PathLookup = ReturnType<typeof makePathLookup>

@@ -8,28 +8,28 @@ import { makeBrowse } from './browse.ts'
 import { makeChange } from './change.ts'
 import { makeCopy } from './copy.ts'
 import { makeHistory } from './history.ts'
-import { makeLook } from './look.ts'
-import { makeNoted } from './noted.ts'
+import { makeQueries } from './queries.ts'
+import { makeUndoableChanges } from './undoable-changes.ts'
 import { makePack } from './pack.ts'
-import { ownReach, wholeReach } from './reach.ts'
+import { ownPathResolver, pathResolver } from './path-resolver.ts'
 import { makeTrash } from './trash.ts'
 import { makeTreeJobs } from './tree-jobs.ts'
 import { makeTree } from './tree.ts'
 import { makeVersions } from './versions.ts'
-import { makeFlights } from './flights.ts'
+import { makeUploadAccounting } from './upload-accounting.ts'
 import type { Allowance } from './allowance.ts'
 import { makeWrite } from './write.ts'
 
 export type { FileEntry } from './batches.ts'
 export { beginHandOver, handOverExtent, handOverFolder, type Handover } from './hand-over.ts'
 export type { History } from './history.ts'
-export type { FileFacts } from './look.ts'
+export type { FileFacts } from './queries.ts'
 export { mimeOf } from './mime.ts'
 export { isFileChange, type FileChange } from './file-change.ts'
 export { isOfRooms, nameKey, ownSegments, segmentsOf } from './paths.ts'
 
 export { segmentOf } from './rooms.ts'
-export { walkOwnTree, walkRoom, type Walked } from './walk.ts'
+export { walkOwnTree, walkRoom, type TreeEntry } from './walk-tree.ts'
 
 interface Parts {
   database: Database
@@ -59,9 +59,9 @@ export function makeFiles(parts: Parts) {
       await history.trim(user)
     },
   }
-  const shared = { ...parts, tree, bounds, heavy, jobs, history, flights: makeFlights() }
-  const own = { ...shared, reach: ownReach(tree) }
-  const whole = { ...shared, reach: wholeReach(tree) }
+  const shared = { ...parts, tree, bounds, heavy, jobs, history, flights: makeUploadAccounting() }
+  const own = { ...shared, reach: ownPathResolver(tree) }
+  const whole = { ...shared, reach: pathResolver(tree) }
   const write = makeWrite(own)
   const change = makeChange(own)
   const desktop = {
@@ -73,13 +73,13 @@ export function makeFiles(parts: Parts) {
   }
   const trash = makeTrash(whole)
   return {
-    ...makeLook(own),
+    ...makeQueries(own),
     ...write,
     ...change,
     ...makeBatches({ ...own, write, change }),
     desktop,
     trash,
-    noted: makeNoted({ ...whole, desktop, trash }),
+    noted: makeUndoableChanges({ ...whole, desktop, trash }),
     versions: makeVersions(whole),
     history,
     /** For work beside that on trees: their slices are done one after the other, whoever they belong to. */

@@ -2,7 +2,7 @@ import { fault } from '../../contract/errors.ts'
 import type { Reader } from '../../storage/engine/database.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, pathOf, type Segments } from './paths.ts'
-import type { Reach } from './reach.ts'
+import type { PathResolver } from './path-resolver.ts'
 import { roomBehind } from './rooms.ts'
 import type { Tree } from './tree.ts'
 
@@ -11,7 +11,7 @@ import type { Tree } from './tree.ts'
  * nothing was stored yet. Faults: `bad_path`, `not_found`, also for files; `forbidden` for `/Teamchat`, which has none.
  */
 export async function folderAt(
-  { tree, reach }: { tree: Tree; reach: Reach },
+  { tree, reach }: { tree: Tree; reach: PathResolver },
   on: Reader,
   user: number,
   segments: Segments,
@@ -20,7 +20,7 @@ export async function folderAt(
   const [first, room] = segments
   if (isReserved(first) && room !== undefined && segments.length === 2)
     return roomRootOf(on, (await roomBehind(on, user, room)).id)
-  const node = await tree.find(on, await reach.spot(on, user, reach.address(pathOf(segments), 'thing')))
+  const node = await tree.find(on, await reach.resolve(on, user, reach.parse(pathOf(segments), 'thing')))
   if (node?.type !== 'directory') throw fault('not_found')
   return node.id
 }

@@ -7,7 +7,7 @@ import type { Heavy } from '../heavy.ts'
 import { turn } from '../turn.ts'
 import { folderAt } from './folder-at.ts'
 import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
-import type { Reach } from './reach.ts'
+import type { PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './rooms.ts'
 import type { Tree } from './tree.ts'
 
@@ -45,7 +45,7 @@ interface Item {
 interface Parts {
   database: Database
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   heavy: Heavy
 }
 

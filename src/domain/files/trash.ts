@@ -17,17 +17,17 @@ import {
 import { extentBelow, setState } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, segmentsOf, TEAMCHAT } from './paths.ts'
-import { assertOneTree, type Address, type Reach } from './reach.ts'
+import { assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './rooms.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import { recordNodes, type Spot, type Tree } from './tree.ts'
+import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
 
 interface Parts {
   database: Database
   clock: Clock
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   bounds: Bounds
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
@@ -49,11 +49,11 @@ export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room
 export async function placeEntry(
   { tree, clock }: Pick<Parts, 'tree' | 'clock'>,
   tx: Writer,
-  spot: Spot,
+  spot: ResolvedPath,
   { node_id: node }: Pick<Entry, 'node_id'>,
 ): Promise<void> {
   const now = clock.now()
-  const place = await tree.makePlace(tx, spot, now)
+  const place = await tree.ensureParents(tx, spot, now)
   if (place.node) throw fault('exists')
   await moveNode(tx, node, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
   await unmarkTop(tx, node)
@@ -69,12 +69,12 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
   }
 
   /** Where an entry goes: the wanted place, or the one it had. */
-  async function spotFor(tx: Writer, user: number, entry: Entry, to: Address | undefined): Promise<Spot> {
+  async function spotFor(tx: Writer, user: number, entry: Entry, to: ParsedPath | undefined): Promise<ResolvedPath> {
     const { room_id: room } = entry
     const root = room === null ? await tree.root(tx, user) : await roomRootOf(tx, room)
     const former = { user, room, root, segments: segmentsOf(entry.path) }
     if (!to) return former
-    const wanted = await reach.spot(tx, user, to)
+    const wanted = await reach.resolve(tx, user, to)
     assertOneTree(former, wanted)
     return wanted
   }
@@ -95,7 +95,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
     }
   }
 
-  async function restoreIn(tx: Writer, user: number, id: number, to: Address | undefined, measured?: Extent) {
+  async function restoreIn(tx: Writer, user: number, id: number, to: ParsedPath | undefined, measured?: Extent) {
     const entry = await present(tx, user, id)
     if (entry.state !== 'kept') throw fault('busy', { text: 'It is still being deleted.', retryAfter: 5 })
     const spot = await spotFor(tx, user, entry, to)
@@ -111,7 +111,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
       jobs.soon(user)
       return { room_id: entry.room_id, path: pathOf(spot.segments) }
     }
-    const place = await tree.makePlace(tx, spot, now)
+    const place = await tree.ensureParents(tx, spot, now)
     if (place.node) throw fault('exists')
     const target = { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }
     const { nodes, bytes } = await reviveEntry(tx, entry, target, now)
@@ -157,7 +157,7 @@ export const makeTrash = (parts: Parts) => {
      * path. Faults: `not_found`, `exists` when the place is taken, `bad_path`, `quota_exceeded`, `cross_domain`.
      */
     async restore(user: number, id: number, to: string | undefined): Promise<string> {
-      const address = to === undefined ? undefined : reach.address(to)
+      const address = to === undefined ? undefined : reach.parse(to)
       await jobs.settle(user)
       const entry = await present(database.read, user, id)
       const measured = await extentBelow(database.read, entry.node_id, entry.id)

@@ -10,7 +10,7 @@ import { nameKey, type Segments } from './paths.ts'
 export const FILES_TABLE = 'svc_files'
 
 /** A tree, and who acts in it: an account's own, or a room's, where files count for whoever stores them. */
-export interface Ground {
+export interface TreeAccess {
   user: number
   room: number | null
   /** Undefined for a room in which nothing was stored yet. */
@@ -18,12 +18,12 @@ export interface Ground {
 }
 
 /** A place in a tree, whatever is there; no segments for its root. */
-export interface Spot extends Ground {
+export interface ResolvedPath extends TreeAccess {
   segments: Segments
 }
 
 /** Where the last segment of a path would be: its folder, its name, and what is there. */
-export interface Place {
+export interface EntryLocation {
   parent: number
   name: string
   node: Node | undefined
@@ -37,7 +37,7 @@ const roots = new WeakMap<object, Map<number, number>>()
 export const filling = () => fault('busy', { text: 'The folder is still being restored or copied.', retryAfter: 5 })
 
 /** What has a name in a folder. Fault `busy` when a name is free only until its node comes back. */
-async function atPlace(tx: Writer, parent: number, key: string): Promise<Node | undefined> {
+async function liveChildOf(tx: Writer, parent: number, key: string): Promise<Node | undefined> {
   const node = await childOf(tx, parent, key)
   if (!node && (await isAwaited(tx, parent, key))) throw filling()
   return node
@@ -58,7 +58,7 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
     },
 
     /** The node at a spot other than the root, or undefined. */
-    async find(on: Reader, { root, segments }: Spot): Promise<Node | undefined> {
+    async find(on: Reader, { root, segments }: ResolvedPath): Promise<Node | undefined> {
       let parent = root
       for (const name of segments.slice(0, -1)) {
         if (parent === undefined) return undefined
@@ -72,11 +72,11 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
      * The place of a spot, creating missing folders on the way. Faults: `exists` when a file stands in the way, `busy` when
      * one comes back there, `too_many_files`.
      */
-    async makePlace(tx: Writer, ground: Spot, now: number): Promise<Place> {
+    async ensureParents(tx: Writer, ground: ResolvedPath, now: number): Promise<EntryLocation> {
       const made: number[] = []
       let parent = ground.root ?? (await insertFolder(tx, ground, null, '', now))
       for (const name of ground.segments.slice(0, -1)) {
-        const node = made.length > 0 ? undefined : await atPlace(tx, parent, nameKey(name))
+        const node = made.length > 0 ? undefined : await liveChildOf(tx, parent, nameKey(name))
         if (node?.type === 'file') throw fault('exists', { text: `"${name}" in the path is a file.` })
         if (node) parent = node.id
         else {
@@ -85,7 +85,7 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
         }
       }
       const name = ground.segments.at(-1)!
-      return { parent, name, node: made.length > 0 ? undefined : await atPlace(tx, parent, nameKey(name)), made }
+      return { parent, name, node: made.length > 0 ? undefined : await liveChildOf(tx, parent, nameKey(name)), made }
     },
   }
 }
@@ -94,7 +94,7 @@ export type Tree = ReturnType<typeof makeTree>
 
 export const insertFolder = (
   tx: Writer,
-  { user, room }: Ground,
+  { user, room }: TreeAccess,
   parent: number | null,
   name: string,
   now: number,
@@ -119,7 +119,7 @@ export const insertFolder = (
  * Writes the change of each node into the feed and moves the account's usage; returns the new head. Files of rooms stand
  * in no feed, only their bytes count.
  */
-export async function recordNodes(tx: Writer, { user, room }: Ground, nodes: number[], bytes: number, now: number) {
+export async function recordNodes(tx: Writer, { user, room }: TreeAccess, nodes: number[], bytes: number, now: number) {
   const recorded = room === null ? nodes : []
   const head = await advance(tx, user, recorded.length, bytes)
   const changes = recorded.map((row) => ({ table: FILES_TABLE, row, deleted: false }))

@@ -2,9 +2,9 @@ import { iso, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { versionOf, versionsOf } from '../../storage/files/versions.ts'
-import type { FileFacts } from './look.ts'
+import type { FileFacts } from './queries.ts'
 import type { Expectation } from './preconditions.ts'
-import type { Address, Reach } from './reach.ts'
+import type { ParsedPath, PathResolver } from './path-resolver.ts'
 import type { Tree } from './tree.ts'
 import type { Bounds } from './bounds.ts'
 import type { History } from './history.ts'
@@ -15,7 +15,7 @@ interface Parts {
   database: Database
   clock: Clock
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   bounds: Bounds
   history: Pick<History, 'trim'>
@@ -26,14 +26,14 @@ export const makeVersions = (parts: Parts) => {
   const { database, tree, reach, allowance, history } = parts
   const store = makeStore(parts)
 
-  async function fileAt(on: Reader, user: number, address: Address) {
-    const spot = await reach.spot(on, user, address)
+  async function fileAt(on: Reader, user: number, address: ParsedPath) {
+    const spot = await reach.resolve(on, user, address)
     const node = await tree.find(on, spot)
     if (node?.type !== 'file') throw fault('not_found')
     return { spot, node }
   }
 
-  async function version(on: Reader, user: number, address: Address, id: number) {
+  async function version(on: Reader, user: number, address: ParsedPath, id: number) {
     const { spot, node } = await fileAt(on, user, address)
     const found = await versionOf(on, node.id, id)
     if (!found) throw fault('not_found')
@@ -43,7 +43,7 @@ export const makeVersions = (parts: Parts) => {
   return {
     /** The present content as version 0, then the earlier ones, newest first. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string) {
-      const address = reach.address(path, 'thing')
+      const address = reach.parse(path, 'thing')
       return database.snapshot(async (at) => {
         const { node } = await fileAt(at, user, address)
         const present = {
@@ -66,7 +66,7 @@ export const makeVersions = (parts: Parts) => {
 
     /** Size, hash and time of an earlier content. Faults: `bad_path`, `not_found`. */
     async facts(user: number, path: string, id: number): Promise<FileFacts> {
-      const address = reach.address(path, 'thing')
+      const address = reach.parse(path, 'thing')
       const found = await database.snapshot((at) => version(at, user, address, id))
       const { sha256, size, mtime } = found.version
       return { sha256, size, mtime }
@@ -77,7 +77,7 @@ export const makeVersions = (parts: Parts) => {
      * Faults: `bad_path`, `not_found`, `quota_exceeded`, and `precondition_failed` when the file is not the expected one.
      */
     async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
-      const address = reach.address(path, 'thing')
+      const address = reach.parse(path, 'thing')
       const quota = await quotaOf(database.read, user, allowance)
       const restored = await database.write(async (tx) => {
         const { spot, version: content } = await version(tx, user, address, id)

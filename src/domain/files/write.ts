@@ -9,12 +9,12 @@ import { TooLarge } from '../../storage/contents/blobs/blobs.ts'
 import { assertWithin, quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import type { Bounds } from './bounds.ts'
 import type { History } from './history.ts'
-import type { Flight, Flights } from './flights.ts'
-import { makeLandings } from './landings.ts'
+import type { AdmittedUpload, UploadAccounting } from './upload-accounting.ts'
+import { makeReceivedContents } from './received-contents.ts'
 import { nameKey } from './paths.ts'
 import { expect, type Expectation } from './preconditions.ts'
-import type { Address, Reach } from './reach.ts'
-import { recordNodes, type Spot, type Tree } from './tree.ts'
+import type { ParsedPath, PathResolver } from './path-resolver.ts'
+import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 
 export interface Written {
   path: string
@@ -53,11 +53,11 @@ interface Parts {
   contents: Contents
   clock: Clock
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   bounds: Bounds
   history: Pick<History, 'trim'>
-  flights: Flights
+  flights: UploadAccounting
 }
 
 /** Refuses a content that is not what its sender said it is: fault `checksum_mismatch`. */
@@ -84,7 +84,7 @@ async function growthOf(tx: Writer, user: number, node: Node | undefined, size: 
 export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' | 'bounds'>) {
   return async function store(
     tx: Writer,
-    spot: Spot,
+    spot: ResolvedPath,
     content: Content,
     {
       expectation = {},
@@ -93,7 +93,7 @@ export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' 
     }: { expectation?: Expectation; quota: number; claim?: (now: number) => Promise<void> },
   ): Promise<Omit<Written, 'path'>> {
     const now = clock.now()
-    const { parent, name, node, made } = await tree.makePlace(tx, spot, now)
+    const { parent, name, node, made } = await tree.ensureParents(tx, spot, now)
     if (node?.type === 'directory') throw fault('exists', { text: 'There is a folder with that name.' })
     expect(node, expectation)
     const { sha256, size, mtime = Math.floor(now / 1_000) } = content
@@ -121,7 +121,7 @@ export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' 
 export const makeWrite = (parts: Parts) => {
   const { database, contents, tree, reach, allowance, history, flights } = parts
   const store = makeStore(parts)
-  const { begin, keep, settle } = makeLandings(parts)
+  const { begin, keep, settle } = makeReceivedContents(parts)
 
   /**
    * Makes a received content durable when `storing` would not be refused. It is tried in a transaction that is undone, so
@@ -141,9 +141,9 @@ export const makeWrite = (parts: Parts) => {
   }
 
   /** What is written by one unit, given the account's quota. */
-  async function writeIn(tx: Writer, user: number, address: Address, received: Received, quota: number) {
+  async function writeIn(tx: Writer, user: number, address: ParsedPath, received: Received, quota: number) {
     const { staged, mtime, expectation = {} } = received
-    const spot = await reach.spot(tx, user, address)
+    const spot = await reach.resolve(tx, user, address)
     const content = { sha256: staged.sha256, size: staged.size, mtime }
     return store(tx, spot, content, { expectation, quota, claim: (now) => contents.claim(tx, staged, now) })
   }
@@ -163,11 +163,11 @@ export const makeWrite = (parts: Parts) => {
      * Refuses an upload before its body is read, when its length says it cannot be stored: faults `bad_path`,
      * `too_large`, `quota_exceeded`, and those of the path. Checked again when it is stored. Returns what may be received.
      */
-    async admit(user: number, path: string, length: number): Promise<Flight> {
-      const address = reach.address(path)
+    async admit(user: number, path: string, length: number): Promise<AdmittedUpload> {
+      const address = reach.parse(path)
       const { maxFileSize: max } = await allowance()
       if (max >= 0 && length > max) throw tooLarge(max)
-      const spot = await reach.spot(database.read, user, address)
+      const spot = await reach.resolve(database.read, user, address)
       const quota = await quotaOf(database.read, user, allowance)
       const refusal = () => quotaExceeded(quota)
       if (quota < 0) return { user, most: Infinity, quota, refusal }
@@ -182,7 +182,7 @@ export const makeWrite = (parts: Parts) => {
      * Receives a content, of an upload where one was admitted; `write`, or `settle` in any case, is to follow. Faults: `too_large`,
      * `quota_exceeded` as soon as more came than there is room for.
      */
-    async receive(source: AsyncIterable<Uint8Array>, flight?: Flight): Promise<Staged> {
+    async receive(source: AsyncIterable<Uint8Array>, flight?: AdmittedUpload): Promise<Staged> {
       const { maxFileSize: max } = await allowance()
       const { body, done } = flights.take(flight, source)
       try {
@@ -201,7 +201,7 @@ export const makeWrite = (parts: Parts) => {
      */
     async write(user: number, path: string, received: Received): Promise<Written> {
       try {
-        const address = reach.address(path)
+        const address = reach.parse(path)
         assertClaim(received)
         const quota = await quotaOf(database.read, user, allowance)
         const storing: Storing<Omit<Written, 'path'>> = (tx, staged) =>

@@ -12,30 +12,30 @@ import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { AuditKind } from './audit-kinds.ts'
 
 /** Where somebody acts. */
-export interface Place {
+export interface RequestOrigin {
   ip: string
   userAgent: string
 }
 
 /** Something that happened. Never holds a secret, nor what somebody typed where a secret might be. */
-export interface Happening {
+export interface AuditEvent {
   kind: AuditKind
   /** Id of the user who did it; without one, somebody unknown when `from` is given, else whoever runs this process. */
   by?: number | undefined
-  from?: Place | undefined
+  from?: RequestOrigin | undefined
   /** Id of the account it happened to. */
   about?: number | undefined
   detail?: Record<string, unknown>
 }
 
 /** Who does something and from where, as a happening says it; nothing for whoever runs this process. */
-export type Doer = Pick<Happening, 'by' | 'from'>
+export type AuditActor = Pick<AuditEvent, 'by' | 'from'>
 
 export type StoredEntry = StoredAuditEntry
 
 export interface Audit {
   /** Writes an entry in the transaction of the change it tells of, so that neither is there without the other. */
-  record(tx: Writer, happening: Happening): Promise<void>
+  record(tx: Writer, happening: AuditEvent): Promise<void>
   /** Entries, newest first. */
   list(filter: AuditFilter): Promise<StoredAuditEntry[]>
   /** The id of the newest entry, 0 when there is none. */

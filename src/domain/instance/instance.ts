@@ -13,10 +13,17 @@ import { makeUnnamedProxy } from './unnamed-proxy.ts'
 import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
-export { makeAudit, type Audit, type Doer, type Happening, type Place, type StoredEntry } from './audit.ts'
+export {
+  makeAudit,
+  type Audit,
+  type AuditActor,
+  type AuditEvent,
+  type RequestOrigin,
+  type StoredEntry,
+} from './audit.ts'
 export { isOption, options, variableOf, type Option, type OptionName, type Values } from './options.ts'
 export { makeSettings, type Given, type Maintenance, type Settings, type Source } from './settings.ts'
-export type { Flaw } from './flaws.ts'
+export type { IntegrityProblem } from './integrity-problems.ts'
 export type { StorageReport } from './storage-check.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
 export type { AccountUsage, UsageReport } from './usage.ts'

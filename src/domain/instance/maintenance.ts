@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { deleteAllPendingLogins } from '../../storage/accounts/pending-logins.ts'
 import { deleteAllSessions } from '../../storage/accounts/sessions.ts'
-import type { Audit, Doer } from './audit.ts'
+import type { Audit, AuditActor } from './audit.ts'
 import type { Maintenance, Settings } from './settings.ts'
 
 const MESSAGE_LENGTH = 500
@@ -17,9 +17,9 @@ export interface MaintenanceSwitch {
    * lets them in to read. Where it closes the service, every session and every waiting login ends in the same transaction.
    * Under maintenance already: changes message, end and kind. Throws `bad_request`.
    */
-  begin(maintenance: Omit<Maintenance, 'read_only'> & { read_only?: boolean }, by?: Doer): Promise<Begun>
+  begin(maintenance: Omit<Maintenance, 'read_only'> & { read_only?: boolean }, by?: AuditActor): Promise<Begun>
   /** Lets everybody in again; false, and nothing happens, when it was over already. */
-  end(by?: Doer): Promise<boolean>
+  end(by?: AuditActor): Promise<boolean>
 }
 
 interface Begun {

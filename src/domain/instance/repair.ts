@@ -13,7 +13,7 @@ import {
   type FeedEntry,
 } from '../../storage/instance/feed-check.ts'
 import type { Audit } from './audit.ts'
-import type { FlawId } from './flaws.ts'
+import type { IntegrityProblemId } from './integrity-problems.ts'
 import type { Usage } from './usage.ts'
 
 interface Parts {
@@ -33,7 +33,7 @@ const AT_ONCE = 500
 export function makeRepair({ database, clock, audit, usage }: Parts) {
   /** Looks and mends until nothing is left to do, or what is left cannot be done. */
   async function each<T>(
-    id: FlawId,
+    id: IntegrityProblemId,
     find: (on: Reader) => Promise<T[]>,
     mend: (tx: Writer, found: T[]) => Promise<number>,
   ): Promise<void> {
@@ -73,7 +73,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
     return positions.length
   }
 
-  return async function repair(present: ReadonlySet<FlawId>): Promise<void> {
+  return async function repair(present: ReadonlySet<IntegrityProblemId>): Promise<void> {
     // The head first: whatever is told anew gets a position beyond it.
     if (present.has('feed-beyond-head'))
       await each('feed-beyond-head', overrunHeads, async (tx, heads) => {

@@ -15,7 +15,7 @@ import {
   rowsMissingFromFeed,
   type FeedEntry,
 } from '../../storage/instance/feed-check.ts'
-import { flaw, flaws, type Flaw } from './flaws.ts'
+import { integrityProblem, integrityProblems, type IntegrityProblem } from './integrity-problems.ts'
 import { allDrifts } from './usage.ts'
 
 /** Most flaws of one kind that are told: whoever has more has one large problem. */
@@ -25,17 +25,17 @@ export const MOST = 1_000
 const LOOKED_AT = new Set(['nodes nodes', 'nodes contents', 'versions contents', 'app_files contents'])
 
 /** What the engine said, apart from what other checks say better. */
-export const damageFlaws = (damage: readonly Damage[]): Flaw[] =>
+export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
   damage
     .filter(({ reference }) => !reference || !LOOKED_AT.has(`${reference.from} ${reference.to}`))
     .map(({ text, reference }) =>
       reference
-        ? flaw('reference-broken', `table ${reference.from}`, text)
-        : flaw('database-damaged', 'database', text),
+        ? integrityProblem('reference-broken', `table ${reference.from}`, text)
+        : integrityProblem('database-damaged', 'database', text),
     )
 
 /** Everything that is wrong with the rows, from one consistent state. */
-export async function rowFlaws(at: Reader): Promise<Flaw[]> {
+export async function rowProblems(at: Reader): Promise<IntegrityProblem[]> {
   return [
     ...(await treeFlaws(at)),
     ...(await referenceFlaws(at)),
@@ -44,18 +44,24 @@ export async function rowFlaws(at: Reader): Promise<Flaw[]> {
   ]
 }
 
-async function treeFlaws(at: Reader): Promise<Flaw[]> {
+async function treeFlaws(at: Reader): Promise<IntegrityProblem[]> {
   const misplaced = await misplacedNodes(at, MOST)
   const rootless = await rootlessAccounts(at, MOST)
   const cycles = cyclesAmong(await unreachableFolders(at, MOST * 10))
   const trash = await strayTrash(at, MOST)
   return [
-    ...rootless.map(({ username }) => flaw('root-missing', `account ${username}`, flaws['root-missing'].meaning)),
-    ...misplaced.map(({ flaw: id, id: node, name, username }) =>
-      flaw(id, `node ${node}`, `"${name}" of ${username ?? 'nobody'}: ${flaws[id].meaning}`),
+    ...rootless.map(({ username }) =>
+      integrityProblem('root-missing', `account ${username}`, integrityProblems['root-missing'].meaning),
     ),
-    ...cycles.map((ids) => flaw('folder-cycle', `node ${ids[0]}`, `folders ${ids.join(', ')} lie in each other`)),
-    ...trash.map(({ id, path }) => flaw('trash-entry-stray', `trash entry ${id}`, `"${path}" is not in it`)),
+    ...misplaced.map(({ flaw: id, id: node, name, username }) =>
+      integrityProblem(id, `node ${node}`, `"${name}" of ${username ?? 'nobody'}: ${integrityProblems[id].meaning}`),
+    ),
+    ...cycles.map((ids) =>
+      integrityProblem('folder-cycle', `node ${ids[0]}`, `folders ${ids.join(', ')} lie in each other`),
+    ),
+    ...trash.map(({ id, path }) =>
+      integrityProblem('trash-entry-stray', `trash entry ${id}`, `"${path}" is not in it`),
+    ),
   ]
 }
 
@@ -83,38 +89,46 @@ function fromSmallest(cycle: number[]): number[] {
   return [...cycle.slice(at), ...cycle.slice(0, at)]
 }
 
-const referenceFlaws = async (at: Reader): Promise<Flaw[]> =>
+const referenceFlaws = async (at: Reader): Promise<IntegrityProblem[]> =>
   (await brokenReferences(at, MOST)).map(({ flaw: id, kind, id: row, sha256 }) =>
-    flaw(id, `${kind} ${row}`, `${flaws[id].meaning}: ${sha256}`),
+    integrityProblem(id, `${kind} ${row}`, `${integrityProblems[id].meaning}: ${sha256}`),
   )
 
-async function accountFlaws(at: Reader): Promise<Flaw[]> {
+async function accountFlaws(at: Reader): Promise<IntegrityProblem[]> {
   const uncounted = await uncountedAccounts(at, MOST)
   const drifts = await allDrifts(at)
   return [
     ...uncounted.map(({ username }) =>
-      flaw('counters-missing', `account ${username}`, flaws['counters-missing'].meaning),
+      integrityProblem('counters-missing', `account ${username}`, integrityProblems['counters-missing'].meaning),
     ),
     ...drifts
       .slice(0, MOST)
       .map(({ username, kind, counted, actual }) =>
-        flaw('quota-drift', `account ${username}`, `${counted} bytes of ${kind} are counted, there are ${actual}`),
+        integrityProblem(
+          'quota-drift',
+          `account ${username}`,
+          `${counted} bytes of ${kind} are counted, there are ${actual}`,
+        ),
       ),
   ]
 }
 
-async function feedFlaws(at: Reader): Promise<Flaw[]> {
-  const found: Flaw[] = []
+async function feedFlaws(at: Reader): Promise<IntegrityProblem[]> {
+  const found: IntegrityProblem[] = []
   const name = ({ user_id, tbl, row_id }: FeedEntry) => `${tbl} ${row_id} for account ${user_id}`
   for (const table of feedTables) {
     const untold = await rowsMissingFromFeed(at, table, MOST)
     const stray = await strayChanges(at, table, MOST)
-    found.push(...untold.map((spot) => flaw('feed-row-missing', name(spot), 'seen, but not in the feed')))
-    found.push(...stray.map((spot) => flaw('feed-row-stray', name(spot), 'in the feed, but not seen')))
+    found.push(...untold.map((spot) => integrityProblem('feed-row-missing', name(spot), 'seen, but not in the feed')))
+    found.push(...stray.map((spot) => integrityProblem('feed-row-stray', name(spot), 'in the feed, but not seen')))
   }
   for (const { username, head, last } of await overrunHeads(at))
-    found.push(flaw('feed-beyond-head', `account ${username}`, `the head is ${head}, the last change ${last}`))
+    found.push(
+      integrityProblem('feed-beyond-head', `account ${username}`, `the head is ${head}, the last change ${last}`),
+    )
   for (const { user_id, seq } of await sharedPositions(at, MOST))
-    found.push(flaw('feed-position-shared', `account ${user_id}`, `position ${seq} is that of several changes`))
+    found.push(
+      integrityProblem('feed-position-shared', `account ${user_id}`, `position ${seq} is that of several changes`),
+    )
   return found
 }

@@ -4,9 +4,14 @@ import type { ContentProblem } from '../../storage/contents/content-check.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { holdersOf, rowCounts } from '../../storage/instance/integrity-check.ts'
 import type { Audit } from './audit.ts'
-import { flaw, flaws, type Flaw, type FlawId } from './flaws.ts'
+import {
+  integrityProblem,
+  integrityProblems,
+  type IntegrityProblem,
+  type IntegrityProblemId,
+} from './integrity-problems.ts'
 import { makeRepair } from './repair.ts'
-import { damageFlaws, MOST, rowFlaws } from './row-check.ts'
+import { damageProblems, MOST, rowProblems } from './row-check.ts'
 import { CONTENT_GRACE } from './upkeep.ts'
 import type { Usage } from './usage.ts'
 
@@ -20,9 +25,9 @@ export interface CheckOptions {
 }
 
 export interface StorageReport {
-  flaws: Flaw[]
+  flaws: IntegrityProblem[]
   /** Kinds of which there are more flaws than are told. */
-  truncated: FlawId[]
+  truncated: IntegrityProblemId[]
   /** What was looked at. */
   looked: { nodes: number; changes: number; contents: number; bytes: number }
   /** Blobs that no file points to and the collector will take; nothing is wrong with them. */
@@ -42,7 +47,7 @@ const PAGE = 500
 /** Files named for a content that is not sound. */
 const NAMED = 5
 
-const ids: Record<ContentProblem, FlawId> = {
+const ids: Record<ContentProblem, IntegrityProblemId> = {
   missing: 'blob-missing',
   size: 'blob-size',
   damaged: 'blob-damaged',
@@ -58,9 +63,12 @@ export function makeStorageCheck(parts: Parts) {
   const { database, contents, clock } = parts
   const repair = makeRepair(parts)
 
-  async function contentFlaws(quick: boolean, progress: (bytes: number, total: number) => void): Promise<Flaw[]> {
+  async function contentFlaws(
+    quick: boolean,
+    progress: (bytes: number, total: number) => void,
+  ): Promise<IntegrityProblem[]> {
     const { bytes: total } = await contents.sum()
-    const found: Flaw[] = []
+    const found: IntegrityProblem[] = []
     let done = 0
     for (let after = ''; ;) {
       const page = await contents.page(after, PAGE)
@@ -74,16 +82,16 @@ export function makeStorageCheck(parts: Parts) {
     }
   }
 
-  async function contentFlaw(id: FlawId, sha256: string): Promise<Flaw> {
+  async function contentFlaw(id: IntegrityProblemId, sha256: string): Promise<IntegrityProblem> {
     const used_by = await holdersOf(database.read, sha256, NAMED)
-    return { ...flaw(id, `content ${sha256}`, flaws[id].meaning), used_by }
+    return { ...integrityProblem(id, `content ${sha256}`, integrityProblems[id].meaning), used_by }
   }
 
-  const look = () => database.snapshot((at) => rowFlaws(at))
+  const look = () => database.snapshot((at) => rowProblems(at))
 
   return async function check(options: CheckOptions = {}): Promise<StorageReport> {
     const { quick = false, progress = () => undefined } = options
-    const damage = damageFlaws(await database.damage(quick))
+    const damage = damageProblems(await database.damage(quick))
     const nothing = { nodes: 0, changes: 0, contents: 0, bytes: 0 }
     // Out of a damaged file anything may be read: what it says about files would not be worth telling.
     if (damage.some(({ id }) => id === 'database-damaged'))
@@ -96,7 +104,7 @@ export function makeStorageCheck(parts: Parts) {
   }
 
   /** Mends what is found, and notes of each flaw whether it is gone. */
-  async function mend(found: Flaw[]): Promise<void> {
+  async function mend(found: IntegrityProblem[]): Promise<void> {
     await repair(new Set(found.filter(({ repairable }) => repairable).map(({ id }) => id)))
     const left = new Set((await look()).map(({ id, object }) => `${id} ${object}`))
     for (const one of found) one.repaired = one.repairable && !left.has(`${one.id} ${one.object}`)
@@ -104,8 +112,11 @@ export function makeStorageCheck(parts: Parts) {
 }
 
 /** At most so many flaws of each kind, those of one kind together. */
-function told(found: readonly Flaw[]): Pick<StorageReport, 'flaws' | 'truncated'> {
-  const kinds = (Object.keys(flaws) as FlawId[]).map((id) => ({ id, of: found.filter((one) => one.id === id) }))
+function told(found: readonly IntegrityProblem[]): Pick<StorageReport, 'flaws' | 'truncated'> {
+  const kinds = (Object.keys(integrityProblems) as IntegrityProblemId[]).map((id) => ({
+    id,
+    of: found.filter((one) => one.id === id),
+  }))
   return {
     flaws: kinds.flatMap(({ of }) => of.slice(0, MOST)),
     truncated: kinds.filter(({ of }) => of.length >= MOST).map(({ id }) => id),

@@ -14,7 +14,7 @@ import {
 import { fault } from '../../contract/errors.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
 import { shapes } from '../sync/sync.ts'
-import type { Audit, Doer } from './audit.ts'
+import type { Audit, AuditActor } from './audit.ts'
 import { options } from './options.ts'
 import type { Settings } from './settings.ts'
 import { daysUntilFull, growthOf, type Point } from './trend.ts'
@@ -62,7 +62,7 @@ export interface CountDrift extends Drift {
 
 export interface Usage {
   /** Sets the quota of accounts without their own, bytes, -1 for none. Throws `conflict` where something else decides it. */
-  setDefault(bytes: number, by?: Doer): Promise<void>
+  setDefault(bytes: number, by?: AuditActor): Promise<void>
   /** What every account holds, from one consistent state. */
   report(): Promise<UsageReport>
   /** Puts right every counter that does not say what the rows add up to, each account in a transaction; says which they were. */

@@ -12,7 +12,7 @@ import { holdCollector } from '../../storage/contents/collector-holds.ts'
 import { componentsOfProfile, profilesOf, versionsAfter } from '../../storage/desktop/components.ts'
 import type { Reader } from '../../storage/engine/database.ts'
 import { normalName } from '../accounts/accounts.ts'
-import { walkOwnTree, walkRoom, type Walked } from '../files/files.ts'
+import { walkOwnTree, walkRoom, type TreeEntry } from '../files/files.ts'
 import { rowsOf } from '../sync/sync.ts'
 import { writeAssistant } from './export-assistant.ts'
 import { fileName, FORMAT, FORMAT_VERSION, messagesName, names, roomFileName, roomName, rowsName } from './layout.ts'
@@ -151,7 +151,7 @@ const aboutAccount = (
 async function writeTree(
   { contents }: ExportParts,
   tar: Tar,
-  tree: AsyncIterable<Walked>,
+  tree: AsyncIterable<TreeEntry>,
   nameOf: (path: string) => string,
 ): Promise<void> {
   for await (const { path, sha256, size, mtime } of tree) {

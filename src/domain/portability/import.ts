@@ -11,7 +11,7 @@ import { examine, type Contained } from './examine.ts'
 import type { ImportParts } from './parts.ts'
 import { importedFiles, type Receiver } from './unpack.ts'
 
-export interface ImportWishes {
+export interface ImportOptions {
   /** Another user name than that of the archive. */
   username?: string | undefined
   /** Bytes, -1 for unlimited, null for the default. */
@@ -45,7 +45,7 @@ export const makeImport = (parts: ImportParts) => ({
    * Reads a whole archive, which `open` begins from its start each time, and changes nothing. Throws `BadArchive`; faults
    * `exists`, `quota_exceeded`, `too_large`, `bad_request`.
    */
-  async planImport(open: Open, wishes: ImportWishes = {}): Promise<ImportPlan> {
+  async planImport(open: Open, wishes: ImportOptions = {}): Promise<ImportPlan> {
     const contained = await examine(open())
     const username = readUsername(wishes.username ?? contained.account.username)
     const unfinished = await leftoverOf(parts, username)
@@ -80,14 +80,14 @@ async function leftoverOf({ database, clock }: ImportParts, username: string): P
   throw fault('conflict', { text: `Another process is importing "${username}" at this moment.` })
 }
 
-const bytesOf = ({ bytes, room_bytes }: Contained, { withoutChats }: ImportWishes): number =>
+const bytesOf = ({ bytes, room_bytes }: Contained, { withoutChats }: ImportOptions): number =>
   bytes + (withoutChats ? 0 : room_bytes)
 
 async function assertRoom(
   { policy }: ImportParts,
   contained: Contained,
   username: string,
-  wishes: ImportWishes,
+  wishes: ImportOptions,
 ): Promise<void> {
   const { defaultQuota, maxFileSize } = await policy()
   if (maxFileSize >= 0 && contained.largest > maxFileSize) {
@@ -106,7 +106,7 @@ interface Work {
   open: Open
   contained: Contained
   username: string
-  wishes: ImportWishes
+  wishes: ImportOptions
   password: string | { hash: string }
   done: (bytes: number) => void
 }

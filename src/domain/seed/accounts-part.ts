@@ -2,10 +2,10 @@ import { readablePassword } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { assertNewPassword, normalName, type NewUser } from '../accounts/accounts.ts'
 import { quotaBytes } from './check.ts'
-import { hashOf, personOf, remember, seededBefore, SourceTrouble } from './ground.ts'
-import type { Item, Part, Person, Planning, Watcher } from './ground.ts'
+import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
+import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
 import { objection, type Path } from './problems.ts'
-import type { SeedUser } from './shape.ts'
+import type { SeedUser } from './seed-schema.ts'
 
 interface Task {
   person: Person
@@ -87,7 +87,7 @@ async function passwordFor(
     if (message !== undefined) problems.push({ path: [...path, 'password_file'], message })
     return { given }
   } catch (error) {
-    if (!(error instanceof SourceTrouble)) throw error
+    if (!(error instanceof SourceError)) throw error
     problems.push({ path: [...path, 'password_file'], message: error.message })
     return undefined
   }

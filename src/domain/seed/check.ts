@@ -12,9 +12,9 @@ import { assertApp, readComponent } from '../desktop/desktop.ts'
 import { nameKey, ownSegments } from '../files/files.ts'
 import { isOption, options, type Values } from '../instance/instance.ts'
 import { refuseRow } from '../sync/sync.ts'
-import { misfits } from './fit.ts'
+import { schemaProblems } from './schema-problems.ts'
 import { clause, nameOf as nameOfPath, objection, objectionOf, type Path, type Problem } from './problems.ts'
-import { Seed, type SeedApp, type SeedFile, type SeedRoom, type SeedRow, type SeedUser } from './shape.ts'
+import { Seed, type SeedApp, type SeedFile, type SeedRoom, type SeedRow, type SeedUser } from './seed-schema.ts'
 
 /** A part of a seed, and where it stands. */
 export interface Placed<T> {
@@ -41,7 +41,7 @@ type Note = (path: Path, message: string | undefined) => void
  * server or at files.
  */
 export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
-  const found = misfits(Seed, document ?? {})
+  const found = schemaProblems(Seed, document ?? {})
   problems.push(...found)
   const note: Note = (path, message) => {
     if (message !== undefined) problems.push({ path, message })

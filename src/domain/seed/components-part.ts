@@ -1,10 +1,10 @@
 import { activeComponent, newestVersion, type StoredComponent } from '../../storage/desktop/components.ts'
 import { rememberSeeded, type Seeded } from '../../storage/instance/seeded.ts'
 import { addVersion, readComponent, type NewComponent } from '../desktop/desktop.ts'
-import { hashOf, personOf, remember, seededBefore, SourceTrouble } from './ground.ts'
-import type { Item, Part, Person, Planning } from './ground.ts'
+import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
+import type { Item, Part, Person, Planning } from './seed-context.ts'
 import { objection, type Path } from './problems.ts'
-import type { SeedComponent } from './shape.ts'
+import type { SeedComponent } from './seed-schema.ts'
 
 interface Task {
   person: Person
@@ -65,7 +65,7 @@ async function complete(
     problems.push({ path: [...path, 'from'], message })
     return undefined
   } catch (error) {
-    if (!(error instanceof SourceTrouble)) throw error
+    if (!(error instanceof SourceError)) throw error
     problems.push({ path: [...path, 'from'], message: error.message })
     return undefined
   }
@@ -79,7 +79,7 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of source) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > MOST) throw new SourceTrouble('is too large to be the code of a component')
+    if (size > MOST) throw new SourceError('is too large to be the code of a component')
   }
   return Buffer.concat(chunks).toString('utf8')
 }

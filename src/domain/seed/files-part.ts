@@ -7,10 +7,10 @@ import { fault } from '../../contract/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { nameKey, ownSegments, type FileEntry } from '../files/files.ts'
 import { fileTime, quotaBytes } from './check.ts'
-import { hashOf, personOf, remember, seededBefore, SourceTrouble } from './ground.ts'
-import type { Item, Part, Person, Planning, Watcher } from './ground.ts'
+import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
+import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
 import { nameOf, objection, type Path } from './problems.ts'
-import type { SeedFile, SeedUser } from './shape.ts'
+import type { SeedFile, SeedUser } from './seed-schema.ts'
 
 /** A file or folder that shall be in an account. */
 interface Wanted {
@@ -124,7 +124,7 @@ async function takenApart({ sources, problems }: Planning, file: SeedFile, said:
     }))
     return [top, ...below]
   } catch (error) {
-    if (!(error instanceof SourceTrouble)) throw error
+    if (!(error instanceof SourceError)) throw error
     problems.push({ path: place, message: error.message })
     return []
   }

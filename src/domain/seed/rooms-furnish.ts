@@ -7,8 +7,8 @@ import { normalName } from '../accounts/accounts.ts'
 import { inviteIn, openRoomIn, postIn, type Author } from '../chat/chat.ts'
 import { giveWay } from '../heavy.ts'
 import { peopleOf, roomKey } from './check.ts'
-import { hashOf, remember, type Person, type Planning, type Watcher } from './ground.ts'
-import type { SeedRoom } from './shape.ts'
+import { hashOf, remember, type Person, type Planning, type Watcher } from './seed-context.ts'
+import type { SeedRoom } from './seed-schema.ts'
 
 type Said = NonNullable<SeedRoom['messages']>[number]
 

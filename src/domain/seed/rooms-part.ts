@@ -3,10 +3,10 @@ import { channelNamed, isMember, roomExists, roomOfPair } from '../../storage/ch
 import type { Seeded } from '../../storage/instance/seeded.ts'
 import { normalName } from '../accounts/accounts.ts'
 import { peopleOf, roomKey } from './check.ts'
-import { seededBefore, type Item, type Part, type Person, type Planning } from './ground.ts'
+import { seededBefore, type Item, type Part, type Person, type Planning } from './seed-context.ts'
 import type { Path } from './problems.ts'
 import { furnish, hashOfMessage, inRoom, MEMBER, MESSAGE, ROOM, type RoomTask } from './rooms-furnish.ts'
-import type { SeedRoom } from './shape.ts'
+import type { SeedRoom } from './seed-schema.ts'
 
 /** Rooms, who is in them and what was said. Each is made once; who leaves stays out, and what is deleted stays deleted. */
 export async function planRooms(planning: Planning): Promise<Part> {

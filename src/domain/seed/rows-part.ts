@@ -2,9 +2,9 @@ import type { TableName } from '../../contract/tables.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance/seeded.ts'
 import { giveWay } from '../heavy.ts'
 import { insertRowsIn, rowVersion, updateRowIn } from '../sync/sync.ts'
-import { hashOf, personOf, seededBefore } from './ground.ts'
-import type { Item, Part, Person, Planning, Watcher } from './ground.ts'
-import type { SeedRow } from './shape.ts'
+import { hashOf, personOf, seededBefore } from './seed-context.ts'
+import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
+import type { SeedRow } from './seed-schema.ts'
 
 interface Task {
   person: Person

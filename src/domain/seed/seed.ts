@@ -5,22 +5,30 @@ import { planComponents } from './components-part.ts'
 import { planFiles } from './files-part.ts'
 import {
   meet,
-  type Ground,
+  type SeedContext,
   type Item,
   type Part,
   type Planning,
   type Sources,
   type Watcher,
-  type Wishes,
-} from './ground.ts'
+  type SeedOptions,
+} from './seed-context.ts'
 import { BadSeed, type Problem } from './problems.ts'
 import { planRooms } from './rooms-part.ts'
 import { planRows } from './rows-part.ts'
 import { planApps, planSettings } from './server-part.ts'
 
-export { SourceTrouble, type Found, type Item, type Made, type Sources, type Watcher, type Wishes } from './ground.ts'
+export {
+  SourceError,
+  type Found,
+  type Item,
+  type Made,
+  type Sources,
+  type Watcher,
+  type SeedOptions,
+} from './seed-context.ts'
 export { BadSeed, nameOf } from './problems.ts'
-export { seedSchema } from './shape.ts'
+export { seedSchema } from './seed-schema.ts'
 
 /** What a seed would do to the server as it is. */
 export interface Plan {
@@ -40,13 +48,13 @@ export interface Seeding {
    * Compares a seed with the server, and changes nothing. Throws `BadSeed` with everything that is wrong with it: nothing
    * of a seed is put into effect unless all of it can be.
    */
-  plan(document: unknown, sources: Sources, wishes?: Wishes): Promise<Plan>
+  plan(document: unknown, sources: Sources, wishes?: SeedOptions): Promise<Plan>
 }
 
 const PARTS = [planSettings, planApps, planAccounts, planRows, planComponents, planFiles, planRooms] as const
 
 /** Accounts, settings, apps, rooms, rows and files from one document, safe to repeat. */
-export const makeSeeding = (ground: Ground): Seeding => ({
+export const makeSeeding = (ground: SeedContext): Seeding => ({
   async plan(document, sources, wishes = {}) {
     const problems: Problem[] = []
     const seed = readSeed(document, problems)
@@ -69,7 +77,7 @@ export const makeSeeding = (ground: Ground): Seeding => ({
 })
 
 /** Tells the audit log what a seed did, in numbers. */
-function record({ database, audit }: Ground, items: readonly Item[]): Promise<void> {
+function record({ database, audit }: SeedContext, items: readonly Item[]): Promise<void> {
   const detail: Record<string, number> = {}
   for (const { action, kind } of items) {
     const name = `${kind}_${action}`

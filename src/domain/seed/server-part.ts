@@ -1,9 +1,9 @@
 import { storedSettings } from '../../storage/instance/settings.ts'
 import { assertApp, type RegisteredApp } from '../desktop/desktop.ts'
 import { options, type Option, type OptionName } from '../instance/instance.ts'
-import type { Item, Part, Planning } from './ground.ts'
+import type { Item, Part, Planning } from './seed-context.ts'
 import { objection } from './problems.ts'
-import type { SeedApp } from './shape.ts'
+import type { SeedApp } from './seed-schema.ts'
 
 // What belongs to the server as a whole. What the seed says of it holds after every run.
 

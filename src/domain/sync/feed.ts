@@ -15,7 +15,7 @@ import {
   type FeedRow,
   type FeedSource,
 } from '../../storage/feed/feed.ts'
-import type { News } from '../news.ts'
+import type { Waiters } from '../waiters.ts'
 import { shapes, toWire } from './tables.ts'
 
 export interface Since {
@@ -132,7 +132,7 @@ async function listOf(at: Reader, user: number, table: string): Promise<JsonList
 
 /** Reading the change feed. */
 export const makeFeed = (
-  deps: { database: Database; news: News; epoch: () => string },
+  deps: { database: Database; news: Waiters; epoch: () => string },
   exclusively = makeKeyedMutex<number>(),
   longPages = makeKeyedMutex<number>(),
 ) => ({

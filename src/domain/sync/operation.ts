@@ -28,7 +28,7 @@ export interface Outcome {
 type Verb = 'INSERT' | 'UPDATE' | 'DELETE'
 
 /** An operation that passed every check which needs no database. */
-export interface Sound {
+export interface ValidOperation {
   table: TableName
   verb: Verb
   id: number
@@ -79,7 +79,7 @@ export function misshape(operation: unknown): Rejected | undefined {
 }
 
 /** Makes sure of everything that needs no database. */
-export function check({ table, operation: verb, data, base_version }: Operation): Sound | Rejected {
+export function check({ table, operation: verb, data, base_version }: Operation): ValidOperation | Rejected {
   if (typeof table !== 'string' || !isWritable(table)) {
     const isKnown = typeof table === 'string' && Object.hasOwn(readOnlyTables, table)
     return isKnown
@@ -94,15 +94,15 @@ export function check({ table, operation: verb, data, base_version }: Operation)
   if (verb === 'INSERT') return withValues({ table, verb, id: 0, baseVersion: base_version }, 'new', data)
   const { id, ...columns } = data
   if (!isRowId(id)) return new Rejected('bad_value', 'data.id must be the id of a row.')
-  const sound: Omit<Sound, 'values'> = { table, verb, id, baseVersion: base_version }
+  const sound: Omit<ValidOperation, 'values'> = { table, verb, id, baseVersion: base_version }
   return verb === 'UPDATE' ? withValues(sound, 'change', columns) : { ...sound, values: {} }
 }
 
 function withValues(
-  sound: Omit<Sound, 'values'>,
+  sound: Omit<ValidOperation, 'values'>,
   kind: 'new' | 'change',
   data: Record<string, unknown>,
-): Sound | Rejected {
+): ValidOperation | Rejected {
   const refusal = refuse(sound.table, kind, data)
   if (refusal) return new Rejected(refusal.code, refusal.error)
   const values: Record<string, Stored> = {}

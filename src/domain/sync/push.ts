@@ -19,7 +19,7 @@ import {
   type Effect,
   type Operation,
   type Outcome,
-  type Sound,
+  type ValidOperation,
 } from './operation.ts'
 import { shapes, toWire } from './tables.ts'
 
@@ -69,7 +69,7 @@ function claim({ bound, usage }: Room, bytes: number): Rejected | undefined {
 async function perform(
   tx: Writer,
   user: number,
-  { table, verb, id, values, baseVersion }: Sound,
+  { table, verb, id, values, baseVersion }: ValidOperation,
   { now, room: { bound, usage } }: { now: string; room: Room },
 ): Promise<Effect | Rejected> {
   const rows = rowTables.get(table)!
@@ -155,7 +155,7 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
   const ledger = makeLedger(user, await knownOperations(tx, user, operations), now)
   const stamp = new Date(now).toISOString()
   const room = await roomOf(tx, user)
-  let inserts: { index: number; operation: Operation; sound: Sound }[] = []
+  let inserts: { index: number; operation: Operation; sound: ValidOperation }[] = []
 
   async function insertWaiting(): Promise<void> {
     const group = inserts

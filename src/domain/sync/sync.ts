@@ -4,11 +4,11 @@ import { headsOf } from '../../storage/feed/changes.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { rowsOf } from './bulk-rows.ts'
 import { makeFeed } from './feed.ts'
-import { makeNews } from '../news.ts'
+import { makeWaiters } from '../waiters.ts'
 import { makePush } from './push.ts'
 
 export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
-export { notedRows, type RowChange } from './noted-rows.ts'
+export { undoableRows, type RowChange } from './undoable-rows.ts'
 export { refuse as refuseRow } from './row-checks.ts'
 export { shapes } from './tables.ts'
 
@@ -22,7 +22,7 @@ interface Parts {
 
 /** Rows and the change feed of accounts. */
 export function makeSync({ database, clock, epoch, lookEveryMs }: Parts) {
-  const news = makeNews({
+  const news = makeWaiters({
     hear: (hearer) => database.listen('feed', hearer),
     heads: (users) => headsOf(database.read, users),
     lookEveryMs,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Made, Plan, Wishes } from '../../../src/domain/seed/seed.ts'
+import type { Made, Plan, SeedOptions } from '../../../src/domain/seed/seed.ts'
 import { openLocal, type Local } from '../../../src/wiring/local.ts'
 import { BadSeedFile, planSeedFile } from '../../../src/wiring/seed-file.ts'
 import { folderOfTest } from '../../support/server.ts'
@@ -13,9 +13,9 @@ export interface World {
   folder: string
   /** Writes a file beside the seed. */
   write(name: string, content: string | Uint8Array): void
-  plan(seed: string, wishes?: Wishes): Promise<Plan>
+  plan(seed: string, wishes?: SeedOptions): Promise<Plan>
   /** Carries a seed out and gives its lines; the count of what was unchanged stands last. */
-  seed(seed: string, wishes?: Wishes): Promise<string[]>
+  seed(seed: string, wishes?: SeedOptions): Promise<string[]>
   /** The problems a seed is refused with. */
   problems(seed: string): Promise<string[]>
   /** Secrets that were made. */

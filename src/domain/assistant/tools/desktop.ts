@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { fault } from '../../../contract/errors.ts'
 import { wallpapers } from '../../../contract/wallpapers.ts'
-import { isSystemSlug, notedComponents, type Desktop } from '../../desktop/desktop.ts'
+import { isSystemSlug, undoableComponents, type Desktop } from '../../desktop/desktop.ts'
 import { mimeOf, segmentsOf } from '../../files/files.ts'
 import type { Account, Reach, Tool } from '../tool.ts'
 import type { Browsing } from './read-files.ts'
@@ -98,7 +98,7 @@ const saveComponent: Tool = toolOf({
   untrusted: false,
   async run({ account, changeSet }, component) {
     const [change] = await changeSet.change(async (tx, now) => [
-      await notedComponents.save(tx, account.id, component, now),
+      await undoableComponents.save(tx, account.id, component, now),
     ])
     return { text: `Saved ${component.component_id}, version ${change?.kind === 'component' ? change.after : ''}.` }
   },

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { fault } from '../../../contract/errors.ts'
 import { tables, type SyncedTable, type TableName } from '../../../contract/tables.ts'
 import type { Sync } from '../../sync/sync.ts'
-import { notedRows } from '../../sync/sync.ts'
+import { undoableRows } from '../../sync/sync.ts'
 import type { Tool } from '../tool.ts'
 import { brief, bounded, count } from './text.ts'
 import { toolOf } from './tool-of.ts'
@@ -147,7 +147,7 @@ export const rowTools = (sync: Rows): Tool[] => [
     untrusted: false,
     async run({ account, changeSet }, { table, values }) {
       const [added] = await changeSet.change(async (tx, now) => [
-        await notedRows.add(tx, account.id, table, values, now),
+        await undoableRows.add(tx, account.id, table, values, now),
       ])
       return { text: `Added row ${added?.kind === 'row_added' ? added.row : ''} to ${table}.` }
     },
@@ -166,7 +166,7 @@ export const rowTools = (sync: Rows): Tool[] => [
     async run({ account, changeSet }, { table, id, version, values }) {
       const based = version === undefined ? {} : { version }
       const changes = await changeSet.change(async (tx, now) => {
-        const change = await notedRows.change(tx, account.id, { table, row: id, values, ...based }, now)
+        const change = await undoableRows.change(tx, account.id, { table, row: id, values, ...based }, now)
         return change ? [change] : []
       })
       return { text: changes.length === 0 ? 'No column was given: nothing changed.' : `Changed row ${id} of ${table}.` }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Contents, Staged } from '../../storage/contents/contents.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import type { Flight } from './flights.ts'
+import type { AdmittedUpload } from './upload-accounting.ts'
 import type { History } from './history.ts'
 
 interface Parts {
@@ -12,7 +12,7 @@ interface Parts {
 }
 
 /** Sees to it that nothing stays of a received content that no row came to point to. */
-export function makeLandings({ unattended, contents, clock, history }: Parts) {
+export function makeReceivedContents({ unattended, contents, clock, history }: Parts) {
   /** Of received contents: whose they are, and what is to be called when their bytes are stored or dropped. */
   const landings = new WeakMap<Staged, { user: number | undefined; done: () => void }>()
   /** Published contents that a row came to point to. */
@@ -25,7 +25,7 @@ export function makeLandings({ unattended, contents, clock, history }: Parts) {
   }
 
   return {
-    begin(staged: Staged, flight: Flight | undefined, done: () => void): void {
+    begin(staged: Staged, flight: AdmittedUpload | undefined, done: () => void): void {
       landings.set(staged, { user: flight?.user, done })
       // What is in memory takes nothing of the disk.
       if (!staged.arrival) done()

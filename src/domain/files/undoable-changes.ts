@@ -2,8 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import { fault, isFault } from '../../contract/errors.ts'
 import type { Writer } from '../../storage/engine/database.ts'
 import { versionsOf } from '../../storage/files/versions.ts'
-import { makeSight, markOf, TOO_MANY, type FileChange } from './file-change.ts'
-import { makeSteps, type StepParts } from './noted-steps.ts'
+import { makePathLookup, markOf, TOO_MANY, type FileChange } from './file-change.ts'
+import { makeSteps, type StepParts } from './undoable-steps.ts'
 import { foldersFor } from './rooms.ts'
 import { pathIn, type makeTrash } from './trash.ts'
 import { quotaOf } from './allowance.ts'
@@ -20,9 +20,9 @@ const changed = () => fault('conflict', { text: 'It was changed since.' })
  * Changes of trees that can be taken back: each is one step of a transaction, and says what it did. Faults are those of the
  * plain changes; taking back adds `conflict` for what changed since, and `gone` for what is kept no longer.
  */
-export function makeNoted(parts: Parts) {
+export function makeUndoableChanges(parts: Parts) {
   const { allowance, trash } = parts
-  const sight = makeSight(parts)
+  const sight = makePathLookup(parts)
   const { look, made } = sight
   const steps = makeSteps(parts, sight)
   const store = makeStore(parts)

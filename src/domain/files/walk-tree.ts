@@ -1,10 +1,10 @@
 import type { Reader } from '../../storage/engine/database.ts'
 import { filesAfter, rootOf, subtreeOf } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
-import { folderPaths } from './look.ts'
+import { folderPaths } from './queries.ts'
 
 /** A file or folder of a tree, with its path from the root. */
-export interface Walked {
+export interface TreeEntry {
   path: string
   /** Null for a folder. */
   sha256: string | null
@@ -16,7 +16,7 @@ export interface Walked {
 const PAGE = 1_000
 
 /** Everything in the own tree of an account that is live, folders before what they hold. */
-export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<Walked> {
+export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<TreeEntry> {
   const paths = await folderPaths(at, user, await rootOf(at, user))
   const folders = [...paths.values()].filter((path) => path !== '').sort()
   for (const path of folders) yield { path, sha256: null, size: 0, mtime: 0 }
@@ -32,7 +32,7 @@ export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<Wal
 }
 
 /** The same for the files of a room. */
-export async function* walkRoom(at: Reader, room: number): AsyncGenerator<Walked> {
+export async function* walkRoom(at: Reader, room: number): AsyncGenerator<TreeEntry> {
   const root = await roomRootOf(at, room)
   if (root === undefined) return
   const paths = new Map([[root, '']])

@@ -1,5 +1,5 @@
 /** Everything a check of what is stored can find; `mendable` where putting it right can lose nothing. */
-export const flaws = {
+export const integrityProblems = {
   'database-damaged': { meaning: 'the database file itself is damaged', mendable: false },
   'reference-broken': { meaning: 'a row refers to one that is not there', mendable: false },
   'blob-missing': { meaning: 'the bytes of a content are gone', mendable: false },
@@ -25,12 +25,12 @@ export const flaws = {
   'feed-position-shared': { meaning: 'two changes of a feed claim one position', mendable: true },
 } as const satisfies Record<string, { meaning: string; mendable: boolean }>
 
-export type FlawId = keyof typeof flaws
+export type IntegrityProblemId = keyof typeof integrityProblems
 
 /** One thing that is not as it should be. */
-export interface Flaw {
+export interface IntegrityProblem {
   /** Stays the same over versions: for scripts. */
-  id: FlawId
+  id: IntegrityProblemId
   /** What it is about: `node 17`, `content 5891b5…`, `account ada`. */
   object: string
   found: string
@@ -40,10 +40,10 @@ export interface Flaw {
   used_by?: string[]
 }
 
-export const flaw = (id: FlawId, object: string, found: string): Flaw => ({
+export const integrityProblem = (id: IntegrityProblemId, object: string, found: string): IntegrityProblem => ({
   id,
   object,
   found,
-  repairable: flaws[id].mendable,
+  repairable: integrityProblems[id].mendable,
   repaired: false,
 })

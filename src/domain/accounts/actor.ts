@@ -1,18 +1,18 @@
 import { fault } from '../../contract/errors.ts'
-import type { Doer, Happening, Place } from '../instance/instance.ts'
+import type { AuditActor, AuditEvent, RequestOrigin } from '../instance/instance.ts'
 
 /** Somebody who changes an account: from where, and in which session, which goes on when others of the account end. */
-export interface Acting extends Place {
+export interface Actor extends RequestOrigin {
   session_id?: number
   /** Id of the administrator who does it; without one, the user of the account does. */
   by?: number
 }
 
 /** Who did it, for the audit log: without `acting` whoever runs this process. */
-export const doer = (user: number, acting: Acting | undefined): Doer & Pick<Happening, 'about'> =>
+export const auditActor = (user: number, acting: Actor | undefined): AuditActor & Pick<AuditEvent, 'about'> =>
   acting ? { by: acting.by ?? user, from: acting, about: user } : { about: user }
 
 /** Refuses what administrators cannot do to themselves, so that none locks themselves out: fault `conflict`. */
-export function assertOther(acting: Acting | undefined, user: number, text: string): void {
+export function assertOther(acting: Actor | undefined, user: number, text: string): void {
   if (acting?.by === user) throw fault('conflict', { text })
 }

@@ -1,7 +1,7 @@
 import type { Fault } from '../../contract/errors.ts'
 
 /** An upload that was admitted. */
-export interface Flight {
+export interface AdmittedUpload {
   user: number
   /** Bytes that may come. */
   most: number
@@ -12,7 +12,7 @@ export interface Flight {
 }
 
 /** Counts what the uploads under way of each account hold, so that they cannot fill the disk before any is refused. */
-export function makeFlights() {
+export function makeUploadAccounting() {
   const held = new Map<number, number>()
 
   const change = (user: number, bytes: number): number => {
@@ -24,7 +24,7 @@ export function makeFlights() {
 
   return {
     /** Passes on what an upload receives, as long as it may. `done` is to be called when the bytes are stored or dropped. */
-    take(flight: Flight | undefined, source: AsyncIterable<Uint8Array>) {
+    take(flight: AdmittedUpload | undefined, source: AsyncIterable<Uint8Array>) {
       if (!flight) return { body: source, done: () => undefined }
       const { user, most, quota, refusal } = flight
       let size = 0
@@ -48,4 +48,4 @@ export function makeFlights() {
   }
 }
 
-export type Flights = ReturnType<typeof makeFlights>
+export type UploadAccounting = ReturnType<typeof makeUploadAccounting>

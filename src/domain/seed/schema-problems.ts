@@ -30,7 +30,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
 
 /** Compares a value with its declaration; says everything that does not fit, each with its path. */
-export function misfits(schema: TSchema, value: unknown): Problem[] {
+export function schemaProblems(schema: TSchema, value: unknown): Problem[] {
   const problems: Problem[] = []
   fit(schema as Schema, value, [], problems)
   return problems

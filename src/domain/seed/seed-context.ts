@@ -10,10 +10,10 @@ import type { Files } from '../files/files.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
 import { peopleOf, type ReadSeed } from './check.ts'
 import type { Problem } from './problems.ts'
-import type { SeedUser } from './shape.ts'
+import type { SeedUser } from './seed-schema.ts'
 
 /** What a seed is planned and put into effect with. */
-export interface Ground {
+export interface SeedContext {
   database: Database
   clock: Clock
   audit: Audit
@@ -39,11 +39,11 @@ export interface Sources {
 }
 
 /** Something beside the seed cannot be used; the message is a clause. */
-export class SourceTrouble extends Error {
+export class SourceError extends Error {
   override name = 'SourceTrouble'
 }
 
-export interface Wishes {
+export interface SeedOptions {
   /** Gives accounts that are there already the password of the seed. */
   resetPasswords?: boolean
 }
@@ -89,10 +89,10 @@ export interface Person {
 }
 
 /** Everything that plans share. */
-export interface Planning extends Ground {
+export interface Planning extends SeedContext {
   seed: ReadSeed
   sources: Sources
-  wishes: Wishes
+  wishes: SeedOptions
   people: Map<string, Person>
   problems: Problem[]
 }
@@ -107,11 +107,11 @@ export const seededBefore = ({ seeded }: Person, kind: string, key: string): See
 export const hashOf = (...said: unknown[]): string => hash('sha256', JSON.stringify(said)).slice(0, 32)
 
 /** Notes what a seed made, in a transaction of its own. */
-export const remember = ({ database }: Ground, { id }: Person, entries: readonly Seeded[]): Promise<void> =>
+export const remember = ({ database }: SeedContext, { id }: Person, entries: readonly Seeded[]): Promise<void> =>
   entries.length === 0 ? Promise.resolve() : database.write((tx) => rememberSeeded(tx, id!, entries))
 
 /** The accounts that a seed speaks of, as they are now. */
-export async function meet({ database }: Ground, { users, rooms }: ReadSeed): Promise<Map<string, Person>> {
+export async function meet({ database }: SeedContext, { users, rooms }: ReadSeed): Promise<Map<string, Person>> {
   const names = new Set([
     ...users.map(({ value }) => normalName(value.username)),
     ...rooms.flatMap(({ value }) => peopleOf(value)),

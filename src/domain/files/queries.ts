@@ -73,7 +73,7 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
 }
 
 /** Looking at the account's own tree, as devices that hold a copy of it do. */
-export function makeLook(parts: Parts) {
+export function makeQueries(parts: Parts) {
   const { database, contents, tree } = parts
   /** Manifests being put together, by account and state of its tree. */
   const building = new Map<string, Promise<Buffer[]>>()

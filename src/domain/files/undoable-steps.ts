@@ -4,9 +4,9 @@ import type { Writer } from '../../storage/engine/database.ts'
 import type { Node } from '../../storage/files/nodes.ts'
 import { addressesOf, type Change } from './change.ts'
 import type { makeCopy } from './copy.ts'
-import { EMPTY, type FileChange, type Sight, type StoredContent } from './file-change.ts'
+import { EMPTY, type FileChange, type PathLookup, type StoredContent } from './file-change.ts'
 import { pathOf, segmentsOf } from './paths.ts'
-import type { Reach } from './reach.ts'
+import type { PathResolver } from './path-resolver.ts'
 import type { Bounds } from './bounds.ts'
 import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
@@ -14,7 +14,7 @@ import type { Write } from './write.ts'
 
 export interface StepParts {
   tree: Tree
-  reach: Reach
+  reach: PathResolver
   allowance: () => Promise<Allowance>
   bounds: Bounds
   desktop: Pick<Change, 'makeFolderIn' | 'moveIn' | 'discardIn'> &
@@ -25,10 +25,10 @@ export interface StepParts {
 const contentOf = ({ sha256, size, mtime }: Node): StoredContent => ({ sha256: sha256!, size, mtime })
 
 /** Changes of trees that say what they did, each one step of a transaction. */
-export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look, made }: Sight) {
+export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look, made }: PathLookup) {
   /** Paths above a place where there is no folder yet, the highest first. */
   async function missingAbove(tx: Writer, user: number, path: string): Promise<string[]> {
-    const spot = await reach.spot(tx, user, reach.address(path))
+    const spot = await reach.resolve(tx, user, reach.parse(path))
     const segments = segmentsOf(path)
     const depth = segments.length - spot.segments.length
     for (let length = 1; length < spot.segments.length; length += 1) {
@@ -60,7 +60,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
         const { node: before } = await look(tx, user, path)
         if (absent && before) throw fault('exists')
         const quota = await quotaOf(tx, user, allowance)
-        await desktop.writeIn(tx, user, reach.address(path), { staged }, quota)
+        await desktop.writeIn(tx, user, reach.parse(path), { staged }, quota)
         if (!before) return [await made(tx, user, path)]
         const { node: after } = await look(tx, user, path)
         if (after!.version === before.version) return []
@@ -70,7 +70,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
 
     makeFolder: (tx: Writer, user: number, path: string): Promise<FileChange[]> =>
       atPlace(tx, user, path, async () =>
-        (await desktop.makeFolderIn(tx, user, reach.address(path))) ? [await made(tx, user, path)] : [],
+        (await desktop.makeFolderIn(tx, user, reach.parse(path))) ? [await made(tx, user, path)] : [],
       ),
 
     async move(tx: Writer, user: number, from: string, to: string): Promise<FileChange[]> {
@@ -93,7 +93,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
     /** Puts a file or a folder with everything below it into the trash. Fault `not_found` when there is nothing. */
     async trash(tx: Writer, user: number, path: string): Promise<FileChange[]> {
       const { node } = await look(tx, user, path)
-      const entry = await desktop.discardIn(tx, user, reach.address(path, 'thing'))
+      const entry = await desktop.discardIn(tx, user, reach.parse(path, 'thing'))
       if (!node || entry === undefined) throw fault('not_found')
       return [{ kind: 'trashed', path, node: node.id, entry }]
     },

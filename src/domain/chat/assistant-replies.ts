@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /** How the assistant speaks in rooms: in the name of whom it answers, and only where they are. */
-export const makeVoice = ({ database, clock }: Parts) => ({
+export const makeAssistantReplies = ({ database, clock }: Parts) => ({
   /** Shows that an answer is being made, until it is there or the moment `until` (epoch ms). */
   async thinks({ message, room, user, name }: Addressed, until: number): Promise<void> {
     await database.write(async (tx) => {

@@ -17,7 +17,7 @@ const activeVersion = async (tx: Writer, user: number, component: string): Promi
   (await activeComponent(tx, user, component))?.version ?? null
 
 /** Changes of components that can be taken back, each one step of a transaction. */
-export const notedComponents = {
+export const undoableComponents = {
   /** Stores a version and makes it the active one. Faults: `bad_request`, `quota_exceeded`. */
   async save(tx: Writer, user: number, given: NewComponent, now: number): Promise<ComponentChange> {
     const content = readComponent(given)

@@ -42,7 +42,7 @@ const ownValues = (row: Values): Values =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !common.includes(name)))
 
 /** Changes of rows that can be taken back, each one step of a transaction. */
-export const notedRows = {
+export const undoableRows = {
   async add(tx: Writer, user: number, table: TableName, values: Values, now: number): Promise<RowChange> {
     const { id } = await one(tx, user, { table, operation: 'INSERT', data: values }, now)
     return { kind: 'row_added', table, row: id!, version: 1 }
@@ -67,12 +67,12 @@ export const notedRows = {
   /** Takes a change back; returns what that changed. Faults: `conflict` for what changed since, `gone`. */
   async takeBack(tx: Writer, user: number, change: RowChange, now: number): Promise<RowChange | undefined> {
     const { table, row } = change
-    if (change.kind === 'row_removed') return notedRows.add(tx, user, table, change.values, now)
+    if (change.kind === 'row_removed') return undoableRows.add(tx, user, table, change.values, now)
     const stored = await rowIn(tx, user, table, row)
     if (!stored) throw fault('gone', { text: 'The row was removed since.' })
     if (stored['version'] !== change.version) throw fault('conflict', { text: 'The row was changed since.' })
     if (change.kind === 'row_changed')
-      return notedRows.change(tx, user, { table, row, values: change.before, version: change.version }, now)
+      return undoableRows.change(tx, user, { table, row, values: change.before, version: change.version }, now)
     await one(tx, user, { table, operation: 'DELETE', data: { id: row }, base_version: change.version }, now)
     return { kind: 'row_removed', table, row, values: ownValues(stored) }
   },

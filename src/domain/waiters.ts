@@ -1,7 +1,7 @@
 import type { Listener } from '../storage/engine/database.ts'
 
 /** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
-export interface News {
+export interface Waiters {
   /** Resolves when it moves past `cursor`, after `ms`, or when `signal` aborts. */
   wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
   /** Lets everybody go. */
@@ -20,14 +20,14 @@ interface Parts {
 /** What another process changes (an administrator's command, another server) is not sure to be heard of. */
 const LOOK_EVERY_MS = 500
 
-interface Sleeper {
+interface Waiter {
   cursor: number
   wake: () => void
 }
 
 /** Nothing is heard before somebody waits. */
-export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): News {
-  const sleepers = new Map<number, Set<Sleeper>>()
+export function makeWaiters({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): Waiters {
+  const sleepers = new Map<number, Set<Waiter>>()
   /** Whom somebody has just begun to wait for. */
   const fresh = new Set<number>()
   let timer: NodeJS.Timeout | undefined
@@ -90,7 +90,7 @@ export function makeNews({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): N
           if (sleepers.size === 0 && timer) timer = void clearTimeout(timer)
           resolve()
         }
-        const sleeper: Sleeper = { cursor, wake: done }
+        const sleeper: Waiter = { cursor, wake: done }
         const limit = setTimeout(done, ms)
         signal.addEventListener('abort', done)
         own.add(sleeper)

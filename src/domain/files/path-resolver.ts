@@ -3,10 +3,10 @@ import type { Reader } from '../../storage/engine/database.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, ownSegments, segmentsOf, type Segments } from './paths.ts'
 import { roomBehind } from './rooms.ts'
-import type { Spot, Tree } from './tree.ts'
+import type { ResolvedPath, Tree } from './tree.ts'
 
 /** A path understood, before anything was looked up: of the account's own tree, or of a room's. */
-export interface Address {
+export interface ParsedPath {
   segments: Segments
   /** Name of the room's folder below `/Teamchat`. */
   room?: string
@@ -16,38 +16,38 @@ export interface Address {
 export type Naming = 'place' | 'thing'
 
 /** Which trees the paths of an interface lead into. */
-export interface Reach {
+export interface PathResolver {
   /** Understands a path of something to be changed. Faults: `bad_path`, `forbidden` for folders that are no real ones. */
-  address(path: string, naming?: Naming): Address
+  parse(path: string, naming?: Naming): ParsedPath
   /**
    * Finds the tree. Membership of rooms is looked up here, so this belongs into the transaction that does the rest.
    * Faults: `not_found` for a room that is not the caller's, `forbidden` for its folder itself.
    */
-  spot(on: Reader, user: number, address: Address): Promise<Spot>
+  resolve(on: Reader, user: number, address: ParsedPath): Promise<ResolvedPath>
 }
 
 const virtual = () =>
   fault('forbidden', { text: 'The folders of chat rooms follow the rooms and cannot be changed here.' })
 
 /** The account's own tree and nothing else. */
-export const ownReach = (tree: Tree): Reach => ({
-  address: (path) => ({ segments: ownSegments(path) }),
-  spot: async (on, user, { segments }) => ({ user, room: null, root: await tree.root(on, user), segments }),
+export const ownPathResolver = (tree: Tree): PathResolver => ({
+  parse: (path) => ({ segments: ownSegments(path) }),
+  resolve: async (on, user, { segments }) => ({ user, room: null, root: await tree.root(on, user), segments }),
 })
 
 /** The account's own tree, and below `/Teamchat` those of its rooms. */
-export function wholeReach(tree: Tree): Reach {
-  const own = ownReach(tree)
+export function pathResolver(tree: Tree): PathResolver {
+  const own = ownPathResolver(tree)
   return {
-    address(path, naming = 'place') {
+    parse(path, naming = 'place') {
       const segments = segmentsOf(path)
-      if (!isReserved(segments[0])) return own.address(path)
+      if (!isReserved(segments[0])) return own.parse(path)
       const [, room, ...inside] = segments
       if (room === undefined || (inside.length === 0 && naming === 'place')) throw virtual()
       return { room, segments: inside }
     },
-    async spot(on, user, address) {
-      if (address.room === undefined) return own.spot(on, user, address)
+    async resolve(on, user, address) {
+      if (address.room === undefined) return own.resolve(on, user, address)
       const { id } = await roomBehind(on, user, address.room)
       if (address.segments.length === 0) throw virtual()
       return { user, room: id, root: await roomRootOf(on, id), segments: address.segments }
@@ -56,11 +56,11 @@ export function wholeReach(tree: Tree): Reach {
 }
 
 /** Refuses two addresses of which one is the account's own and the other a room's. Fault `cross_domain`. */
-export function assertOneKind(from: Address, to: Address): void {
+export function assertOneKind(from: ParsedPath, to: ParsedPath): void {
   if ((from.room === undefined) !== (to.room === undefined)) throw fault('cross_domain')
 }
 
 /** Refuses two spots of different trees. Fault `cross_domain`. */
-export function assertOneTree(from: Spot, to: Spot): void {
+export function assertOneTree(from: ResolvedPath, to: ResolvedPath): void {
   if (from.room !== to.room) throw fault('cross_domain')
 }
