@@ -77,6 +77,7 @@ describe('while a large tree is being restored', () => {
     ['a folder in it is deleted', fs.trash, { path: '/7' }, DONE],
     ['a folder in it is erased', fs.delete, { path: '/7' }, DONE],
     ['a folder in it is moved away', fs.move, { from: '/7', to: '-elsewhere' }, DONE],
+    ['a folder in it is copied', fs.copy, { from: '/7', to: '-copy' }, DONE],
     ['a folder is made where one comes back', fs.mkdir, { path: '/7/7-3' }, TAKEN],
     ['something is made below what comes back', fs.mkdir, { path: '/5/new' }, DONE],
     ['a file is written where a folder comes back', fs.write, { path: '/7/7-3', content: '' }, TAKEN],

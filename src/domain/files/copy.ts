@@ -6,6 +6,7 @@ import { extentOf, insertNode, isLarger, recordSubtree, subtreeOf, type Node } f
 import {
   beginEntry,
   extentBelow,
+  isFilling,
   nodesBelow,
   presentContents,
   setState,
@@ -18,7 +19,7 @@ import { assertReach, nameKey } from './paths.ts'
 import { assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { placeEntry } from './trash.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import { recordNodes, type EntryLocation, type ResolvedPath, type Tree } from './tree.ts'
+import { filling, recordNodes, type EntryLocation, type ResolvedPath, type Tree } from './tree.ts'
 import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
 
 interface Parts {
@@ -137,6 +138,8 @@ export const makeCopy = (parts: Parts) => {
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be copied into itself')
+    // A copy of what is there so far would look like all of it.
+    if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
     return { target, node }
   }
 
@@ -191,8 +194,8 @@ export const makeCopy = (parts: Parts) => {
     /**
      * Copies a file or a folder with everything below it, creating missing folders of the target. Faults: `bad_path`,
      * `not_found`, `exists` when the target is taken, `bad_request` for a folder into itself, `quota_exceeded`,
-     * `too_many_files`, `cross_domain`, `busy` when the account has begun too many large ones, and `conflict` when what is
-     * copied was removed for good meanwhile.
+     * `too_many_files`, `cross_domain`, `busy` when the account has begun too many large ones, or what is copied is
+     * still coming back, and `conflict` when it was removed for good meanwhile.
      */
     async copy(user: number, from: string, to: string): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
