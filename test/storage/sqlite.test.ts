@@ -1,7 +1,8 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql, type Kysely } from 'kysely'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { Busy, DiskFull } from '../../src/base/trouble.ts'
+import { Busy, DatabaseMoved, DiskFull } from '../../src/base/trouble.ts'
 import { openEngine } from '../../src/host/sqlite-engine.ts'
 import type { Database, Reader, Writer } from '../../src/storage/engine/database.ts'
 import { prepared } from '../../src/storage/engine/database.ts'
@@ -53,6 +54,24 @@ test('runs with the settings that keep an acknowledged write', async () => {
   expect(facts).toEqual({ engine: 'SQLite', journal_mode: 'wal', synchronous: '2', foreign_keys: '1' })
   const numbers = version!.split('.').map(Number)
   expect(numbers[0]! * 1e6 + numbers[1]! * 1e3 + numbers[2]!).toBeGreaterThanOrEqual(3_051_003)
+})
+
+describe('a file that is removed while it is open', () => {
+  test('takes no transaction any more', async () => {
+    const { file, database } = await world()
+    await database.write((tx) => add(tx, 'before'))
+    await rm(file)
+    await expect(database.write((tx) => add(tx, 'after'))).rejects.toThrow(DatabaseMoved)
+  })
+
+  test('acknowledges nothing that was being written', async () => {
+    const { file, database } = await world()
+    const writing = database.write(async (tx) => {
+      await add(tx, 'meanwhile')
+      await rm(file)
+    })
+    await expect(writing).rejects.toThrow(DatabaseMoved)
+  })
 })
 
 describe('writing', () => {
