@@ -175,7 +175,7 @@ export const nouns: Record<string, Noun> = {
   },
   doctor: {
     group: 'Administration',
-    summary: 'Check the installation and say how to mend it',
+    summary: 'Check the installation and say how to fix what is wrong',
     verbs: { '': () => import('./doctor/doctor.ts').then((m) => m.doctor) },
   },
   login: {

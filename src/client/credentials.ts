@@ -71,7 +71,7 @@ export async function readCredentials(env: Env): Promise<Credentials> {
     throw error
   }
   const credentials = understood(text)
-  if (!credentials) throw new NotSignedIn(`${file} is damaged: mend it, or move it away and sign in again.`)
+  if (!credentials) throw new NotSignedIn(`${file} is damaged: fix it, or move it away and sign in again.`)
   return credentials
 }
 

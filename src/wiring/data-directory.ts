@@ -85,7 +85,7 @@ export async function readConfigFile({ config }: DataDirectory): Promise<Record<
     throw error
   }
   const parsed = understood(text)
-  if (!parsed) throw new BadDataDirectory(`${config} is not a JSON object: mend it, or move it away.`)
+  if (!parsed) throw new BadDataDirectory(`${config} is not a JSON object: fix it, or move it away.`)
   return parsed
 }
 

@@ -30,8 +30,17 @@ async function look(local: Local, chosen: readonly Check[]): Promise<Finding[]> 
   return findings
 }
 
+/** A check that cannot do its work is a finding as well, and the others go on. */
+const careful = (check: Check): Check => ({
+  ...check,
+  look: (local) => check.look(local).catch((error: unknown) => failed(error as Error, 'then run svc doctor again')),
+})
+
+const failed = (error: Error, next: string) =>
+  failure(error.message, damageOf(error)?.remedy ?? `fix that first: ${next}`)
+
 /** What every check finds. */
-export const examine = (local: Local): Promise<Finding[]> => look(local, checks)
+export const examine = (local: Local): Promise<Finding[]> => look(local, checks.map(careful))
 
 /** Whether the service can do its work, with the outcome of each quick check by its id. */
 export async function readiness(local: Local): Promise<{ ready: boolean; checks: Record<string, Finding['health']> }> {
@@ -51,5 +60,5 @@ export const opened = (path: string): Finding => ({ id: 'data-directory', ...fin
 /** The same when it could not be opened. */
 export const notOpened = (error: Error): Finding => ({
   id: 'data-directory',
-  ...failure(error.message, damageOf(error)?.remedy ?? 'mend that first: nothing else can be checked before'),
+  ...failure(error.message, damageOf(error)?.remedy ?? 'fix that first: nothing else can be checked before'),
 })

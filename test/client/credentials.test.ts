@@ -55,7 +55,7 @@ describe('the file', () => {
     await expect(readdir(env['XDG_CONFIG_HOME']!)).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
-  test.each([0o640, 0o604, 0o666])('is refused with mode %o, and the sentence says how to mend it', async (mode) => {
+  test.each([0o640, 0o604, 0o666])('is refused with mode %o, and the sentence says how to fix it', async (mode) => {
     await store({ default: ada })
     await chmod(file, mode)
     await expect(readCredentials(env)).rejects.toThrow(

@@ -177,7 +177,7 @@ describe('config.json', () => {
     const dataDir = await folderOfTest()
     await writeFile(join(dataDir, 'config.json'), text)
     await expect(openLocal({ dataDir, env: {} })).rejects.toThrow(
-      /config\.json is not a JSON object: mend it, or move it away\.$/,
+      /config\.json is not a JSON object: fix it, or move it away\.$/,
     )
     expect(await readdir(dataDir)).toEqual(['config.json'])
   })

@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
 
 /** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
-async function examined(dataDir: string | undefined, mend: boolean) {
+async function examined(dataDir: string | undefined, repair: boolean) {
   const [{ openLocal }, { dataDirectoryPath }, { assertInstalled }, { environment }, { examine, notOpened, opened }] =
     await Promise.all([
       import('../../wiring/local.ts'),
@@ -19,13 +19,20 @@ async function examined(dataDir: string | undefined, mend: boolean) {
   const local = await assertInstalled(path, environment)
     .then(() => openLocal({ dataDir, create: false }))
     .catch((error: unknown) => error as Error)
-  if (local instanceof Error) return { path, fixed: [], findings: [notOpened(local)], refused: exitCodeOf(local) === 8 }
+  if (local instanceof Error)
+    return { path, fixed: [], failed: [], findings: [notOpened(local)], refused: exitCodeOf(local) === 8 }
   try {
     const findings = await examine(local)
-    const fixable = mend ? findings.filter(({ fix }) => fix) : []
-    for (const { fix } of fixable) await fix!()
+    const fixable = repair ? findings.filter(({ fix }) => fix) : []
+    const fixed: string[] = []
+    const failed: string[] = []
+    for (const { id, fix } of fixable)
+      await fix!().then(
+        () => fixed.push(id),
+        (error: unknown) => failed.push(`${id} could not be fixed: ${(error as Error).message}`),
+      )
     const after = fixable.length > 0 ? await examine(local) : findings
-    return { path, fixed: fixable.map(({ id }) => id), findings: [opened(path), ...after], refused: false }
+    return { path, fixed, failed, findings: [opened(path), ...after], refused: false }
   } finally {
     await local.close()
   }
@@ -54,20 +61,21 @@ async function list(io: Io): Promise<void> {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Check the installation and say how to mend it',
+  summary: 'Check the installation and say how to fix what is wrong',
   details: 'Ends with 0 when all is well, 3 with warnings, 1 when something is broken, 8 when the database is lost.',
   needs: 'nothing',
   args: {},
   flags: {
-    fix: flag.switch('mend what can be mended safely'),
+    fix: flag.switch('fix what is safe to fix'),
     list: flag.switch('only say which checks there are'),
   },
   examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --list', 'svc doctor --json'],
   async run({ io, globals, flags }) {
     if (flags.list) return list(io)
-    const { path, fixed, findings, refused } = await examined(globals.dataDir, flags.fix)
+    const { path, fixed, failed, findings, refused } = await examined(globals.dataDir, flags.fix)
+    for (const sentence of failed) io.warn(sentence)
     const lines = linesOf(io, findings)
-    if (fixed.length > 0) lines.push(`Mended: ${fixed.join(', ')}.`)
+    if (fixed.length > 0) lines.push(`Fixed: ${fixed.join(', ')}.`)
     const document = findings.map(({ id, health, found, remedy }) => ({ id, health, found, remedy: remedy ?? null }))
     io.say(lines.join('\n'), { data_dir: path, fixed, checks: document })
     if (refused) return 8

@@ -97,7 +97,7 @@ function warnOfDrift(io: Io, accounts: readonly AccountUsage[]): void {
   const wrong = accounts.filter((one) => one.used_bytes !== one.own_bytes + one.room_bytes)
   if (wrong.length === 0) return
   const names = wrong.length === 1 ? wrong[0]!.username : `${wrong.length} accounts`
-  io.warn(`What is counted for ${names} is not what their files add up to: svc quota recount mends it.`)
+  io.warn(`What is counted for ${names} is not what their files add up to: svc quota recount repairs it.`)
 }
 
 const fields = {

@@ -15,14 +15,14 @@ export const check = command({
   summary: 'Whether everything that is stored is sound, to the last byte',
   details:
     'Looks at the database, at the tree of files, at quotas and feeds, and reads the bytes of every file, also while the server runs. ' +
-    '--repair mends what can be mended without losing anything (counts and feeds) and leaves the rest as it is.\n' +
-    'Ends with 0 when all is sound, 3 when what was wrong can be mended or has been, 1 when something is broken that this ' +
-    'cannot mend: restore it from a backup.',
+    '--repair repairs what it can without losing anything (counts and feeds) and leaves the rest as it is.\n' +
+    'Ends with 0 when all is sound, 3 when what was wrong can be repaired or has been, 1 when something is broken that this ' +
+    'cannot repair: restore it from a backup.',
   needs: 'domain',
   args: {},
   flags: {
     quick: flag.switch('only see whether the bytes of files are there, without reading them'),
-    repair: flag.switch('mend what can be mended safely'),
+    repair: flag.switch('repair what is safe to repair'),
   },
   examples: ['svc storage check', 'svc storage check --quick', 'svc storage check --repair --json'],
   async run({ io, domain: { instance }, flags }) {

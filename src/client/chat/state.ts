@@ -10,7 +10,7 @@ export interface Pending {
   reply_to: number | undefined
 }
 
-/** Why nothing arrives at the moment. Both mend themselves: when the server is back, and after a new `svc login`. */
+/** Why nothing arrives at the moment. Both pass by themselves: when the server is back, and after a new `svc login`. */
 export interface Trouble {
   kind: 'away' | 'signed-out'
   error: Error

@@ -24,7 +24,7 @@ export function describeError(error: unknown, { url, timeout }: { url: string; t
   if (BROKEN.has(code)) return because(`The connection to ${host} broke off: try again.`, true)
   if (CERTIFICATE.test(code)) {
     return because(
-      `The certificate of ${host} is not trusted (${code}): mend it, or name the file of your own authority in NODE_EXTRA_CA_CERTS.`,
+      `The certificate of ${host} is not trusted (${code}): renew it, or name the file of your own authority in NODE_EXTRA_CA_CERTS.`,
     )
   }
   if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {

@@ -69,7 +69,7 @@ export const words = catalogue(
     component_wrong: 'It answered something the desktop does not understand.',
     component_left: 'It tried to show another page.',
     safe_start: 'Started without components',
-    safe_start_text: 'Mend or switch off what is wrong here; without ?safe=1 in the address they run again.',
+    safe_start_text: 'Fix or switch off what is wrong here; without ?safe=1 in the address they run again.',
     widget: (name: string) => `Widget ${name}`,
     move_widget: (name: string) => `Move ${name} with the mouse or the arrow keys`,
     app_gone: 'This app is not there any more.',

@@ -27,7 +27,7 @@ interface Parts {
 const AT_ONCE = 500
 
 /**
- * Mends what can be mended without losing anything: every transaction looks again at what it changes, and writes an
+ * Repairs what can be repaired without losing anything: every transaction looks again at what it changes, and writes an
  * entry of the audit log. Interrupted, it is done as far as it came; again, it goes on.
  */
 export function makeRepair({ database, clock, audit, usage }: Parts) {
@@ -38,13 +38,13 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
     mend: (tx: Writer, found: T[]) => Promise<number>,
   ): Promise<void> {
     for (;;) {
-      const mended = await database.write(async (tx) => {
+      const repaired = await database.write(async (tx) => {
         const found = await find(tx)
         const count = found.length === 0 ? 0 : await mend(tx, found)
         if (count > 0) await audit.record(tx, { kind: 'storage.repaired', detail: { flaw: id, count } })
         return count
       })
-      if (mended === 0) return
+      if (repaired === 0) return
     }
   }
 

@@ -18,7 +18,7 @@ import type { Usage } from './usage.ts'
 export interface CheckOptions {
   /** Only sees whether the bytes of contents are there and how many, instead of reading them all. */
   quick?: boolean
-  /** Mends what can be mended without losing anything. */
+  /** Repairs what can be repaired without losing anything. */
   repair?: boolean
   /** Told of bytes whose turn is over, of all there are. */
   progress?: (bytes: number, total: number) => void

@@ -120,7 +120,7 @@ function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: n
       const outcome = (results[index] = outcomeOf(index, operation, effect))
       if (effect instanceof Rejected) return
       if (effect.changed) changes.push({ table: outcome.table!, row: effect.id, deleted: effect.deleted === true })
-      // Only what was done is remembered: a refused operation changed nothing and may be sent again, mended.
+      // Only what was done is remembered: a refused operation changed nothing and may be sent again, corrected.
       if (outcome.op_id === undefined) return
       const payload_hash = payloadHash({ ...operation, op_id: undefined })
       const row = {

@@ -10,11 +10,11 @@ export interface Finding {
   found: string
   /** What to do about it. */
   remedy?: string
-  /** Mends it, where that is safe. */
+  /** Repairs it, where that is safe. */
   fix?: () => Promise<void>
 }
 
-/** Looks at one thing of an installation. What it throws is a bug, or a disk that does not answer. */
+/** Looks at one thing of an installation. What it throws is a bug, or a disk or store that does not answer. */
 export interface Check {
   id: string
   /** What it makes sure of, in a few words. */

@@ -32,7 +32,7 @@ const storage: Check = {
       await domain.instance.check()
       return fine('database and contents answer')
     } catch (error) {
-      return failure((error as Error).message, 'check that the disk is there and writable')
+      return failure((error as Error).message, 'see that the disk is there and writable, or that the store answers')
     }
   },
 }
