@@ -67,6 +67,8 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
     }, timeoutMs)
     const endWatch = watchMemory(child.pid, memory, kill, failed)
     signal.addEventListener('abort', kill, { once: true })
+    // Nobody is told of what happened before.
+    if (signal.aborted) kill()
     const settle = (): void => {
       clearTimeout(timer)
       endWatch()

@@ -169,6 +169,15 @@ describe.skipIf(reason !== undefined)('the sandbox', () => {
     expect(await run('sleep 300 & echo gone')).toMatchObject({ code: 0, output: 'gone\n' })
   })
 
+  test('is stopped when nobody waits any more before it begins', { timeout: 15_000 }, async () => {
+    const gone = new AbortController()
+    async function* leaving() {
+      yield* files({ 'one.txt': 'one' })
+      gone.abort()
+    }
+    await expect(sandbox.run({ command: 'sleep 60', files: leaving(), signal: gone.signal })).rejects.toThrow(/abort/i)
+  })
+
   test('takes no file that stands outside', async () => {
     await expect(run('true', { '../evil': 'x' })).rejects.toThrow('outside')
     await expect(run('true', { '/etc/evil': 'x' })).rejects.toThrow('outside')
