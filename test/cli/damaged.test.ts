@@ -1,8 +1,9 @@
-import { truncate, rm } from 'node:fs/promises'
+import { open, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runSql } from '../support/backups.ts'
 import { runCommand, runCommandWith } from '../support/command.ts'
+import { bytesOf, sha256Of } from '../support/contents.ts'
 import { lineOfTest } from '../support/s3-line.ts'
 import { folderOfTest } from '../support/server.ts'
 
@@ -51,6 +52,44 @@ test('svc doctor goes on where a check cannot be made', { timeout: 60_000 }, asy
   const damaged = await runCommand(dataDir, 'doctor', '--json')
   expect(damaged.code).toBe(1)
   expect(healthOf(damaged.stdout)).toMatchObject({ database: 'ok', storage: 'ok', administrator: 'failure' })
+})
+
+test.each([
+  ['a folder', 'repo', []],
+  ['an encrypted folder', 'sealed', ['--encrypt', '--passphrase-file', 'passphrase']],
+  ['an archive', 'svc.tar', []],
+])('a damaged content never gets into a backup in %s', { timeout: 60_000 }, async (_, name, more) => {
+  const folder = await folderOfTest()
+  const dataDir = join(folder, 'data')
+  const content = bytesOf(100_000)
+  await writeFile(join(folder, 'file.bin'), content)
+  await writeFile(join(folder, 'passphrase'), 'difference engine\n')
+  const users = [{ username: 'ada', password: 'analytical engine', files: [{ path: '/file.bin', from: 'file.bin' }] }]
+  await writeFile(join(folder, 'seed.json'), JSON.stringify({ version: 1, users }))
+  await runCommand(dataDir, 'seed', join(folder, 'seed.json'))
+  const sha256 = sha256Of(content)
+  const setFirstByte = async (value: number): Promise<void> => {
+    const file = await open(join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256), 'r+')
+    await file.write(Buffer.of(value), 0, 1, 0)
+    await file.close()
+  }
+  const flags = more.map((flag) => (flag === 'passphrase' ? join(folder, flag) : flag))
+  const backUp = (to: string) => runCommand(dataDir, 'backup', 'create', '--to', join(folder, to), ...flags)
+  const verify = (from: string) => {
+    const of = from.endsWith('.tar') ? [join(folder, from)] : ['--from', join(folder, from)]
+    return runCommand(dataDir, 'backup', 'verify', ...of)
+  }
+
+  await setFirstByte(content[0]! ^ 1)
+  const without = await backUp(name)
+  expect(without.code).toBe(3)
+  expect(without.stderr).toMatch(/1 content is missing or damaged/)
+  expect(await verify(name)).toMatchObject({ code: 0 })
+
+  await setFirstByte(content[0]!)
+  const again = name.endsWith('.tar') ? `again-${name}` : name
+  expect(await backUp(again)).toMatchObject({ code: 0, stderr: '' })
+  expect(await verify(again)).toMatchObject({ code: 0 })
 })
 
 test.each([

@@ -45,7 +45,7 @@ export const create = command({
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(
-        `${counted(lost, 'content')} named in the database ${lost === 1 ? 'is' : 'are'} gone from the blob store.`,
+        `${counted(lost, 'content')} ${lost === 1 ? 'is' : 'are'} missing or damaged, and not in this backup: svc storage check names the files.`,
       )
     const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
     const removed = flags.prune ? await pruneAfter(domain.backups, seeking, passphrases) : undefined

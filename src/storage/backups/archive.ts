@@ -6,7 +6,7 @@ import { randomHex } from '../../base/random.ts'
 import { recognise } from '../../base/trouble.ts'
 import { streamDurably } from '../../host/durable.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
-import { gather, openBytes, verified } from './file-bytes.ts'
+import { gather, isSound, openBytes, verified } from './file-bytes.ts'
 import {
   DamagedBackup,
   databasePieces,
@@ -119,7 +119,11 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
   standing: () => Promise.resolve(undefined),
   async takeBlobs(blobs) {
     const missing = new Set<string>()
-    for (const { sha256 } of blobs) if (!(await store.has(sha256))) missing.add(sha256)
+    // The manifest comes first in an archive, so all contents are read before it is written.
+    for (const blob of blobs) {
+      const { sha256 } = blob
+      if (!(await store.has(sha256)) || !(await isSound(blob, store.read(sha256)))) missing.add(sha256)
+    }
     return missing
   },
   async finish(draft, stored) {

@@ -51,6 +51,17 @@ export async function gather(source: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(parts)
 }
 
+/** Whether these are the bytes that they were known as. Reads them all. */
+export async function isSound(piece: Piece, source: AsyncIterable<Uint8Array>): Promise<boolean> {
+  try {
+    for await (const _ of verified(piece, source));
+    return true
+  } catch (error) {
+    if (error instanceof DamagedBackup) return false
+    throw error
+  }
+}
+
 /** Passes bytes on and throws `DamagedBackup` at the end when they are not what they were known as; never passes on more. */
 export async function* verified(
   { sha256, size }: Piece,

@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -6,7 +7,7 @@ import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
 import { codeOf, recognise } from '../../base/trouble.ts'
 import { syncFolder } from '../../host/durable.ts'
-import { openBytes, verified } from './file-bytes.ts'
+import { isSound, openBytes, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './manifest.ts'
 import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
 
@@ -34,7 +35,7 @@ export interface Origin {
 
 /** The objects of a repository: `objects/ab/<name>`, each complete and flushed before it gets its name. */
 export interface ObjectPool {
-  /** Stores an object unless it is there in full length. */
+  /** Stores an object unless it is there in full length; what is damaged counts as missing. */
   add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'missing'>
   /** Whether an object was there in full length when that was looked at, or was added since. */
   has(piece: Piece): boolean
@@ -125,7 +126,7 @@ async function* readFrom(
   }
 }
 
-/** Writes an object, sealed where it has to be, into a new file and flushes it; false when its bytes are gone. */
+/** Writes an object, sealed where it has to be, into a new file and flushes it; false when its bytes are gone or damaged. */
 async function write(
   { lengthOf }: Layout,
   keys: PoolKeys | undefined,
@@ -133,11 +134,15 @@ async function write(
   origin: Origin,
   into: string,
 ): Promise<boolean> {
-  if (!keys) return (await origin.save(into)) && flush(into, piece.size)
+  if (!keys)
+    return (await origin.save(into)) && (await isSound(piece, createReadStream(into))) && flush(into, piece.size)
   if (!(await origin.exists())) return false
   const file = await open(into, 'wx', 0o600)
   try {
-    for await (const part of seal(keys.data, origin.read())) await file.writeFile(part)
+    for await (const part of seal(keys.data, verified(piece, origin.read()))) await file.writeFile(part)
+  } catch (error) {
+    if (error instanceof DamagedBackup) return false
+    throw error
   } finally {
     await file.close()
   }

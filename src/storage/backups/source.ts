@@ -38,7 +38,7 @@ export interface BackupSink {
   /** An earlier backup of which every object is there in full length, with its contents in the blob store; or undefined. */
   standing(id: string): Promise<{ manifest: Manifest; blobs: Piece[] } | undefined>
   /**
-   * Sees to it that these contents are stored or can be. Returns those that can not, because the blob store has lost them.
+   * Sees to it that these contents are stored or can be. Returns those that can not, because the blob store has lost or damaged them.
    * `stored` is told the bytes that are done.
    */
   takeBlobs(blobs: readonly Piece[], stored: (bytes: number) => void): Promise<Set<string>>
