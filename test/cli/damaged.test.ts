@@ -1,4 +1,4 @@
-import { open, rm, truncate, writeFile } from 'node:fs/promises'
+import { open, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runSql } from '../support/backups.ts'
@@ -54,16 +54,12 @@ test('svc doctor goes on where a check cannot be made', { timeout: 60_000 }, asy
   expect(healthOf(damaged.stdout)).toMatchObject({ database: 'ok', storage: 'ok', administrator: 'failure' })
 })
 
-test.each([
-  ['a folder', 'repo', []],
-  ['an encrypted folder', 'sealed', ['--encrypt', '--passphrase-file', 'passphrase']],
-  ['an archive', 'svc.tar', []],
-])('a damaged content never gets into a backup in %s', { timeout: 60_000 }, async (_, name, more) => {
+/** An installation with one file of ada, whose stored bytes a test can damage. */
+async function withOneFile() {
   const folder = await folderOfTest()
   const dataDir = join(folder, 'data')
   const content = bytesOf(100_000)
   await writeFile(join(folder, 'file.bin'), content)
-  await writeFile(join(folder, 'passphrase'), 'difference engine\n')
   const users = [{ username: 'ada', password: 'analytical engine', files: [{ path: '/file.bin', from: 'file.bin' }] }]
   await writeFile(join(folder, 'seed.json'), JSON.stringify({ version: 1, users }))
   await runCommand(dataDir, 'seed', join(folder, 'seed.json'))
@@ -73,6 +69,16 @@ test.each([
     await file.write(Buffer.of(value), 0, 1, 0)
     await file.close()
   }
+  return { folder, dataDir, content, setFirstByte }
+}
+
+test.each([
+  ['a folder', 'repo', []],
+  ['an encrypted folder', 'sealed', ['--encrypt', '--passphrase-file', 'passphrase']],
+  ['an archive', 'svc.tar', []],
+])('a damaged content never gets into a backup in %s', { timeout: 60_000 }, async (_, name, more) => {
+  const { folder, dataDir, content, setFirstByte } = await withOneFile()
+  await writeFile(join(folder, 'passphrase'), 'difference engine\n')
   const flags = more.map((flag) => (flag === 'passphrase' ? join(folder, flag) : flag))
   const backUp = (to: string) => runCommand(dataDir, 'backup', 'create', '--to', join(folder, to), ...flags)
   const verify = (from: string) => {
@@ -90,6 +96,20 @@ test.each([
   const again = name.endsWith('.tar') ? `again-${name}` : name
   expect(await backUp(again)).toMatchObject({ code: 0, stderr: '' })
   expect(await verify(again)).toMatchObject({ code: 0 })
+})
+
+test('a damaged file is not exported as if it were sound', { timeout: 60_000 }, async () => {
+  const { folder, dataDir, content, setFirstByte } = await withOneFile()
+  const to = join(folder, 'ada.tar')
+  await setFirstByte(content[0]! ^ 1)
+  expect(await runCommand(dataDir, 'user', 'export', 'ada', '--to', to)).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'svc: files/file.bin is damaged: restore it from a backup or delete it, and export again.\n',
+  })
+  await expect(stat(to)).rejects.toThrow('ENOENT')
+  await setFirstByte(content[0]!)
+  expect(await runCommand(dataDir, 'user', 'export', 'ada', '--to', to)).toMatchObject({ code: 0 })
 })
 
 test.each([

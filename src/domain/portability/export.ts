@@ -127,7 +127,7 @@ async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give):
   await writeRooms(parts, tar, at, account.id)
   const manifest = { format: FORMAT, version: FORMAT_VERSION, entries: tar.entries }
   const text = encoder.encode(`${JSON.stringify(manifest)}\n`)
-  await tar.put(names.manifest, now, text.length, once(text))
+  await tar.put(names.manifest, now, { size: text.length }, once(text))
   await give(tarEnd())
 }
 
@@ -163,7 +163,7 @@ async function writeTree(
     await tar.put(
       nameOf(path),
       mtime,
-      size,
+      { size, sha256 },
       Buffer.isBuffer(content) ? once(content) : (content as AsyncIterable<Uint8Array>),
     )
   }

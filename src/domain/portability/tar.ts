@@ -15,7 +15,13 @@ interface Entry {
 export function makeTar(give: Give, now: number) {
   const entries: Entry[] = []
 
-  async function put(path: string, mtime: number, size: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  /** Throws when the pieces are not of this size and, where it is known, this hash. */
+  async function put(
+    path: string,
+    mtime: number,
+    { size, sha256 }: { size: number; sha256?: string },
+    pieces: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
     await give(tarHeader({ name: path, size, mtime }))
     const hash = createHash('sha256')
     let written = 0
@@ -25,9 +31,11 @@ export function makeTar(give: Give, now: number) {
       if (written > size) break
       await give(piece)
     }
-    if (written !== size) throw new Error(`${path} has ${written} bytes where ${size} were expected.`)
+    const found = hash.digest('hex')
+    if (written !== size || (sha256 !== undefined && found !== sha256))
+      throw new Error(`${path} is damaged: restore it from a backup or delete it, and export again.`)
     await give(tarPadding(size))
-    entries.push({ path, size, sha256: hash.digest('hex') })
+    entries.push({ path, size, sha256: found })
   }
 
   return {
@@ -38,13 +46,13 @@ export function makeTar(give: Give, now: number) {
     },
     text: (path: string, text: string): Promise<void> => {
       const bytes = encoder.encode(text)
-      return put(path, now, bytes.length, once(bytes))
+      return put(path, now, { size: bytes.length }, once(bytes))
     },
     /** One JSON object a line. They are made twice: first for the size, which stands in front. */
     async lines(path: string, make: () => AsyncIterable<unknown>): Promise<void> {
       let size = 0
       for await (const piece of linesOf(make())) size += piece.length
-      if (size > 0) await put(path, now, size, linesOf(make()))
+      if (size > 0) await put(path, now, { size }, linesOf(make()))
     },
   }
 }
