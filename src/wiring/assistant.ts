@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts'
-import { makeAssistant, type Assistant, type Ears } from '../domain/assistant/assistant.ts'
-import { makeLedger } from '../domain/assistant/ledger.ts'
+import { makeAssistant, type Assistant, type MentionListener } from '../domain/assistant/assistant.ts'
+import { makeLedger } from '../domain/assistant/ledger/ledger.ts'
 import { makeTools } from '../domain/assistant/tools/tools.ts'
 import type { Chat } from '../domain/chat/chat.ts'
 import type { Desktop } from '../domain/desktop/desktop.ts'
@@ -21,7 +21,7 @@ interface Parts {
   desktop: Desktop
   files: Files
   sync: Sync
-  ears: Ears
+  mentionListener: MentionListener
   env: NodeJS.ProcessEnv
 }
 

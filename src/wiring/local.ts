@@ -1,7 +1,7 @@
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { authorized, deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
-import { makeEars } from '../domain/assistant/assistant.ts'
+import { makeMentionListener } from '../domain/assistant/assistant.ts'
 import { bounded, dataBoundsOf } from '../domain/data-bounds.ts'
 import { makeDesktop, seedSystemApps } from '../domain/desktop/desktop.ts'
 import { makeChat } from '../domain/chat/chat.ts'
@@ -159,8 +159,8 @@ async function openOn(
     lookEveryMs,
   })
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
-  const ears = makeEars({ clock, settings })
-  const chat = makeChat({ database, clock, audit, listener: ears, lookEveryMs })
+  const mentionListener = makeMentionListener({ clock, settings })
+  const chat = makeChat({ database, clock, audit, listener: mentionListener, lookEveryMs })
   const portability = makePortability({
     database,
     contents,
@@ -177,7 +177,18 @@ async function openOn(
   })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files })
 
-  const assistant = openAssistant({ database, clock, settings, audit, chat, desktop, files, sync, ears, env })
+  const assistant = openAssistant({
+    database,
+    clock,
+    settings,
+    audit,
+    chat,
+    desktop,
+    files,
+    sync,
+    mentionListener,
+    env,
+  })
 
   const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
 

@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { makeAssistant } from '../../src/domain/assistant/assistant.ts'
-import { BOUNDS, type Bounds } from '../../src/domain/assistant/calls.ts'
-import { makeLedger } from '../../src/domain/assistant/ledger.ts'
+import { BOUNDS, type Bounds } from '../../src/domain/assistant/tools/calls.ts'
+import { makeLedger } from '../../src/domain/assistant/ledger/ledger.ts'
 import type { Emit } from '../../src/domain/assistant/run.ts'
-import type { Tool, ToolResult } from '../../src/domain/assistant/tool.ts'
+import type { Tool, ToolResult } from '../../src/domain/assistant/tools/tool.ts'
 import { makeModels } from '../../src/outside/models.ts'
 import type { Told } from './assistant.ts'
 import type { Account } from './account.ts'
@@ -12,14 +12,14 @@ import type { TestServer } from './server.ts'
 /** A tool that does what a test says, with one text as its argument. */
 export const toolNamed = (
   name: string,
-  reach: Tool['reach'],
+  effect: Tool['effect'],
   run: (what: string, signal: AbortSignal) => ToolResult | Promise<ToolResult>,
   { untrusted = false } = {},
 ): Tool => ({
   name,
   description: `Does ${name}.`,
   parameters: Type.Object({ what: Type.String({ maxLength: 100 }) }),
-  reach,
+  effect,
   untrusted,
   run: async ({ signal }, args) => run((args as { what: string }).what, signal),
 })
@@ -40,7 +40,12 @@ export function assistantWith(
     toolsFor: () => Promise.resolve([...tools]),
     ledger: makeLedger({ database, clock, files }),
     chat,
-    ears: { isFor: () => Promise.resolve(false), note: () => Promise.resolve(false), heard() {}, onHeard() {} },
+    mentionListener: {
+      isFor: () => Promise.resolve(false),
+      note: () => Promise.resolve(false),
+      heard() {},
+      onMention() {},
+    },
     bounds: { ...BOUNDS, ...bounds },
   })
   const told: Told[] = []

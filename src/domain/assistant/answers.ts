@@ -2,16 +2,16 @@ import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { confirmationOf, takeConfirmation } from '../../storage/assistant/confirmations.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import type { Budgets } from './budgets.ts'
-import type { Bounds } from './calls.ts'
+import type { Budgets } from './models/budgets.ts'
+import type { Bounds } from './tools/calls.ts'
 import type { Conversations } from './conversations.ts'
-import { inTime } from './in-time.ts'
-import type { AssistantModels } from './models.ts'
-import type { Opening } from './opening.ts'
-import type { Answered, Paused, Proceed } from './proceed.ts'
-import { readBrought, type Question } from './question.ts'
+import { withinTime } from './within-time.ts'
+import type { AssistantModels } from './models/models.ts'
+import type { RunBeginning } from './begin-run.ts'
+import type { Answered, Paused, MakeAnswer } from './make-answer.ts'
+import { readAttachments, type Question } from './attachments.ts'
 import type { Emit } from './run.ts'
-import type { Account } from './tool.ts'
+import type { Account } from './tools/tool.ts'
 
 /** Who waits for an answer. */
 export interface Waiting {
@@ -25,15 +25,15 @@ interface Parts {
   clock: Clock
   models: AssistantModels
   conversations: Conversations
-  opening: Opening
-  proceed: Proceed
+  beginning: RunBeginning
+  answer: MakeAnswer
   budgets: Budgets
   bounds: Bounds
 }
 
 /** Answering questions. */
 export function makeAnswers(parts: Parts) {
-  const { database, clock, models, conversations, opening, proceed, budgets, bounds } = parts
+  const { database, clock, models, conversations, beginning, answer, budgets, bounds } = parts
 
   return {
     /**
@@ -42,19 +42,19 @@ export function makeAnswers(parts: Parts) {
      */
     async ask(account: Account, question: Question, { signal, emit }: Waiting): Promise<Answered> {
       const { message } = question
-      const brought = readBrought(question)
+      const attachments = readAttachments(question)
       const choice = await models.chosenBy(question.model)
       const known = question.conversation_id ?? undefined
       const past = known === undefined ? undefined : await conversations.recall(account.id, known)
-      const tainted = (past?.tainted ?? false) || brought.tainted || brought.picture !== undefined
-      const before = past?.messages ?? brought.history
+      const tainted = (past?.tainted ?? false) || attachments.tainted || attachments.picture !== undefined
+      const before = past?.messages ?? attachments.history
       await conversations.assertRoom(account.id)
       return budgets.within(account.id, () =>
-        inTime(signal, bounds.answerMs, async (end) => {
-          const asked = await opening.compose(choice, message, brought, end)
-          const run = await opening.begin({ account, choice, before, asked, tainted })
+        withinTime(signal, bounds.answerMs, async (end) => {
+          const asked = await beginning.compose(choice, message, attachments, end)
+          const run = await beginning.begin({ account, choice, before, asked, tainted })
           const dialogue = conversations.dialogue(account.id, known, message)
-          return proceed(run, { account, choice, dialogue, signal: end, emit })
+          return answer(run, { account, choice, dialogue, signal: end, emit })
         }),
       )
     },
@@ -79,8 +79,8 @@ export function makeAnswers(parts: Parts) {
         if (!(await database.write((tx) => takeConfirmation(tx, id)))) throw fault('not_found')
         const dialogue = conversations.dialogue(account.id, found.conversation_id)
         const anew = { ...run, said: '', actions: [], tokens: 0 }
-        return inTime(signal, bounds.answerMs, (end) =>
-          proceed(anew, { account, choice, dialogue, signal: end, emit }, allow),
+        return withinTime(signal, bounds.answerMs, (end) =>
+          answer(anew, { account, choice, dialogue, signal: end, emit }, allow),
         )
       })
     },

@@ -5,20 +5,20 @@ import type { Chat } from '../chat/chat.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
 import { makeAnswers } from './answers.ts'
-import { makeBudgets } from './budgets.ts'
-import { BOUNDS, makeCalls, type Bounds } from './calls.ts'
+import { makeBudgets } from './models/budgets.ts'
+import { BOUNDS, makeCalls, type Bounds } from './tools/calls.ts'
 import { makeConversations } from './conversations.ts'
-import { makeExamine } from './examine.ts'
-import { makeAssistantModels } from './models.ts'
-import { makeMentions } from './mentions.ts'
-import { makeOpening } from './opening.ts'
-import { makeProceed } from './proceed.ts'
-import { makeRunner } from './runner.ts'
-import type { Ears } from './ears.ts'
-import type { Ledger } from './ledger.ts'
-import type { ToolsFor } from './tool.ts'
+import { makeExamine } from './models/examine.ts'
+import { makeAssistantModels } from './models/models.ts'
+import { makeMentions } from './rooms/mentions.ts'
+import { makeBeginning } from './begin-run.ts'
+import { makeAnswer } from './make-answer.ts'
+import { makeLoop } from './loop.ts'
+import type { MentionListener } from './rooms/mention-listener.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { ToolsFor } from './tools/tool.ts'
 
-export { makeEars, type Ears } from './ears.ts'
+export { makeMentionListener, type MentionListener } from './rooms/mention-listener.ts'
 export type { Emit } from './run.ts'
 
 interface Parts {
@@ -30,7 +30,7 @@ interface Parts {
   toolsFor: ToolsFor
   ledger: Ledger
   chat: Chat
-  ears: Ears
+  mentionListener: MentionListener
   bounds?: Bounds
 }
 
@@ -44,16 +44,16 @@ export function makeAssistant({ bounds = BOUNDS, ...parts }: Parts) {
     bound: async () => (await dataBoundsOf(settings)()).assistant,
   })
   const calls = makeCalls({ database, audit, bounds })
-  const opening = makeOpening({ clock, settings, languageModels, models })
-  const go = makeRunner({ languageModels, models, calls, bounds })
+  const beginning = makeBeginning({ clock, settings, languageModels, models })
+  const continueRun = makeLoop({ languageModels, models, calls, bounds })
   const dailyTokens = async () => (await settings.values())['assistant.daily_tokens']
   const budgets = makeBudgets({ database, clock, dailyTokens })
-  const proceed = makeProceed({ ...parts, go, budgets })
+  const answer = makeAnswer({ ...parts, continueRun, budgets })
   const { list, messages, remove } = conversations
   return {
-    ...makeAnswers({ database, clock, models, conversations, opening, proceed, budgets, bounds }),
+    ...makeAnswers({ database, clock, models, conversations, beginning, answer, budgets, bounds }),
     conversations: { list, messages, remove },
-    mentions: makeMentions({ ...parts, models, go, budgets, bounds }),
+    mentions: makeMentions({ ...parts, models, continueRun, budgets, bounds }),
     /** What it changed, and the way back. */
     changes: { list: parts.ledger.list, undo: parts.ledger.undo },
     /** The models that may be asked for, the standard one first; none when nothing is set up. */

@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import type { ModelFunction } from '../../base/language-model.ts'
-import type { Account } from './tool.ts'
+import type { Account } from './tools/tool.ts'
 
 // What models are told before anybody speaks. No secret ever stands in it.
 

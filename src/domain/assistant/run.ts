@@ -1,7 +1,7 @@
 import type { ModelCall, ModelMessage } from '../../base/language-model.ts'
 import type { AssistantAction, AssistantEvents } from '../../contract/assistant.ts'
-import type { Circumstances } from './calls.ts'
-import type { Choice } from './models.ts'
+import type { CallContext } from './tools/calls.ts'
+import type { Choice } from './models/models.ts'
 import { readable } from './text.ts'
 
 /** What is said to one model. */
@@ -39,15 +39,15 @@ type Emitted = 'delta' | 'tool' | 'action'
 export type Emit = <E extends Emitted>(event: E, data: AssistantEvents[E]) => void | Promise<void>
 
 /** What a run goes by. */
-export interface Surroundings extends Pick<Circumstances, 'account' | 'room' | 'tools' | 'signal'> {
+export interface RunContext extends Pick<CallContext, 'account' | 'room' | 'tools' | 'signal'> {
   choice: Choice
   /** Where calls belong; asked for before the first of them. */
-  place: () => Promise<Pick<Circumstances, 'conversation' | 'changeSet'>>
+  place: () => Promise<Pick<CallContext, 'conversation' | 'changeSet'>>
   emit: Emit
 }
 
 /** Says something to the user, as it comes; what begins anew stands apart from what was said before. */
-export function mouthOf(run: Run, emit: Emit): (piece: string) => Promise<void> {
+export function textEmitter(run: Run, emit: Emit): (piece: string) => Promise<void> {
   let isBegun = run.said === ''
   return async (piece) => {
     const text = isBegun ? readable(piece) : readable(piece).trimStart()

@@ -161,7 +161,7 @@ test('every tool is played with: as a way to do harm or as a harmless one, and a
   const readers = tools.filter(({ untrusted }) => untrusted)
   expect(Object.keys(SOURCES).sort()).toEqual(readers.map(({ name }) => name).sort())
   // What changes nothing and reads nothing of others is on the list above for good reason: it needs no eye on its results.
-  expect(tools.filter(({ reach, untrusted }) => reach === 'reads' && !untrusted).map(({ name }) => name)).toEqual([
+  expect(tools.filter(({ effect, untrusted }) => effect === 'reads' && !untrusted).map(({ name }) => name)).toEqual([
     'refresh_apps',
   ])
 })

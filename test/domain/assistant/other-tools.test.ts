@@ -123,7 +123,7 @@ describe('chat', () => {
     }
     const { use, tools } = await bench.session(ada, { room })
     expect(tools.map(({ name }) => name)).toEqual(['read_room_messages', 'list_room_files', 'read_room_file'])
-    expect(tools.every(({ reach }) => reach === 'reads')).toBe(true)
+    expect(tools.every(({ effect }) => effect === 'reads')).toBe(true)
     const heard = await use('read_room_messages')
     expect(heard.text).toContain('Read me')
     expect(heard.text).not.toContain('Not me')

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Tool } from '../../../src/domain/assistant/tool.ts'
+import type { Tool } from '../../../src/domain/assistant/tools/tool.ts'
 import { stage } from '../../support/assistant.ts'
 import { assistantWith, toolNamed } from '../../support/assistant-with.ts'
 

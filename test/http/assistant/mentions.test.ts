@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { teamChat } from '../../../src/contract/team-chat.ts'
-import { mentions } from '../../../src/domain/assistant/ears.ts'
+import { mentions } from '../../../src/domain/assistant/rooms/mention-listener.ts'
 import { folderOfTest, serverOfTest, startServer } from '../../support/server.ts'
 import { channelOf, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
 import { stage, useModel } from '../../support/assistant.ts'

@@ -3,7 +3,7 @@ import { fault } from '../../../contract/errors.ts'
 import type { Staged } from '../../../storage/contents/contents.ts'
 import type { Writer } from '../../../storage/engine/database.ts'
 import { isOfRooms, segmentsOf, type Files } from '../../files/files.ts'
-import type { Reach, Tool, ToolCall } from '../tool.ts'
+import type { ToolEffect, Tool, ToolCall } from './tool.ts'
 import { FilePath } from './shapes.ts'
 import { toolOf } from './tool-of.ts'
 
@@ -27,15 +27,15 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
  * What it means that something new appears at a path. Everybody in a room sees its files, and their names. Hidden names are
  * read by programs wherever the files are synchronised to: shells, editors, Git hooks, the sync client's ignore rules.
  */
-function addition(path: string): Reach {
+function addition(path: string): ToolEffect {
   if (isOfRooms(path)) return 'sends'
   return segmentsOf(path).some((name) => name.startsWith('.')) ? 'alters' : 'adds'
 }
 
 /** A folder of a room may hold hidden names that others chose. */
-function copying(from: string, to: string): Reach {
-  const reach = addition(to)
-  return reach === 'adds' && isOfRooms(from) ? 'alters' : reach
+function copying(from: string, to: string): ToolEffect {
+  const effect = addition(to)
+  return effect === 'adds' && isOfRooms(from) ? 'alters' : effect
 }
 
 /** Receives a text and puts it at a path; what is refused leaves nothing. */
@@ -69,7 +69,7 @@ export function changingTools(parts: Changing): Tool[] {
       description:
         'Writes a new text file, creating missing folders. Refuses when there is something at the path already: use replace_file to overwrite.',
       parameters: Type.Object({ path: FilePath, content: Content }),
-      reach: ({ path }) => addition(path),
+      effect: ({ path }) => addition(path),
       untrusted: false,
       async run(call, { path, content }) {
         await writeText(parts, call, path, content, true)
@@ -80,7 +80,7 @@ export function changingTools(parts: Changing): Tool[] {
       name: 'replace_file',
       description: 'Writes a text file and replaces what is there. The content before stays restorable.',
       parameters: Type.Object({ path: FilePath, content: Content }),
-      reach: 'alters',
+      effect: 'alters',
       untrusted: false,
       async run(call, { path, content }) {
         const changes = await writeText(parts, call, path, content, false)
@@ -91,7 +91,7 @@ export function changingTools(parts: Changing): Tool[] {
       name: 'make_folder',
       description: 'Creates a folder with all folders above it that are missing.',
       parameters: Type.Object({ path: FilePath }),
-      reach: ({ path }) => addition(path),
+      effect: ({ path }) => addition(path),
       untrusted: false,
       async run({ account, changeSet }, { path }) {
         const changes = await changeSet.change((tx) => noted.makeFolder(tx, account.id, path))
@@ -103,7 +103,7 @@ export function changingTools(parts: Changing): Tool[] {
       description:
         'Moves or renames a file or folder; "to" is its whole new path, where nothing may be. Own files and those of chat rooms cannot be moved into each other.',
       parameters: FromTo,
-      reach: 'alters',
+      effect: 'alters',
       untrusted: false,
       async run({ account, changeSet }, { from, to }) {
         await changeSet.change((tx) => noted.move(tx, account.id, from, to))
@@ -114,7 +114,7 @@ export function changingTools(parts: Changing): Tool[] {
       name: 'copy_file',
       description: 'Copies a file or folder; "to" is the whole path of the copy, where nothing may be.',
       parameters: FromTo,
-      reach: ({ from, to }) => copying(from, to),
+      effect: ({ from, to }) => copying(from, to),
       untrusted: false,
       async run({ account, changeSet }, { from, to }) {
         await changeSet.change((tx) => noted.copy(tx, account.id, from, to))
@@ -125,7 +125,7 @@ export function changingTools(parts: Changing): Tool[] {
       name: 'delete_file',
       description: 'Puts a file, or a folder with everything in it, into the trash, from where it can be restored.',
       parameters: Type.Object({ path: FilePath }),
-      reach: 'alters',
+      effect: 'alters',
       untrusted: false,
       async run({ account, changeSet }, { path }) {
         await changeSet.change((tx) => noted.trash(tx, account.id, path))

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Chat } from '../../chat/chat.ts'
 import { segmentsOf } from '../../files/files.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import { listing, page, type Browsing } from './read-files.ts'
 import { FilePath, PageOffset } from './shapes.ts'
 import { bounded, count } from './text.ts'
@@ -23,7 +23,7 @@ export const searchMessagesTool = (chat: Talk): Tool =>
       query: Type.String({ minLength: 1, maxLength: 200 }),
       room: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run({ account }, { query, room }) {
       const rooms = await chat.rooms(account.id)
@@ -57,7 +57,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
         before: Type.Optional(Type.String({ maxLength: 40, description: 'A time such as 2026-01-31T12:00:00Z.' })),
         limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200 })),
       }),
-      reach: 'reads',
+      effect: 'reads',
       untrusted: true,
       async run({ account }, { before, limit = 50 }) {
         const { messages, has_more } = await chat.messages(account.id, {
@@ -73,7 +73,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
       name: 'list_room_files',
       description: 'Lists a folder of the files shared in this chat room; "/" is the folder of the room.',
       parameters: Type.Object({ path: FilePath }),
-      reach: 'reads',
+      effect: 'reads',
       untrusted: true,
       async run({ account }, { path }) {
         return { text: listing(path, await desktop.list(account.id, await inside(account.id, path))) }
@@ -84,7 +84,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
       description:
         'Reads a text file shared in this chat room, 16,000 characters at a time; "/" is the folder of the room.',
       parameters: Type.Object({ path: FilePath, offset: PageOffset }),
-      reach: 'reads',
+      effect: 'reads',
       untrusted: true,
       async run({ account }, { path, offset }) {
         const text = await desktop.text(account.id, await inside(account.id, path))

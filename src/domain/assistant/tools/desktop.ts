@@ -3,7 +3,7 @@ import { fault } from '../../../contract/errors.ts'
 import { wallpapers } from '../../../contract/wallpapers.ts'
 import { isSystemSlug, undoableComponents, type Desktop } from '../../desktop/desktop.ts'
 import { mimeOf, segmentsOf } from '../../files/files.ts'
-import type { Account, Reach, Tool } from '../tool.ts'
+import type { Account, ToolEffect, Tool } from './tool.ts'
 import type { Browsing } from './read-files.ts'
 import { FilePath } from './shapes.ts'
 import { toolOf } from './tool-of.ts'
@@ -13,7 +13,7 @@ type Parts = { apps: Pick<Desktop['apps'], 'list'> } & Browsing
 const Slug = Type.String({ minLength: 1, maxLength: 63, description: 'Short name of the app, such as "files".' })
 
 /** Apps that do not come with the desktop may tell their makers that they were opened, and with which path. */
-const reachOfApp = (slug: string, own: Reach): Reach => (isSystemSlug(slug) ? own : 'sends')
+const effectOfApp = (slug: string, own: ToolEffect): ToolEffect => (isSystemSlug(slug) ? own : 'sends')
 
 /** Tools that ask the user's desktop to do something. */
 export function desktopTools({ apps, desktop }: Parts): Tool[] {
@@ -29,7 +29,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'open_app',
       description: 'Opens an app on the desktop in front of the user, with a file or folder where the app takes one.',
       parameters: Type.Object({ slug: Slug, path: Type.Optional(FilePath) }),
-      reach: ({ slug }) => reachOfApp(slug, 'reads'),
+      effect: ({ slug }) => effectOfApp(slug, 'reads'),
       untrusted: false,
       async run({ account }, { slug, path }) {
         await visible(account, slug)
@@ -44,7 +44,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'set_wallpaper',
       description: `Changes the wallpaper of the desktop: ${wallpapers.join(', ')}, or the path of one of the user's images.`,
       parameters: Type.Object({ wallpaper: Type.String({ minLength: 1, maxLength: 4_096 }) }),
-      reach: 'alters',
+      effect: 'alters',
       untrusted: false,
       async run({ account }, { wallpaper }) {
         if (!(wallpapers as readonly string[]).includes(wallpaper)) {
@@ -63,7 +63,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       name: 'refresh_apps',
       description: 'Rebuilds the dock of the desktop, after apps or components changed.',
       parameters: Type.Object({}),
-      reach: 'reads',
+      effect: 'reads',
       untrusted: false,
       run: () => Promise.resolve({ text: 'The dock is rebuilt.', action: { type: 'refresh_apps', data: {} } }),
     }),
@@ -72,7 +72,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       description: 'Loads an open app of the desktop anew.',
       parameters: Type.Object({ slug: Slug }),
       // What was not saved in the app is lost.
-      reach: ({ slug }) => reachOfApp(slug, 'alters'),
+      effect: ({ slug }) => effectOfApp(slug, 'alters'),
       untrusted: false,
       async run({ account }, { slug }) {
         await visible(account, slug)
@@ -94,7 +94,7 @@ const saveComponent: Tool = toolOf({
     code: Type.String({ maxLength: 102_400 }),
   }),
   // With untrusted text in the conversation the user is to see what would be put on the desktop.
-  reach: 'alters',
+  effect: 'alters',
   untrusted: false,
   async run({ account, changeSet }, component) {
     const [change] = await changeSet.change(async (tx, now) => [

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import { bounded } from './text.ts'
 import { toolOf } from './tool-of.ts'
 
@@ -23,7 +23,7 @@ export const fetchTool = (fetchPage: FetchPage): Tool =>
     parameters: Type.Object({
       url: Type.String({ minLength: 1, maxLength: 4_096, description: 'http:// or https://' }),
     }),
-    reach: 'sends',
+    effect: 'sends',
     untrusted: true,
     async run({ signal }, { url }) {
       const page = await fetchPage(url, signal)

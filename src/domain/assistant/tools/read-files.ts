@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { formatSize } from '../../../base/sizes.ts'
 import type { Files } from '../../files/files.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import { FilePath, PageOffset } from './shapes.ts'
 import { bounded, count } from './text.ts'
 import { toolOf } from './tool-of.ts'
@@ -46,7 +46,7 @@ export const readingTools = ({ desktop }: Browsing): Tool[] => [
     description:
       'Lists a folder of the user\'s files. The root is "/"; the shared files of chat rooms are below /Teamchat/<room>/. Folders end in a slash.',
     parameters: Type.Object({ path: FilePath }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run({ account }, { path }) {
       return { text: listing(path, await desktop.list(account.id, path)) }
@@ -57,7 +57,7 @@ export const readingTools = ({ desktop }: Browsing): Tool[] => [
     description:
       'Reads a text file of the user (UTF-8, up to 5 MiB), 16,000 characters at a time. Files that are no text cannot be read.',
     parameters: Type.Object({ path: FilePath, offset: PageOffset }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run({ account }, { path, offset }) {
       return { text: page(path, await desktop.text(account.id, path), offset) }

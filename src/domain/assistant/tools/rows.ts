@@ -3,7 +3,7 @@ import { fault } from '../../../contract/errors.ts'
 import { tables, type SyncedTable, type TableName } from '../../../contract/tables.ts'
 import type { Sync } from '../../sync/sync.ts'
 import { undoableRows } from '../../sync/sync.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import { brief, bounded, count } from './text.ts'
 import { toolOf } from './tool-of.ts'
 
@@ -108,7 +108,7 @@ const queryTool = ({ rows }: Rows): Tool =>
       descending: Type.Optional(Type.Boolean()),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS.most })),
     }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run(
       { account, signal },
@@ -143,7 +143,7 @@ export const rowTools = (sync: Rows): Tool[] => [
     name: 'insert_row',
     description: `Adds a row to one of the user's tables. The columns are those query_rows names.`,
     parameters: Type.Object({ table: Table, values: Values }),
-    reach: 'alters',
+    effect: 'alters',
     untrusted: false,
     async run({ account, changeSet }, { table, values }) {
       const [added] = await changeSet.change(async (tx, now) => [
@@ -161,7 +161,7 @@ export const rowTools = (sync: Rows): Tool[] => [
       version: Type.Optional(Type.Integer({ minimum: 1 })),
       values: Values,
     }),
-    reach: 'alters',
+    effect: 'alters',
     untrusted: false,
     async run({ account, changeSet }, { table, id, version, values }) {
       const based = version === undefined ? {} : { version }

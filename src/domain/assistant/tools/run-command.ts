@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import pLimit, { type LimitFunction } from 'p-limit'
 import { fault, isFault } from '../../../contract/errors.ts'
 import type { Files } from '../../files/files.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import { refusedCommand } from './blocklist.ts'
 import type { Browsing } from './read-files.ts'
 import { FilePath } from './shapes.ts'
@@ -104,7 +104,7 @@ export function commandTool(files: Reading, sandbox: Sandbox): Tool {
       command: Type.String({ minLength: 1, maxLength: 16_384, description: 'For /bin/sh.' }),
       paths: Type.Optional(Type.Array(FilePath, { maxItems: 50, description: 'Files and folders it needs.' })),
     }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run({ account, signal }, { command, paths = [] }) {
       const reason = refusedCommand(command)

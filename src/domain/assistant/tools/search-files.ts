@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { fault, isFault } from '../../../contract/errors.ts'
-import type { Tool } from '../tool.ts'
+import type { Tool } from './tool.ts'
 import type { Browsing } from './read-files.ts'
 import { FilePath } from './shapes.ts'
 import { bounded, brief, count } from './text.ts'
@@ -90,7 +90,7 @@ export const searchTool = (files: Browsing): Tool =>
       name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name.' })),
       content: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Text inside the file.' })),
     }),
-    reach: 'reads',
+    effect: 'reads',
     untrusted: true,
     async run({ account, signal }, { folder = '/', name, content }) {
       if (name === undefined && content === undefined)

@@ -1,9 +1,9 @@
 import { ModelTrouble } from '../../base/language-model.ts'
 import { fault } from '../../contract/errors.ts'
-import { unanswered } from './models.ts'
+import { unanswered } from './models/models.ts'
 
 /** Does `part` within the time (ms) of one answer; trouble with the models becomes a fault. */
-export async function inTime<T>(
+export async function withinTime<T>(
   signal: AbortSignal,
   ms: number,
   part: (signal: AbortSignal) => Promise<T>,

@@ -3,14 +3,14 @@ import { randomHex } from '../../base/random.ts'
 import type { AssistantAnswer } from '../../contract/assistant.ts'
 import { insertConfirmation } from '../../storage/assistant/confirmations.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import type { Budgets } from './budgets.ts'
-import type { Pending } from './calls.ts'
+import type { Budgets } from './models/budgets.ts'
+import type { Pending } from './tools/calls.ts'
 import type { Dialogue } from './conversations.ts'
-import type { Choice } from './models.ts'
+import type { Choice } from './models/models.ts'
 import type { Emit, Run } from './run.ts'
-import type { Runner } from './runner.ts'
-import type { Ledger } from './ledger.ts'
-import type { Account, ToolsFor } from './tool.ts'
+import type { ContinueRun } from './loop.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Account, ToolsFor } from './tools/tool.ts'
 
 /** How long the user has to agree, ms. */
 const AGREE_WITHIN = 300 * SECOND
@@ -18,7 +18,7 @@ const AGREE_WITHIN = 300 * SECOND
 export type Answered = Omit<AssistantAnswer, 'ok'>
 
 /** Everything that stays the same while one answer is made. */
-export interface Occasion {
+export interface AnswerContext {
   account: Account
   choice: Choice
   dialogue: Dialogue
@@ -35,15 +35,15 @@ export interface Paused {
 interface Parts {
   database: Database
   clock: Clock
-  go: Runner
+  continueRun: ContinueRun
   budgets: Budgets
   toolsFor: ToolsFor
   ledger: Ledger
 }
 
 /** Goes on with runs in conversations, and stores what comes of them. */
-export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: Parts) {
-  async function goOn(run: Run, occasion: Occasion, allow?: boolean) {
+export function makeAnswer({ database, clock, continueRun, budgets, toolsFor, ledger }: Parts) {
+  async function continueAndCount(run: Run, occasion: AnswerContext, allow?: boolean) {
     const tools = await toolsFor({})
     const { account, choice, signal, emit, dialogue } = occasion
     const open = async () => {
@@ -53,7 +53,7 @@ export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: 
     let opened: ReturnType<typeof open> | undefined
     const place = () => (opened ??= open())
     try {
-      const pending = await go(run, { account, choice, signal, emit, place, tools }, allow)
+      const pending = await continueRun(run, { account, choice, signal, emit, place, tools }, allow)
       return { pending, changed: (await opened)?.changeSet.id() }
     } catch (error) {
       await database.write((tx) => budgets.use(tx, account.id, run.tokens))
@@ -62,7 +62,7 @@ export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: 
   }
 
   /** Keeps a run until the user has agreed or declined. */
-  async function pause(run: Run, { account, choice, dialogue, emit }: Occasion, pending: Pending) {
+  async function pause(run: Run, { account, choice, dialogue, emit }: AnswerContext, pending: Pending) {
     const id = randomHex(16)
     const action = { type: 'confirm' as const, data: { confirmation_id: id, ...pending } }
     run.actions.push(action)
@@ -78,9 +78,9 @@ export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: 
   }
 
   /** The next answer of a run; `allow` is the user's word for the call it waits with. */
-  return async function proceed(run: Run, occasion: Occasion, allow?: boolean): Promise<Answered> {
+  return async function answer(run: Run, occasion: AnswerContext, allow?: boolean): Promise<Answered> {
     const { account, choice, dialogue, emit } = occasion
-    const { pending, changed } = await goOn(run, occasion, allow)
+    const { pending, changed } = await continueAndCount(run, occasion, allow)
     if (run.said === '') {
       run.said = pending ? `May I do this? ${pending.summary}` : 'I have no answer to that.'
       await emit('delta', { text: run.said })
@@ -98,4 +98,4 @@ export function makeProceed({ database, clock, go, budgets, toolsFor, ledger }: 
   }
 }
 
-export type Proceed = ReturnType<typeof makeProceed>
+export type MakeAnswer = ReturnType<typeof makeAnswer>

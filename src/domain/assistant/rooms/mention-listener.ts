@@ -1,15 +1,15 @@
-import { MINUTE, type Clock } from '../../base/clock.ts'
-import { insertMention, mentionCount } from '../../storage/assistant/mentions.ts'
-import type { MessageListener } from '../chat/chat.ts'
-import type { Settings } from '../instance/instance.ts'
+import { MINUTE, type Clock } from '../../../base/clock.ts'
+import { insertMention, mentionCount } from '../../../storage/assistant/mentions.ts'
+import type { MessageListener } from '../../chat/chat.ts'
+import type { Settings } from '../../instance/instance.ts'
 
 /** Mentions that may wait in one room. */
 const WAITING = 5
 
 /** Hears in rooms who speaks to the assistant. */
-export interface Ears extends MessageListener {
+export interface MentionListener extends MessageListener {
   /** Tells `hear` of every room in which somebody did, from now on. */
-  onHeard(hear: (room: number) => void): void
+  onMention(hear: (room: number) => void): void
 }
 
 interface Parts {
@@ -24,7 +24,7 @@ export function mentions(content: string, name: string): boolean {
 }
 
 /** Takes mentions down, so many for a user and a room; more of them are messages like any other. */
-export function makeEars({ clock, settings }: Parts): Ears {
+export function makeMentionListener({ clock, settings }: Parts): MentionListener {
   let hear: (room: number) => void = () => undefined
   /** Times of the mentions of each user within the last minute. */
   const recent = new Map<number, number[]>()
@@ -49,7 +49,7 @@ export function makeEars({ clock, settings }: Parts): Ears {
       return true
     },
     heard: (room) => hear(room),
-    onHeard(listener) {
+    onMention(listener) {
       hear = listener
     },
   }

@@ -1,7 +1,7 @@
-import { byteLength } from '../../base/text.ts'
-import type { ModelFunction, ModelMessage } from '../../base/language-model.ts'
-import { fault } from '../../contract/errors.ts'
-import { cutTo } from './text.ts'
+import { byteLength } from '../../../base/text.ts'
+import type { ModelFunction, ModelMessage } from '../../../base/language-model.ts'
+import { fault } from '../../../contract/errors.ts'
+import { cutTo } from '../text.ts'
 
 /** UTF-8 bytes that are reckoned as one token: models differ, and too few are better than too many. */
 const BYTES_PER_TOKEN = 3

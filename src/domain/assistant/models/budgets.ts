@@ -1,7 +1,7 @@
-import { DAY, type Clock } from '../../base/clock.ts'
-import { fault } from '../../contract/errors.ts'
-import { addTokens, tokensUsed } from '../../storage/assistant/assistant-usage.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
+import { DAY, type Clock } from '../../../base/clock.ts'
+import { fault } from '../../../contract/errors.ts'
+import { addTokens, tokensUsed } from '../../../storage/assistant/assistant-usage.ts'
+import type { Database, Writer } from '../../../storage/engine/database.ts'
 
 /** Answers that may be made for one user at the same moment. */
 const AT_ONCE = 2

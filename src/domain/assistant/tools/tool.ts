@@ -1,15 +1,15 @@
 import type { Static, TObject } from 'typebox'
-import type { ModelFunction } from '../../base/language-model.ts'
-import type { AssistantAction } from '../../contract/assistant.ts'
-import type { Author } from '../chat/chat.ts'
-import type { ChangeSet } from './change.ts'
+import type { ModelFunction } from '../../../base/language-model.ts'
+import type { AssistantAction } from '../../../contract/assistant.ts'
+import type { Author } from '../../chat/chat.ts'
+import type { ChangeSet } from '../ledger/change.ts'
 
 /**
  * What a call does to the world; once untrusted text is in the conversation, the last two need the user's confirmation.
  * `reads`: nothing changes. `adds`: something new in the user's own files, which can be undone. `alters`: what is there is
  * changed or removed, or a program will act on it. `sends`: somebody else may learn of it.
  */
-export type Reach = 'reads' | 'adds' | 'alters' | 'sends'
+export type ToolEffect = 'reads' | 'adds' | 'alters' | 'sends'
 
 /** Whose rights a tool has. */
 export type Account = Author
@@ -38,7 +38,7 @@ export interface Tool<P extends TObject = TObject> {
   description: string
   parameters: P
   /** The same for every call, or found by its arguments; throws the faults of `run`. */
-  reach: Reach | ((args: Static<P>) => Reach)
+  effect: ToolEffect | ((args: Static<P>) => ToolEffect)
   /** Whether its results and errors may hold text that others wrote (files, names, pages, messages), which may mislead a model. */
   untrusted: boolean
   run(call: ToolCall, args: Static<P>): Promise<ToolResult>

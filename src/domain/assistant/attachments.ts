@@ -10,7 +10,7 @@ import { ASSISTANT_CONTEXT, ASSISTANT_HISTORY, ASSISTANT_IMAGE } from '../../con
 export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
 
 /** What a question brings along, checked. */
-export interface Brought {
+export interface Attachments {
   history: ModelMessage[]
   /** What is in front of the user, as one text; undefined for nothing. */
   context: string | undefined
@@ -60,7 +60,7 @@ function readPicture(image: string): Picture {
 }
 
 /** Checks what a question brings along. Faults: `bad_request`, `too_large`. */
-export function readBrought({ message, history = [], context, image, conversation_id }: Question): Brought {
+export function readAttachments({ message, history = [], context, image, conversation_id }: Question): Attachments {
   if (message.trim() === '') throw badRequest('message', 'must say something')
   const told = readHistory(history)
   const seen = readContext(context)

@@ -5,11 +5,11 @@ import {
   type ModelFunction,
   type ModelMessage,
   type ModelReply,
-} from '../../base/language-model.ts'
-import { printable } from '../../base/text.ts'
+} from '../../../base/language-model.ts'
+import { printable } from '../../../base/text.ts'
 import type { AssistantModels, Choice } from './models.ts'
 import { asText, makeCallReader } from './text-calls.ts'
-import { affordable, fit, tokensOf } from './window.ts'
+import { affordable, fit, tokensOf } from './context-window.ts'
 
 /** What one model is asked. */
 export interface Asked {

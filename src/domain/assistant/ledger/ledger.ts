@@ -1,13 +1,13 @@
-import { iso, type Clock } from '../../base/clock.ts'
-import { fault, isFault } from '../../contract/errors.ts'
-import { itemOf, itemsOf, markUndone, setOf, setsOf, type StoredItem } from '../../storage/assistant/ledger.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
-import { isComponentChange, undoableComponents, type Author } from '../desktop/desktop.ts'
-import { isFileChange, type Files } from '../files/files.ts'
-import { undoableRows } from '../sync/sync.ts'
+import { iso, type Clock } from '../../../base/clock.ts'
+import { fault, isFault } from '../../../contract/errors.ts'
+import { itemOf, itemsOf, markUndone, setOf, setsOf, type StoredItem } from '../../../storage/assistant/ledger.ts'
+import type { Database, Writer } from '../../../storage/engine/database.ts'
+import { isComponentChange, undoableComponents, type Author } from '../../desktop/desktop.ts'
+import { isFileChange, type Files } from '../../files/files.ts'
+import { undoableRows } from '../../sync/sync.ts'
 import { makeChangeSets, type OpenSet } from './change-set.ts'
 import type { Change, ChangeSet } from './change.ts'
-import type { Account } from './tool.ts'
+import type { Account } from '../tools/tool.ts'
 
 /** What became of one change that was to be taken back. */
 export interface Undone {

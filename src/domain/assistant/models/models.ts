@@ -1,8 +1,8 @@
-import { DAY, MINUTE, type Clock } from '../../base/clock.ts'
-import { formatDuration } from '../../base/durations.ts'
-import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../../base/language-model.ts'
-import { badRequest, fault, type Fault } from '../../contract/errors.ts'
-import type { Settings, Values } from '../instance/instance.ts'
+import { DAY, MINUTE, type Clock } from '../../../base/clock.ts'
+import { formatDuration } from '../../../base/durations.ts'
+import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../../../base/language-model.ts'
+import { badRequest, fault, type Fault } from '../../../contract/errors.ts'
+import type { Settings, Values } from '../../instance/instance.ts'
 
 /** What is known of a model belongs to its server. */
 const keyFor = ({ url }: ModelServer, id: string): string => `${url} ${id}`

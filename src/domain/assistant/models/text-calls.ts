@@ -1,4 +1,4 @@
-import type { ModelCall, ModelFunction, ModelMessage } from '../../base/language-model.ts'
+import type { ModelCall, ModelFunction, ModelMessage } from '../../../base/language-model.ts'
 
 // How models without function calling use tools: they write calls into their text, `<tool_call name="…">{…}</tool_call>`.
 // Nothing in it is expanded or decoded; what tools and users say can never look like a call.

@@ -1,16 +1,16 @@
-import type { Clock } from '../../base/clock.ts'
-import type { ModelMessage } from '../../base/language-model.ts'
-import { byteLength } from '../../base/text.ts'
-import type { Database } from '../../storage/engine/database.ts'
-import type { Chat } from '../chat/chat.ts'
-import type { Budgets } from './budgets.ts'
-import type { Ledger } from './ledger.ts'
-import type { AssistantModels } from './models.ts'
-import { asData, inRoom } from './prompts.ts'
-import type { Run } from './run.ts'
-import type { Runner } from './runner.ts'
-import { cutTo } from './text.ts'
-import type { Account, ToolsFor } from './tool.ts'
+import type { Clock } from '../../../base/clock.ts'
+import type { ModelMessage } from '../../../base/language-model.ts'
+import { byteLength } from '../../../base/text.ts'
+import type { Database } from '../../../storage/engine/database.ts'
+import type { Chat } from '../../chat/chat.ts'
+import type { Budgets } from '../models/budgets.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { AssistantModels } from '../models/models.ts'
+import { asData, inRoom } from '../prompts.ts'
+import type { Run } from '../run.ts'
+import type { ContinueRun } from '../loop.ts'
+import { cutTo } from '../text.ts'
+import type { Account, ToolsFor } from '../tools/tool.ts'
 
 /** What the model is shown of the room: so many messages, and bytes of each and of all. */
 const SHOWN = { messages: 30, each: 2_000, all: 10_000 }
@@ -22,14 +22,14 @@ interface Parts {
   clock: Clock
   chat: Pick<Chat, 'messages' | 'rooms'>
   models: AssistantModels
-  go: Runner
+  continueRun: ContinueRun
   budgets: Budgets
   toolsFor: ToolsFor
   ledger: Ledger
 }
 
 /** Makes answers to questions in rooms, with the tools of that room alone; nothing of them is kept as a conversation. */
-export function makeRoomAnswer({ database, clock, chat, models, go, budgets, toolsFor, ledger }: Parts) {
+export function makeRoomAnswer({ database, clock, chat, models, continueRun, budgets, toolsFor, ledger }: Parts) {
   /** What was said in a room up to a question. */
   async function said(account: Account, room: number): Promise<string> {
     const { messages } = await chat.messages(account.id, { room_id: room, limit: SHOWN.messages })
@@ -64,7 +64,7 @@ export function makeRoomAnswer({ database, clock, chat, models, go, budgets, too
     const changeSet = ledger.open({ account, conversation: undefined })
     const place = () => Promise.resolve({ conversation: undefined, changeSet })
     try {
-      await go(run, { account, room, signal, choice, place, tools, emit: () => undefined })
+      await continueRun(run, { account, room, signal, choice, place, tools, emit: () => undefined })
     } finally {
       await database.write((tx) => budgets.use(tx, account.id, run.tokens))
     }

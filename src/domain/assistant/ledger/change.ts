@@ -1,7 +1,7 @@
-import { isFileChange, type FileChange } from '../files/files.ts'
-import { isComponentChange, type ComponentChange } from '../desktop/desktop.ts'
-import type { Writer } from '../../storage/engine/database.ts'
-import type { RowChange } from '../sync/sync.ts'
+import { isFileChange, type FileChange } from '../../files/files.ts'
+import { isComponentChange, type ComponentChange } from '../../desktop/desktop.ts'
+import type { Writer } from '../../../storage/engine/database.ts'
+import type { RowChange } from '../../sync/sync.ts'
 
 /** One thing a tool changed, with what is needed to take it back. */
 export type Change = FileChange | RowChange | ComponentChange

@@ -1,8 +1,8 @@
-import { ModelTrouble, type LanguageModels } from '../../base/language-model.ts'
-import { isFault } from '../../contract/errors.ts'
+import { ModelTrouble, type LanguageModels } from '../../../base/language-model.ts'
+import { isFault } from '../../../contract/errors.ts'
 import type { AssistantModels, Choice, ModelRole } from './models.ts'
-import { functionOf, type ToolsFor } from './tool.ts'
-import { affordable } from './window.ts'
+import { functionOf, type ToolsFor } from '../tools/tool.ts'
+import { affordable } from './context-window.ts'
 
 /** What is found when the models are looked at. */
 export interface Examined {

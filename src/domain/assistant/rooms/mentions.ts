@@ -1,20 +1,20 @@
 import pLimit from 'p-limit'
-import { MINUTE, type Clock } from '../../base/clock.ts'
-import { isFault } from '../../contract/errors.ts'
-import { accountById } from '../../storage/accounts/accounts.ts'
-import { nextMention, roomsWithMentions, type Mention } from '../../storage/assistant/mentions.ts'
-import type { Database } from '../../storage/engine/database.ts'
-import type { Chat } from '../chat/chat.ts'
-import type { Settings } from '../instance/instance.ts'
-import type { Budgets } from './budgets.ts'
-import type { Bounds } from './calls.ts'
-import type { Ears } from './ears.ts'
-import { inTime } from './in-time.ts'
-import type { Ledger } from './ledger.ts'
-import type { AssistantModels } from './models.ts'
-import type { Runner } from './runner.ts'
+import { MINUTE, type Clock } from '../../../base/clock.ts'
+import { isFault } from '../../../contract/errors.ts'
+import { accountById } from '../../../storage/accounts/accounts.ts'
+import { nextMention, roomsWithMentions, type Mention } from '../../../storage/assistant/mentions.ts'
+import type { Database } from '../../../storage/engine/database.ts'
+import type { Chat } from '../../chat/chat.ts'
+import type { Settings } from '../../instance/instance.ts'
+import type { Budgets } from '../models/budgets.ts'
+import type { Bounds } from '../tools/calls.ts'
+import type { MentionListener } from './mention-listener.ts'
+import { withinTime } from '../within-time.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { AssistantModels } from '../models/models.ts'
+import type { ContinueRun } from '../loop.ts'
 import { makeRoomAnswer } from './room-answer.ts'
-import type { ToolsFor } from './tool.ts'
+import type { ToolsFor } from '../tools/tool.ts'
 
 /** Rooms that are answered at the same moment. */
 const AT_ONCE = 4
@@ -28,9 +28,9 @@ interface Parts {
   clock: Clock
   settings: Settings
   chat: Pick<Chat, 'voice' | 'messages' | 'rooms'>
-  ears: Ears
+  mentionListener: MentionListener
   models: AssistantModels
-  go: Runner
+  continueRun: ContinueRun
   budgets: Budgets
   toolsFor: ToolsFor
   ledger: Ledger
@@ -39,7 +39,7 @@ interface Parts {
 
 /** Answers who speaks to the assistant in a room: one after the other in each, with the tools of that room alone. */
 export function makeMentions(parts: Parts) {
-  const { database, clock, settings, chat, ears, budgets, bounds } = parts
+  const { database, clock, settings, chat, mentionListener, budgets, bounds } = parts
   const answerIn = makeRoomAnswer(parts)
   const busy = new Map<number, Promise<void>>()
   const turns = pLimit(AT_ONCE)
@@ -57,7 +57,7 @@ export function makeMentions(parts: Parts) {
     let text: string
     try {
       text = await budgets.within(user, () =>
-        inTime(end.signal, bounds.answerMs, (signal) =>
+        withinTime(end.signal, bounds.answerMs, (signal) =>
           answerIn(room, { account, name: addressed.name, content: mention.content, signal }),
         ),
       )
@@ -92,7 +92,7 @@ export function makeMentions(parts: Parts) {
           })
         busy.set(room, turn)
       }
-      ears.onHeard(hear)
+      mentionListener.onMention(hear)
       begun = roomsWithMentions(database.read).then((rooms) => rooms.forEach(hear), report)
     },
 

@@ -2,12 +2,12 @@ import type { Clock } from '../../base/clock.ts'
 import type { LanguageModels, ModelMessage, Picture } from '../../base/language-model.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Settings } from '../instance/instance.ts'
-import type { AssistantModels, Choice } from './models.ts'
+import type { AssistantModels, Choice } from './models/models.ts'
 import { alone, asData, LOOKING, speaking, working } from './prompts.ts'
-import type { Brought } from './question.ts'
+import type { Attachments } from './attachments.ts'
 import type { Run } from './run.ts'
 import { readable } from './text.ts'
-import type { Account } from './tool.ts'
+import type { Account } from './tools/tool.ts'
 
 interface Parts {
   clock: Clock
@@ -26,7 +26,7 @@ interface Beginning {
 }
 
 /** How answers begin. */
-export function makeOpening({ clock, settings, languageModels, models }: Parts) {
+export function makeBeginning({ clock, settings, languageModels, models }: Parts) {
   /** What a model says of a picture: text that nobody vouches for. */
   async function look(choice: Choice, picture: Picture, message: string, signal: AbortSignal): Promise<string> {
     const { text } = await languageModels.ask({
@@ -46,7 +46,7 @@ export function makeOpening({ clock, settings, languageModels, models }: Parts) 
     async compose(
       choice: Choice,
       message: string,
-      { picture, context }: Pick<Brought, 'picture' | 'context'>,
+      { picture, context }: Pick<Attachments, 'picture' | 'context'>,
       signal: AbortSignal,
     ): Promise<ModelMessage> {
       const pieces = context === undefined ? [] : [asData('context of the desktop', context)]
@@ -87,4 +87,4 @@ export function makeOpening({ clock, settings, languageModels, models }: Parts) 
   }
 }
 
-export type Opening = ReturnType<typeof makeOpening>
+export type RunBeginning = ReturnType<typeof makeBeginning>

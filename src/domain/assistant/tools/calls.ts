@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Value } from 'typebox/value'
-import { ARGUMENT_DEPTH, argumentsOf, type ModelCall } from '../../base/language-model.ts'
-import { isSound, printable } from '../../base/text.ts'
-import { DiskFull } from '../../base/trouble.ts'
-import type { AssistantAction } from '../../contract/assistant.ts'
-import { fault, isFault, type Fault } from '../../contract/errors.ts'
-import type { Database } from '../../storage/engine/database.ts'
-import type { Audit } from '../instance/instance.ts'
-import { cutTo } from './text.ts'
-import type { Reach, Tool, ToolCall, ToolResult } from './tool.ts'
+import { ARGUMENT_DEPTH, argumentsOf, type ModelCall } from '../../../base/language-model.ts'
+import { isSound, printable } from '../../../base/text.ts'
+import { DiskFull } from '../../../base/trouble.ts'
+import type { AssistantAction } from '../../../contract/assistant.ts'
+import { fault, isFault, type Fault } from '../../../contract/errors.ts'
+import type { Database } from '../../../storage/engine/database.ts'
+import type { Audit } from '../../instance/instance.ts'
+import { cutTo } from '../text.ts'
+import type { ToolEffect, Tool, ToolCall, ToolResult } from './tool.ts'
 
 /** What models may not exceed. Times in ms. */
 export interface Bounds {
@@ -38,7 +38,7 @@ export type Outcome =
   | { pending: Pending }
 
 /** How a call is meant. */
-export interface Circumstances extends ToolCall {
+export interface CallContext extends ToolCall {
   tools: readonly Tool[]
   /** Whether text that nobody vouches for is in the conversation. */
   tainted: boolean
@@ -66,13 +66,13 @@ function summaryOf(name: string, args: Arguments): string {
 const failed = (text: string): Outcome => ({ text, untrusted: false, status: 'failed' })
 
 /** What needs the user's word once text that nobody vouches for is in the conversation. */
-const ASKS: ReadonlySet<Reach> = new Set(['alters', 'sends'])
+const ASKS: ReadonlySet<ToolEffect> = new Set(['alters', 'sends'])
 
 /** What a call would do, or the fault it would end with. */
-function reachOf({ reach }: Tool, args: Arguments): Reach | Fault {
-  if (typeof reach !== 'function') return reach
+function effectOf({ effect }: Tool, args: Arguments): ToolEffect | Fault {
+  if (typeof effect !== 'function') return effect
   try {
-    return reach(args)
+    return effect(args)
   } catch (error) {
     if (isFault(error)) return error
     throw error
@@ -81,7 +81,7 @@ function reachOf({ reach }: Tool, args: Arguments): Reach | Fault {
 
 /** Carries out what models ask for: checks it, bounds it, and writes down that it happened. */
 export function makeCalls({ database, audit, bounds }: Parts) {
-  const note = ({ account, room, conversation }: Circumstances, name: string, args: unknown, result: string) => {
+  const note = ({ account, room, conversation }: CallContext, name: string, args: unknown, result: string) => {
     const hash = createHash('sha256')
       .update(JSON.stringify(args ?? null))
       .digest('hex')
@@ -117,7 +117,7 @@ export function makeCalls({ database, audit, bounds }: Parts) {
     summary: (call: ModelCall): string => summaryOf(call.name, argumentsOf(call) ?? {}),
 
     /** Carries out one call. What is wrong with it is told to the model; only bugs are thrown. */
-    async carryOut(call: ModelCall, circumstances: Circumstances): Promise<Outcome> {
+    async carryOut(call: ModelCall, circumstances: CallContext): Promise<Outcome> {
       const { tools, tainted, allowed, account, room, conversation, changeSet, signal } = circumstances
       signal.throwIfAborted()
       const tool = tools.find(({ name }) => name === call.name)
@@ -133,16 +133,16 @@ export function makeCalls({ database, audit, bounds }: Parts) {
         await note(circumstances, tool.name, call.arguments, 'bad arguments')
         return failed(`Error: ${args}`)
       }
-      const reach = reachOf(tool, args)
-      if (isFault(reach)) {
+      const effect = effectOf(tool, args)
+      if (isFault(effect)) {
         await note(circumstances, tool.name, args, 'failed')
-        return failed(`Error: ${reach.message}`)
+        return failed(`Error: ${effect.message}`)
       }
-      if (room !== undefined && reach !== 'reads') {
+      if (room !== undefined && effect !== 'reads') {
         await note(circumstances, tool.name, args, 'blocked: in a room')
         return { text: 'Error: this is not possible in a chat room.', untrusted: false, status: 'blocked' }
       }
-      if (!allowed && tainted && ASKS.has(reach)) {
+      if (!allowed && tainted && ASKS.has(effect)) {
         await note(circumstances, tool.name, args, 'blocked: needs a confirmation')
         return { pending: { tool: tool.name, summary: summaryOf(tool.name, args), arguments: args } }
       }
@@ -154,7 +154,7 @@ export function makeCalls({ database, audit, bounds }: Parts) {
     },
 
     /** Writes down that the user declined a call. */
-    declined: (call: ModelCall, circumstances: Circumstances): Promise<void> =>
+    declined: (call: ModelCall, circumstances: CallContext): Promise<void> =>
       note(circumstances, call.name, argumentsOf(call), 'blocked: declined by the user'),
   }
 }
