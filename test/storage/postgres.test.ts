@@ -221,6 +221,20 @@ describe.skipIf(missing)('a database of Postgres', () => {
     expect(await settings(database)).toEqual(['five', 'one', 'two'])
   })
 
+  test('a connection that is lost while a snapshot asks nothing fails that snapshot and nothing else', async () => {
+    const { database, url } = await made()
+    const admin = await opened(url)
+    const reading = database.snapshot(async (at) => {
+      await at.q.selectFrom('settings').selectAll().execute()
+      await cut(admin)
+      // The end of the connection is told in the meantime.
+      await settings(admin)
+      await at.q.selectFrom('settings').selectAll().execute()
+    })
+    await expect(reading).rejects.toThrow(Busy)
+    expect(await settings(database)).toEqual([])
+  })
+
   test('a server that crashes keeps what was acknowledged, and is found again', async () => {
     const { database } = await made()
     const acknowledged: string[] = []

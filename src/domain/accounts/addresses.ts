@@ -57,10 +57,17 @@ export function makeAddresses(clock: Clock): Addresses {
     }
   }
 
+  /** Failures of a sender. After the clock was set back they count as of now, so that nobody is kept out for longer. */
+  function timesOf(key: string, now: number): number[] {
+    const times = failures.get(key) ?? []
+    for (const [index, time] of times.entries()) if (time > now) times[index] = now
+    return times
+  }
+
   return {
     assertWelcome(from) {
       const now = clock.now()
-      const recent = (failures.get(keyOf(from)) ?? []).filter((time) => time > now - windowMs)
+      const recent = timesOf(keyOf(from), now).filter((time) => time > now - windowMs)
       if (recent.length < ADDRESS_FAILURES.max) return
       const oldest = recent.at(-ADDRESS_FAILURES.max)!
       throw fault('rate_limited', { retryAfter: secondsUntil(oldest + windowMs, now) })
@@ -68,7 +75,7 @@ export function makeAddresses(clock: Clock): Addresses {
     failed(from) {
       const now = clock.now()
       const key = keyOf(from)
-      const recent = (failures.get(key) ?? []).slice(1 - ADDRESS_FAILURES.max)
+      const recent = timesOf(key, now).slice(1 - ADDRESS_FAILURES.max)
       failures.delete(key)
       failures.set(key, [...recent, now])
       forget(now)

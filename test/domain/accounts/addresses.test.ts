@@ -47,3 +47,14 @@ test('the window slides with each failure', () => {
   now += 10_000
   expect(welcome()).toBe(true)
 })
+
+test('a clock that is set back keeps nobody out longer than the window', () => {
+  let now = 100 * MINUTE
+  const ip = '192.0.2.1'
+  const addresses = makeAddresses({ now: () => now })
+  for (let failure = 0; failure < 50; failure += 1) addresses.failed({ ip })
+  now = 0
+  expect(() => addresses.assertWelcome({ ip })).toThrow()
+  now = 10 * MINUTE
+  expect(() => addresses.assertWelcome({ ip })).not.toThrow()
+})
