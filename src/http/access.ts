@@ -19,23 +19,25 @@ interface Parts {
   caller: Caller
   /** The check itself, on committed state or inside a transaction. */
   look: (...on: [] | Parameters<Authority>) => Promise<void>
+  /** When the check that the guard made began, by `performance.now()`. */
+  lookedAt: number
 }
 
-export function makeAccess({ accounts, caller, look }: Parts): Access {
-  let lookedAt = performance.now()
+export function makeAccess({ accounts, caller, look, lookedAt }: Parts): Access {
   // What was refused once stays refused: nothing of the request may get through behind it.
   let refusal: Error | undefined
 
   async function recheck(within: number, ...on: [] | Parameters<Authority>): Promise<void> {
     if (refusal) throw refusal
-    if (performance.now() - lookedAt < within) return
+    const now = performance.now()
+    if (now - lookedAt < within) return
     try {
       await look(...on)
     } catch (error) {
       refusal = error as Error
       throw error
     }
-    lookedAt = performance.now()
+    lookedAt = now
   }
 
   return {

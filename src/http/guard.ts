@@ -18,7 +18,7 @@ const BEARER = /^Bearer +([0-9a-f]{64})$/i
 export interface Admitted {
   caller: Caller | undefined
   csrfDue: boolean
-  /** Whether the body had not arrived yet. */
+  /** Whether the body had not arrived yet when the caller was looked up. */
   isBodyDue: boolean
   /** Whether the caller still may; undefined for anyone. */
   access: Access | undefined
@@ -125,14 +125,11 @@ export function makeGuard(watch: Watch): Guard {
 
   const publicUrl = async () => (await instance.settings.values()).public_url
 
-  /** Whose request it is, while the service is open to them: at first, and again later in the course of the request. */
-  async function identifyOpen(action: AnyAction, request: FastifyRequest, on?: Transaction): Promise<Caller> {
-    const caller = await identify(watch, action, request, on)
-    if (!action.openIn?.includes('maintenance') && caller.user.role !== 'admin') {
-      const closed = await instance.closedFor({ changes: !isReading(action) })
-      if (closed) throw closed
-    }
-    return caller
+  /** Refuses while the service is closed to the caller: at first, and again later in the course of the request. */
+  async function assertOpen(action: AnyAction, caller: Caller): Promise<void> {
+    if (action.openIn?.includes('maintenance') || caller.user.role === 'admin') return
+    const closed = await instance.closedFor({ changes: !isReading(action) })
+    if (closed) throw closed
   }
 
   async function admit(action: AnyAction, request: FastifyRequest, reply: FastifyReply): Promise<Admitted> {
@@ -145,7 +142,11 @@ export function makeGuard(watch: Watch): Guard {
       if (action.sameOrigin) refuseForeign(request, await publicUrl())
       return ANYONE
     }
-    const caller = await identifyOpen(action, request)
+    const lookedAt = performance.now()
+    const caller = await identify(watch, action, request)
+    // Not after what follows, which may wait: the access may end meanwhile, and the body arrive behind that.
+    const isBodyDue = !request.raw.complete
+    await assertOpen(action, caller)
     if (limitName !== 'none') await limit(watch, { name: limitName, cost }, namesOf(caller), reply)
     let csrfDue = false
     if (isInSession(caller)) {
@@ -157,13 +158,14 @@ export function makeGuard(watch: Watch): Guard {
     if (action.stores) await watch.reserve.assertRoom(Number(request.headers['content-length'] ?? 0))
     const { accounts } = watch.domain
     const look = async (on?: Transaction) => {
-      const { user } = await identifyOpen(action, request, on)
-      if (auth.admin && user.role !== 'admin') throw fault('forbidden')
+      const again = await identify(watch, action, request, on)
+      await assertOpen(action, again)
+      if (auth.admin && again.user.role !== 'admin') throw fault('forbidden')
       // What was received meanwhile lies on the disk already.
       if (action.stores) await watch.reserve.assertRoom(0, 'now')
     }
-    const access = makeAccess({ accounts, caller, look })
-    return { caller, csrfDue, isBodyDue: !request.raw.complete, access }
+    const access = makeAccess({ accounts, caller, look, lookedAt })
+    return { caller, csrfDue, isBodyDue, access }
   }
 
   /** The actions, of those that a body may be about to name, which its sender can call; counts who sends it unasked. */
