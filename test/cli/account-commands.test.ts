@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { generateSync } from 'otplib'
@@ -8,6 +7,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { openBrowser, PASSWORD } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 // What scripts cannot say, because it takes a browser, or a code that was printed before. The server runs all the while.
 
@@ -17,7 +17,7 @@ let server: TestServer
 let place: string
 let people = 0
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), 'svc-accounts-'))
+  place = await temporaryFolder()
   const dataDir = join(place, 'data')
   // Commands go by the clock of the machine.
   server = await startServer({ dataDir, clock: { now: systemClock.now, pass: () => undefined } })

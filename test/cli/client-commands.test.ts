@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import module from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { deadAddress, json, serve, type Loopback } from '../client/loopback-server.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 // What scripts cannot say: bytes, hostile servers, and what is left on the disk. Ordinary use stands in scripts/*.txt.
 
@@ -19,7 +19,7 @@ const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes
 let place: string
 let credentials: string
 beforeEach(async () => {
-  place = await mkdtemp(join(tmpdir(), 'svc-client-'))
+  place = await temporaryFolder()
   onTestFinished(() => rm(place, { recursive: true }))
   credentials = join(place, 'config/svc/credentials.json')
 })

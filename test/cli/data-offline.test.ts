@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { serverOfTest } from '../support/server.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 // The command as it is built: a server that goes away, processes that are killed or work at the same time, a damaged file.
 
@@ -53,7 +53,7 @@ async function world() {
   const server = await serverOfTest()
   const account = await server.account()
   const way = await relayTo(server.url)
-  const home = mkdtempSync(join(tmpdir(), 'svc-data-'))
+  const home = await temporaryFolder()
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const env = { PATH: process.env['PATH'], HOME: home, SVC_URL: way.url, SVC_TOKEN: account.token }
 

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { startModelServer, type Scripted } from '../support/model-server.ts'
 import { isExpected, parseScript, splitWords, type Step } from './script.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 // Runs every script in scripts/*.txt with the command as it is built. How they are written is told in script.ts.
 
@@ -78,7 +78,7 @@ const scripts = readdirSync(folder).filter((name) => name.endsWith('.txt'))
 
 // Mostly waiting for processes, so several at a time.
 test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
-  const place = mkdtempSync(join(tmpdir(), `svc-${basename(name, '.txt')}-`))
+  const place = await temporaryFolder()
   for (const sub of ['work', 'home']) mkdirSync(join(place, sub))
   const servers: Running[] = []
   let codes: (number | null)[] = []

@@ -1,18 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { temporaryFolder } from '../support/folder.ts'
 
 // `svc sync --watch` as it is built, with a real server that comes and goes and real folders.
 
@@ -32,8 +23,8 @@ interface Running {
 let place: string
 let running: Running[]
 
-beforeEach(() => {
-  place = realpathSync(mkdtempSync(join(tmpdir(), 'svc-watch-')))
+beforeEach(async () => {
+  place = realpathSync(await temporaryFolder())
   mkdirSync(join(place, 'home'))
   running = []
 })

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -8,12 +6,13 @@ import { MINUTE } from '../../src/base/clock.ts'
 import { makeApp } from '../../src/http/app.ts'
 import { machineOf } from '../../src/wiring/machine.ts'
 import { openLocal, type Local } from '../../src/wiring/local.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 const PASSWORD = 'analytical engine'
 const START = Date.UTC(2026, 10, 21, 12, 0, 15)
 
 async function makeServer() {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-http-'))
+  const folder = await temporaryFolder()
   let now = START
   const clock = { now: () => now, pass: (ms: number) => void (now += ms) }
   const local: Local = await openLocal({ dataDir: folder, env: {}, clock })

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -22,11 +21,12 @@ import { migrate } from '../../src/storage/engine/migrations/migrate.ts'
 import { insertPendingLogin, pendingLogin, takePendingLogin } from '../../src/storage/accounts/pending-logins.ts'
 import { enableSecondFactor, storePendingSecret, takeStep } from '../../src/storage/accounts/second-factors.ts'
 import { openSqlite } from '../../src/storage/engine/sqlite.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 const NOW = 1_000_000
 
 async function makeDatabase(): Promise<Database> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-storage-'))
+  const folder = await temporaryFolder()
   const database = openSqlite(join(folder, 'svc.db'))
   onTestFinished(async () => {
     await database.close()

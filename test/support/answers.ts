@@ -87,8 +87,12 @@ function listen(request: IncomingMessage, response: ServerResponse): void {
   }
 }
 
-/** Listens to the svc servers of this process. */
+let isListening = false
+
+/** Listens to the svc servers of this process; files that share one ask for it once each. */
 export function listenToServers(): void {
+  if (isListening) return
+  isListening = true
   subscribe('http.server.request.start', (message) => {
     const { request, response, server } = message as Record<'request', IncomingMessage> & {
       response: ServerResponse

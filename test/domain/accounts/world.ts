@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { DAY } from '../../../src/base/clock.ts'
@@ -12,6 +11,7 @@ import { shapes } from '../../../src/domain/sync/sync.ts'
 import { migrate } from '../../../src/storage/engine/migrations/migrate.ts'
 import { ensureTables } from '../../../src/storage/engine/synchronised-tables.ts'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
+import { temporaryFolder } from '../../support/folder.ts'
 
 export const PASSWORD = 'analytical engine'
 export const IP = '192.0.2.7'
@@ -35,7 +35,7 @@ export interface World {
 
 /** Accounts on a database of their own, with a clock that moves when told to. */
 export async function makeWorld(): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-accounts-'))
+  const folder = await temporaryFolder()
   const file = join(folder, 'svc.db')
   const opened: Database[] = []
   onTestFinished(async () => {
