@@ -123,6 +123,20 @@ describe('a large tree', () => {
   }, 120_000)
 })
 
+test(
+  'large copies of an account are made one after the other, and no more wait than can',
+  { timeout: 120_000 },
+  async () => {
+    const ada = await withFolders(250)
+    const copies = Array.from({ length: 14 }, (_, index) =>
+      outcome(ada.call(fs.copy, { from: '/d', to: `/copy-${index}` })),
+    )
+    const outcomes = (await Promise.all(copies)).map(([, code]) => code)
+    expect(new Set(outcomes)).toEqual(new Set(['ok', 'busy']))
+    expect(await flaws()).toEqual([])
+  },
+)
+
 test('an account has a bound of files and folders, whatever makes them', async () => {
   const ada = await server.account()
   const grace = await server.account()
