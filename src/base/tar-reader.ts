@@ -141,6 +141,8 @@ async function nextHeader(bytes: Portions): Promise<Omit<TarEntry, 'body'> | und
   for (;;) {
     const block = await bytes.exactly(TAR_BLOCK)
     if (block[0] === 0 && block.every((byte) => byte === 0)) return undefined
+    // The first bytes of gzip (RFC 1952).
+    if (block[0] === 0x1f && block[1] === 0x8b) throw new BadTar('It is compressed: decompress it first (gzip -dc).')
     assertSum(block)
     const type = block[156] === 0 ? '0' : String.fromCharCode(block[156]!)
     const size = numberAt(block, 124, 12)

@@ -25,3 +25,24 @@ export const recognise = (error: unknown): unknown =>
 
 /** The code of an error of the system, such as `ENOENT`; empty for an error without one. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+
+const REASONS: Record<string, string> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of the path is not a folder',
+  EISDIR: 'it is a folder',
+  EEXIST: 'it exists already',
+  EROFS: 'the disk is read-only',
+  ELOOP: 'it leads through too many symbolic links',
+  ENAMETOOLONG: 'the name is too long',
+  EMFILE: 'too many files are open',
+  EIO: 'the disk cannot be read or written',
+}
+
+/** What an error of the system about a file says to people; undefined for other errors. */
+export function fileProblem(error: unknown): string | undefined {
+  const { path } = (error ?? {}) as NodeJS.ErrnoException
+  const reason = REASONS[codeOf(error)]
+  return path !== undefined && reason !== undefined ? `${path} cannot be used: ${reason}.` : undefined
+}

@@ -1,3 +1,4 @@
+import { fileProblem } from '../base/trouble.ts'
 import { errors, isFault, type ErrorCode, type Fault } from '../contract/errors.ts'
 import { damageOf } from '../wiring/damage.ts'
 import { moment } from './moment.ts'
@@ -13,7 +14,7 @@ export function sentenceOf(error: unknown): string {
   if (isFault(error, 'maintenance')) return aboutMaintenance(error)
   if (isFault(error, 'bad_request')) return aboutFlaws(error)
   if (isFault(error)) return inEnglish(error)
-  return damageOf(error)?.text ?? (error instanceof Error ? error.message : String(error))
+  return damageOf(error)?.text ?? fileProblem(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
 /** The text of the server, which may go on behind that of the contract. */

@@ -68,7 +68,10 @@ async function viaTemporary(
   fill: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
   const temporary = join(dirname(path), name ?? `.${basename(path).slice(0, 100)}.${randomHex(6)}.tmp`)
-  const file = await open(temporary, 'wx', mode)
+  // Nobody knows the temporary file: what cannot be made is the file itself.
+  const file = await open(temporary, 'wx', mode).catch((error: unknown) => {
+    throw Object.assign(error as Error, { path })
+  })
   try {
     try {
       await fill(file)

@@ -186,7 +186,8 @@ async function moveContents(place: Place, address: string, doing: JobContext): P
   }
 }
 
-const notTwice = (from: string, what: string, back: string): void => {
+const notTwice = (from: string, to: string, what: string, back: string): void => {
+  if (from === to) throw new CannotMove(`The ${what} are there already.`)
   if (from !== '')
     throw new CannotMove(`The ${what} are not in the data directory: bring them back first, with --to ${back}.`)
 }
@@ -197,11 +198,11 @@ const notHere = (from: string, what: string): void => {
 
 async function move(place: Place, to: string, doing: JobContext): Promise<Moved> {
   if (/^postgres(ql)?:\/\//.test(to)) {
-    notTwice(place.database, 'rows', 'sqlite:')
+    notTwice(place.database, to, 'rows', 'sqlite:')
     return rowsToPostgres(place, to)
   }
   if (to.startsWith('s3://')) {
-    notTwice(place.blobs, 'contents', 'disk:')
+    notTwice(place.blobs, to, 'contents', 'disk:')
     return moveContents(place, to, doing)
   }
   if (to === 'sqlite:') {

@@ -1,5 +1,6 @@
-import { open, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { runSql } from '../support/backups.ts'
 import { runCommand, runCommandWith } from '../support/command.ts'
@@ -110,6 +111,31 @@ test('a damaged file is not exported as if it were sound', { timeout: 60_000 }, 
   await expect(stat(to)).rejects.toThrow('ENOENT')
   await setFirstByte(content[0]!)
   expect(await runCommand(dataDir, 'user', 'export', 'ada', '--to', to)).toMatchObject({ code: 0 })
+})
+
+test.each([
+  [
+    { XDG_CONFIG_HOME: '/dev/null' },
+    ['whoami'],
+    '/dev/null/svc/credentials.json',
+    'a part of the path is not a folder',
+  ],
+  [{ TMPDIR: '/dev/null' }, ['serve', '--ephemeral', '--port', '0'], '/dev/null', 'a part of the path is not a folder'],
+  [{}, ['serve', '--port', '0', '--ready-file', '/proc/svc-test'], '/proc/svc-test', 'it does not exist'],
+])('what the system refuses is said in words: %o %j', { timeout: 60_000 }, async (env, args, path, reason) => {
+  const dataDir = await folderOfTest()
+  const { code, stderr } = await runCommandWith({ HOME: dataDir, SVC_DATA_DIR: join(dataDir, 'data'), ...env }, ...args)
+  expect(code).toBe(1)
+  expect(stderr).toContain(`${path} cannot be used: ${reason}.`)
+})
+
+test('an archive of an account that is compressed is told to be so', { timeout: 60_000 }, async () => {
+  const { folder, dataDir } = await withOneFile()
+  const [tar, gz] = [join(folder, 'ada.tar'), join(folder, 'ada.tar.gz')]
+  await runCommand(dataDir, 'user', 'export', 'ada', '--to', tar)
+  await writeFile(gz, gzipSync(await readFile(tar)))
+  const { code, stderr } = await runCommand(dataDir, 'user', 'import', gz, '--as', 'bob', '--generate')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('it is compressed: decompress it first (gzip -dc)')])
 })
 
 test.each([

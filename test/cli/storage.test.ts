@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand } from '../support/command.ts'
+import { runCommand, runCommandWith } from '../support/command.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
-import { serverOfTest } from '../support/server.ts'
+import { lineOfTest } from '../support/s3-line.ts'
+import { folderOfTest, serverOfTest } from '../support/server.ts'
 
 test('a check while the server runs says what is wrong, for whom, and ends with a code for it', async () => {
   const server = await serverOfTest()
@@ -64,4 +65,22 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
       },
     ],
   })
+})
+
+test('contents are not moved to where they are already', async () => {
+  const dataDir = join(await folderOfTest(), 'data')
+  await runCommand(dataDir, 'init', '--admin', 'root', '--generate')
+  const store = await lineOfTest('http://127.0.0.1:9')
+  store.decide(({ method, url }) => ({
+    answer: url.includes('list-type')
+      ? { status: 200, body: '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>' }
+      : method === 'PUT'
+        ? { status: 200 }
+        : { status: 404, code: 'NoSuchKey' },
+  }))
+  const to = `s3://svc-files?endpoint=${store.url}`
+  const keys = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
+  const move = () => runCommandWith({ HOME: dataDir, SVC_DATA_DIR: dataDir, ...keys }, 'storage', 'migrate', '--to', to)
+  expect(await move()).toMatchObject({ code: 0 })
+  expect(await move()).toEqual({ code: 6, stdout: '', stderr: 'svc: The contents are there already.\n' })
 })

@@ -65,7 +65,6 @@ function explained(error: unknown, file: string): unknown {
   if (code === 'EEXIST') return taken(file)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new Exit(5, `There is no folder ${dirname(resolve(file))}.`, 'not_found')
-  if (code === 'EACCES' || code === 'EROFS') return new Exit(1, `${file} cannot be written: ${code}.`)
   return recognise(error)
 }
 

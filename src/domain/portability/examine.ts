@@ -65,7 +65,7 @@ const MANIFEST_BYTES = 512 * 1024 * 1024
 const Manifest = Compile(
   Type.Object({
     format: Type.Literal(FORMAT),
-    version: Type.Literal(FORMAT_VERSION),
+    version: Type.Integer({ minimum: 1 }),
     entries: Type.Array(Type.Object({ path: Type.String(), size: Type.Integer(), sha256: Type.String() })),
   }),
 )
@@ -232,7 +232,8 @@ function makeSeen() {
 
 /** Compares what was read with what the manifest says. */
 function compare(manifest: unknown, hashes: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number>): void {
-  if (!Manifest.Check(manifest)) throw new BadArchive('its manifest has not the right form')
+  if (!Manifest.Check(manifest)) throw new BadArchive('its manifest is damaged, or not one of svc')
+  if (manifest.version > FORMAT_VERSION) throw new BadArchive('it is from a newer version of svc, so update svc first')
   const listed = new Map(manifest.entries.map((entry) => [entry.path, entry]))
   for (const [name, hash] of hashes) {
     const entry = listed.get(name)

@@ -104,9 +104,14 @@ describe('nothing is changed by', () => {
       '"files/b" is missing',
     ],
     [
+      'a manifest of a newer version',
+      archiveOf([], { change: (manifest) => ({ ...manifest, version: 2 }) }),
+      'it is from a newer version of svc, so update svc first',
+    ],
+    [
       'a manifest of another form',
       archiveOf([], { change: () => ({ entries: 5 }) }),
-      'its manifest has not the right form',
+      'its manifest is damaged, or not one of svc',
     ],
 
     ...[

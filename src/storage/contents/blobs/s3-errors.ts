@@ -59,13 +59,13 @@ function sentenceOf({ bucket, region, name }: S3Location, status: number, code: 
 }
 
 const NETWORK: Record<string, string> = {
-  ENOTFOUND: 'has a host that nobody knows: correct the endpoint, or the network of this machine',
+  ENOTFOUND: 'has a host that nobody knows: correct the endpoint, or the network of this machine.',
   EAI_AGAIN: 'has a host whose address could not be asked for: is this machine connected?',
   ECONNREFUSED: 'refuses the connection: is it running, and is the port right?',
   ETIMEDOUT: 'is silent: is it reachable from this machine?',
   UND_ERR_CONNECT_TIMEOUT: 'is silent: is it reachable from this machine?',
-  EHOSTUNREACH: 'cannot be reached from this machine',
-  ENETUNREACH: 'cannot be reached from this machine',
+  EHOSTUNREACH: 'cannot be reached from this machine.',
+  ENETUNREACH: 'cannot be reached from this machine.',
 }
 
 /** Code of what went wrong on the way to the store, which may stand some causes deep. */
@@ -76,10 +76,10 @@ function networkCode(error: unknown): string {
 
 function networkSentence({ name }: S3Location, error: unknown): string {
   const code = networkCode(error)
-  if (NETWORK[code]) return `The store ${name} ${NETWORK[code]}.`
+  if (NETWORK[code]) return `The store ${name} ${NETWORK[code]}`
   if (/CERT|SSL|TLS|SELF_SIGNED|ISSUER/.test(code))
     return `The store ${name} shows a certificate that this machine does not trust (${code}): correct it, or name its authority in NODE_EXTRA_CA_CERTS.`
-  return `The connection to the store ${name} broke${code && ` (${code})`}.`
+  return `The connection to the store ${name} broke${code && ` (${code})`}. Try again in a moment.`
 }
 
 /** Whether the store said that it did not even begin: what is asked again then is done once. */
