@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { TableName } from '../contract/tables.ts'
 import type { Candidate } from './row-files.ts'
-import type { Change } from './row-copy/records.ts'
+import type { Change } from './replica/records.ts'
 
 /**
  * The changes that import rows. Their ids are made from the file and the place in it, so that the same import, sent a

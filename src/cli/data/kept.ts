@@ -1,8 +1,8 @@
 import type { Api } from '../../client/api.ts'
 import type { Account } from '../../client/credentials.ts'
-import type { Change, Waiting } from '../../client/row-copy/records.ts'
-import type { RowCopy } from '../../client/row-copy/row-copy.ts'
-import type { Line } from '../../client/row-copy/exchange.ts'
+import type { Change, Waiting } from '../../client/replica/records.ts'
+import type { Replica } from '../../client/replica/replica.ts'
+import type { Line } from '../../client/replica/exchange.ts'
 import type { Outcome } from '../../client/rows.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
@@ -35,7 +35,7 @@ const PATIENCE = 20_000
 
 /** The account's rows as they are kept on this machine. */
 export interface KeptRows {
-  copy: RowCopy
+  copy: Replica
   /** Brings the rows up to date, or says how old they are. */
   fresh(): Promise<void>
   /** Carries changes out here and sends them, or queues them; results in the same order. */
@@ -48,20 +48,20 @@ export async function withRows<T>(context: Context, use: (rows: KeptRows) => Pro
   if (flags.offline && flags.online) throw usage('--offline and --online are opposites: give one of them.')
   const { userFolder } = await import('../../host/folders.ts')
   const { systemClock } = await import('../../base/clock.ts')
-  const { copyFile, knownOwner, rememberOwner } = await import('../../client/row-copy/place.ts')
-  const { openRowCopy } = await import('../../client/row-copy/row-copy.ts')
+  const { replicaFile, knownAccount, rememberAccount } = await import('../../client/replica/replica-file.ts')
+  const { openReplica } = await import('../../client/replica/replica.ts')
   const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
   const stateFolder = userFolder('state', globals.env)
   const retry = retryOptions(io)
   const line: Line = { api, throttle: (_, request) => withRetryIfUnknown(request, retry), timeout: PATIENCE }
-  const known = await knownOwner(stateFolder, account)
+  const known = await knownAccount(stateFolder, account)
   if (!known && flags.offline) {
     throw new Exit(7, 'Nothing is known here of the rows of this account: leave out --offline once.', 'unknown_here')
   }
   const owner = known ?? (await ownerOf(line))
-  const { copy, damaged } = openRowCopy(copyFile(stateFolder, owner), owner, systemClock)
+  const { copy, damaged } = openReplica(replicaFile(stateFolder, owner), owner, systemClock)
   try {
-    if (!known) await rememberOwner(stateFolder, account, owner, systemClock.now())
+    if (!known) await rememberAccount(stateFolder, account, owner, systemClock.now())
     if (damaged) {
       const kept =
         damaged.kept === 0 ? 'no waiting change could be read from it' : `${damaged.kept} of what waited was kept`
@@ -73,7 +73,7 @@ export async function withRows<T>(context: Context, use: (rows: KeptRows) => Pro
   } catch (error) {
     // Another server has the address now: whose token it is has to be asked again.
     if ((error as { reason?: unknown }).reason === 'other_account') {
-      await rememberOwner(stateFolder, account, undefined, systemClock.now())
+      await rememberAccount(stateFolder, account, undefined, systemClock.now())
     }
     throw error
   } finally {
@@ -87,23 +87,23 @@ async function ownerOf({ api, throttle }: Line): Promise<AccountIdentity> {
   return { server_id, user_id }
 }
 
-async function keptRows({ io, flags }: Context, copy: RowCopy, line: Line): Promise<KeptRows> {
+async function keptRows({ io, flags }: Context, copy: Replica, line: Line): Promise<KeptRows> {
   const { systemClock } = await import('../../base/clock.ts')
-  const { flush, pull } = await import('../../client/row-copy/exchange.ts')
+  const { flush, pull } = await import('../../client/replica/exchange.ts')
   const { isTemporary } = await import('../../client/http/connectivity.ts')
 
   const age = (): string => {
     const { asked } = copy.place()!
     return `as of ${formatDuration(systemClock.now() - asked)} ago`
   }
-  const remark = (letters: number): void => {
-    if (letters > 0)
-      io.warn(`${letters} of the changes that waited here could not be carried out: svc sync conflicts shows them.`)
+  const remark = (rejected: number): void => {
+    if (rejected > 0)
+      io.warn(`${rejected} of the changes that waited here could not be carried out: svc sync conflicts shows them.`)
   }
 
   async function exchange(): Promise<void> {
-    const { letters } = await flush(line, copy)
-    remark(letters)
+    const { rejected } = await flush(line, copy)
+    remark(rejected)
     const { restored } = await pull(line, copy)
     if (restored)
       io.warn('The server was restored from a backup: rows that it lost are sent again. See svc sync conflicts.')
@@ -133,8 +133,8 @@ async function keptRows({ io, flags }: Context, copy: RowCopy, line: Line): Prom
       else {
         const awaited = new Set(waiting.flatMap((each) => (each ? [each.seq] : [])))
         try {
-          const { letters } = await flush(line, copy, { awaited, outcomes, ...(onBatch ? { onBatch } : {}) })
-          remark(letters)
+          const { rejected } = await flush(line, copy, { awaited, outcomes, ...(onBatch ? { onBatch } : {}) })
+          remark(rejected)
           if (!copy.place()) await pull(line, copy)
         } catch (error) {
           await left(error, waiting, outcomes)
@@ -163,7 +163,7 @@ async function keptRows({ io, flags }: Context, copy: RowCopy, line: Line): Prom
   }
 }
 
-const pending = (copy: RowCopy): string => {
+const pending = (copy: Replica): string => {
   const { waiting } = copy.count()
   return waiting === 0
     ? ''
@@ -172,7 +172,7 @@ const pending = (copy: RowCopy): string => {
 
 const nothingHere = (): Exit => new Exit(7, 'No rows are kept here yet: leave out --offline once.', 'unknown_here')
 
-function queued(copy: RowCopy, changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
+function queued(copy: Replica, changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
   try {
     return copy.change(changes, mustExist)
   } catch (error) {
@@ -182,16 +182,16 @@ function queued(copy: RowCopy, changes: readonly Change[], mustExist: boolean): 
 }
 
 /** What a command tells of a change. */
-function told(copy: RowCopy, change: Change, waiting: Waiting | undefined, outcome: Outcome | undefined): Told {
+function told(copy: Replica, change: Change, waiting: Waiting | undefined, outcome: Outcome | undefined): Told {
   if (outcome) return outcome
   const { table, verb: operation } = change
   const common = { index: 0, table, operation, version: null, ...(waiting ? { op_id: waiting.op_id } : {}) }
   const id = waiting ? copy.idOf(waiting.row) : change.row!
   if (waiting && copy.waits(waiting.seq)) return { ...common, ok: true, status: 'queued', id }
-  const letter = waiting && copy.letterOf(waiting.op_id)
-  if (letter) {
-    const status = letter.kind === 'conflict' ? 'conflict' : 'error'
-    return { ...common, ok: false, status, id, code: letter.code, error: letter.message }
+  const rejectedChange = waiting && copy.rejectedOf(waiting.op_id)
+  if (rejectedChange) {
+    const status = rejectedChange.kind === 'conflict' ? 'conflict' : 'error'
+    return { ...common, ok: false, status, id, code: rejectedChange.code, error: rejectedChange.message }
   }
   // Another process sent it, or it never left this machine.
   const version = copy.row(table, id)?.['version']

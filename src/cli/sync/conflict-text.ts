@@ -2,14 +2,14 @@ import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
-import type { Letter } from '../../client/row-copy/records.ts'
-import type { RowCopy } from '../../client/row-copy/row-copy.ts'
+import type { RejectedChange } from '../../client/replica/records.ts'
+import type { Replica } from '../../client/replica/replica.ts'
 import type { FileConflict, Side } from '../../client/sync/index.ts'
 import type { Io } from '../io.ts'
 import { moment } from '../moment.ts'
 
 /** Something that waits for a decision. */
-export type Open = FileConflict | Letter
+export type Open = FileConflict | RejectedChange
 
 /** Longest value that is shown, in characters. */
 const LONGEST = 60
@@ -22,7 +22,7 @@ export const titleOf = (open: Open): string =>
     : `r${open.id}  ${open.table} ${open.row}`
 
 /** A conflict for machines. */
-export function documentOf(open: Open, copy: RowCopy | undefined): object {
+export function documentOf(open: Open, copy: Replica | undefined): object {
   if (isFile(open)) {
     const { id, root, at, mine, theirs } = open
     return { id, kind: 'file', root, at: iso(at), mine, theirs }
@@ -58,7 +58,7 @@ export function listing(io: Io, open: readonly Open[], now: number): string {
   return [...blocks.map((lines) => lines.join('\n')), how].join('\n\n')
 }
 
-const whatOf = ({ kind, message }: Letter): string => {
+const whatOf = ({ kind, message }: RejectedChange): string => {
   const text = printable(message).replace(/\.$/, '')
   return kind === 'refused' ? `refused: ${text}` : text.replace(/^It was/, 'was')
 }
@@ -80,7 +80,7 @@ const fileLines = ({ root, mine, theirs }: FileConflict): string[] => [
   `  ${'in'.padEnd(8)}${printable(root)}`,
 ]
 
-function rowLines({ verb, mine, theirs }: Letter): string[] {
+function rowLines({ verb, mine, theirs }: RejectedChange): string[] {
   if (verb === 'DELETE')
     return ['  yours   deleted', ...(theirs ? [`  theirs  ${shown(theirs['title'] ?? theirs['name'])}`] : [])]
   return Object.entries(mine).flatMap(([column, value]) => [

@@ -1,6 +1,6 @@
 import type { Api } from '../../client/api.ts'
-import type { Letter } from '../../client/row-copy/records.ts'
-import type { RowCopy } from '../../client/row-copy/row-copy.ts'
+import type { RejectedChange } from '../../client/replica/records.ts'
+import type { Replica } from '../../client/replica/replica.ts'
 import type { Choice, FileConflict } from '../../client/sync/index.ts'
 import { command, flag, cancelled } from '../command.ts'
 import { counted } from '../counted.ts'
@@ -50,7 +50,7 @@ export const conflicts = command({
     const choice = choiceOf(args.action, args.ids, flags)
     const copy = await openKept(stateFolder, account)
     try {
-      const open: Open[] = [...(await filesOf(io, stateFolder, account)), ...(copy?.letters() ?? [])]
+      const open: Open[] = [...(await filesOf(io, stateFolder, account)), ...(copy?.rejected() ?? [])]
       if (!choice) {
         io.say(
           listing(io, open, systemClock.now()),
@@ -115,14 +115,14 @@ function chosen(open: readonly Open[], id: string): Open {
   return found
 }
 
-async function openKept(stateFolder: string, account: Parameters<typeof filesOf>[2]): Promise<RowCopy | undefined> {
+async function openKept(stateFolder: string, account: Parameters<typeof filesOf>[2]): Promise<Replica | undefined> {
   const { existsSync } = await import('node:fs')
   const { systemClock } = await import('../../base/clock.ts')
-  const { copyFile, knownOwner } = await import('../../client/row-copy/place.ts')
-  const { openRowCopy } = await import('../../client/row-copy/row-copy.ts')
-  const owner = await knownOwner(stateFolder, account)
-  const file = owner && copyFile(stateFolder, owner)
-  return file && existsSync(file) ? openRowCopy(file, owner, systemClock).copy : undefined
+  const { replicaFile, knownAccount } = await import('../../client/replica/replica-file.ts')
+  const { openReplica } = await import('../../client/replica/replica.ts')
+  const owner = await knownAccount(stateFolder, account)
+  const file = owner && replicaFile(stateFolder, owner)
+  return file && existsSync(file) ? openReplica(file, owner, systemClock).copy : undefined
 }
 
 async function filesOf(
@@ -131,9 +131,9 @@ async function filesOf(
   account: { url: string; username: string; token: string; profile: string },
 ): Promise<FileConflict[]> {
   const { listFileConflicts, listRoots } = await import('../../client/sync/index.ts')
-  const { knownOwner } = await import('../../client/row-copy/place.ts')
+  const { knownAccount } = await import('../../client/replica/replica-file.ts')
   const { Refused } = await import('../../client/refused.ts')
-  const owner = await knownOwner(stateFolder, account)
+  const owner = await knownAccount(stateFolder, account)
   const found: FileConflict[] = []
   for (const { path, url, username, server_id, user_id } of await listRoots(stateFolder)) {
     const isOurs = owner
@@ -165,24 +165,27 @@ async function settleFileOf(conflict: FileConflict, choice: Choice, stateFolder:
   }
 }
 
-async function settleRow(copy: RowCopy, letter: Letter, choice: Choice): Promise<void> {
-  const { changesFor } = await import('../../client/row-copy/decide.ts')
+async function settleRow(copy: Replica, rejectedChange: RejectedChange, choice: Choice): Promise<void> {
+  const { changesFor } = await import('../../client/replica/decide.ts')
   const { systemClock, iso } = await import('../../base/clock.ts')
   const { hostname } = await import('node:os')
   const mark = `(conflict ${hostname()} ${iso(systemClock.now()).slice(0, 10)})`
-  copy.answer(letter, changesFor(letter, choice, copy.row(letter.table, letter.row), mark))
+  copy.answer(
+    rejectedChange,
+    changesFor(rejectedChange, choice, copy.row(rejectedChange.table, rejectedChange.row), mark),
+  )
 }
 
-async function sendWhatWaits(io: Io, copy: RowCopy, api: Api): Promise<void> {
-  const { flush } = await import('../../client/row-copy/exchange.ts')
+async function sendWhatWaits(io: Io, copy: Replica, api: Api): Promise<void> {
+  const { flush } = await import('../../client/replica/exchange.ts')
   const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
   const { isTemporary } = await import('../../client/http/connectivity.ts')
   try {
-    const { letters } = await flush(
+    const { rejected } = await flush(
       { api, throttle: (_, request) => withRetryIfUnknown(request, retryOptions(io)), timeout: 20_000 },
       copy,
     )
-    if (letters > 0) io.warn(`${counted(letters, 'change')} could still not be carried out: look again.`)
+    if (rejected > 0) io.warn(`${counted(rejected, 'change')} could still not be carried out: look again.`)
   } catch (error) {
     if (!isTemporary(error)) throw error
     io.note(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)

@@ -91,7 +91,7 @@ export function makeShow(io: Io) {
         io.event(sentences(io, summary), undefined)
       }
       if (summary.refused) return 8
-      return summary.skipped.length + summary.conflicts.length + (summary.rows?.new_letters ?? 0) > 0 ? 3 : 0
+      return summary.skipped.length + summary.conflicts.length + (summary.rows?.new_rejected ?? 0) > 0 ? 3 : 0
     },
     end: (): void => progress.end(),
   }

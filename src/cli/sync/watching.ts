@@ -45,7 +45,7 @@ export async function keepWatching({ io, api, account, stateFolder, roots, maxDe
           account,
           clock: systemClock,
           line: { api, signal, throttle: (_, request) => request() },
-          sent: (sent, letters) => tell.watch({ event: 'rows', sent, letters }),
+          sent: (sent, rejected) => tell.watch({ event: 'rows', sent, rejected }),
         }),
         async run(path, heard, signal) {
           const told = tell.run(path)
@@ -88,8 +88,8 @@ const words = (event: WatchEvent): string => {
     case 'rows':
       return [
         ...(event.sent > 0 ? [`Sent ${counted(event.sent, 'change')} of rows that had waited.`] : []),
-        ...(event.letters > 0
-          ? [`${counted(event.letters, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
+        ...(event.rejected > 0
+          ? [`${counted(event.rejected, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
           : []),
       ].join(' ')
     case 'blind':

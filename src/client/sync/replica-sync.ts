@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts'
 import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../credentials.ts'
-import { flush, pull, type Line } from '../row-copy/exchange.ts'
-import { copyFile, rememberOwner } from '../row-copy/place.ts'
-import { openRowCopy } from '../row-copy/row-copy.ts'
-import { readEverything, readPage, UnsoundRows } from '../row-copy/sound.ts'
+import { flush, pull, type Line } from '../replica/exchange.ts'
+import { replicaFile, rememberAccount } from '../replica/replica-file.ts'
+import { openReplica } from '../replica/replica.ts'
+import { readEverything, readPage, InvalidRows } from '../replica/decode.ts'
 import type { NoticeCode, RowTally } from './report/events.ts'
 import type { Throttle } from '../http/throttle.ts'
 import type { Registered } from './state/root.ts'
@@ -43,7 +43,7 @@ export type ReplicaSync = ReturnType<typeof openReplicaSync>
 export function openReplicaSync({ stateFolder, registered, account, api, throttle, clock, signal, notice }: Parts) {
   const { server_id, user_id } = registered
   const owner = { server_id, user_id }
-  const { copy, damaged } = openRowCopy(copyFile(stateFolder, owner), owner, clock)
+  const { copy, damaged } = openReplica(replicaFile(stateFolder, owner), owner, clock)
   const before = copy.count()
   const line: Line = { api, throttle, signal }
   let [sent, received] = [0, 0]
@@ -71,7 +71,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
     try {
       await work()
     } catch (error) {
-      if (!(error instanceof UnsoundRows)) throw error
+      if (!(error instanceof InvalidRows)) throw error
       leaveAlone('rows_unsound', 'Rows were left alone', error)
     }
   }
@@ -80,7 +80,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
     /** Remembers whose account it is, and sends what waits. */
     push: (): Promise<void> =>
       apart(async () => {
-        await rememberOwner(stateFolder, account, owner, clock.now())
+        await rememberAccount(stateFolder, account, owner, clock.now())
         await send()
       }),
     /** Whether nothing was ever fetched of them: then all of it comes in one answer, with the files. */
@@ -95,7 +95,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
       try {
         received += copy.learn(readPage(answer, since, api.url), since)
       } catch (error) {
-        if (!(error instanceof UnsoundRows)) throw error
+        if (!(error instanceof InvalidRows)) throw error
       }
     },
     /** Takes in the rows that came with an answer of all. */
@@ -103,7 +103,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
       try {
         if (!copy.place()) copy.begin(readEverything(answer, api.url))
       } catch (error) {
-        if (!(error instanceof UnsoundRows)) throw error
+        if (!(error instanceof InvalidRows)) throw error
       }
     },
     /** Makes sure that the rows are as new as the files. */
@@ -124,7 +124,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
         waiting,
         conflicts,
         refused,
-        new_letters: Math.max(0, conflicts + refused - before.conflicts - before.refused),
+        new_rejected: Math.max(0, conflicts + refused - before.conflicts - before.refused),
       }
     },
     skipped,

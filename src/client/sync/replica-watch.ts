@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.ts'
 import type { Account } from '../credentials.ts'
-import { flush, type Line } from '../row-copy/exchange.ts'
-import { copyFile, knownOwner } from '../row-copy/place.ts'
-import { openRowCopy, type RowCopy } from '../row-copy/row-copy.ts'
-import { readPage, UnsoundRows } from '../row-copy/sound.ts'
+import { flush, type Line } from '../replica/exchange.ts'
+import { replicaFile, knownAccount } from '../replica/replica-file.ts'
+import { openReplica, type Replica } from '../replica/replica.ts'
+import { readPage, InvalidRows } from '../replica/decode.ts'
 
 interface Parts {
   stateFolder: string
@@ -11,16 +11,16 @@ interface Parts {
   line: Line
   clock: Clock
   /** Told when changes were sent that had waited, and how many of them need a decision. */
-  sent: (changes: number, letters: number) => void
+  sent: (changes: number, rejected: number) => void
 }
 
 /** The account's rows while folders are watched: they take in what the feed says, and go out as soon as the server answers. */
 export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Parts) {
   /** Nothing is known of the account before its first run. */
-  async function withCopy(work: (copy: RowCopy) => Promise<void>): Promise<void> {
-    const owner = await knownOwner(stateFolder, account)
+  async function withCopy(work: (copy: Replica) => Promise<void>): Promise<void> {
+    const owner = await knownAccount(stateFolder, account)
     if (!owner) return
-    const { copy } = openRowCopy(copyFile(stateFolder, owner), owner, clock)
+    const { copy } = openReplica(replicaFile(stateFolder, owner), owner, clock)
     try {
       await work(copy)
     } finally {
@@ -33,7 +33,7 @@ export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Pa
       withCopy(async (copy) => {
         if (copy.count().waiting === 0) return
         const flushed = await flush(line, copy)
-        if (flushed.sent + flushed.letters > 0) sent(flushed.sent, flushed.letters)
+        if (flushed.sent + flushed.rejected > 0) sent(flushed.sent, flushed.rejected)
       }),
     learn: (answer: unknown, since: number): Promise<void> =>
       withCopy(async (copy) => {
@@ -41,7 +41,7 @@ export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Pa
           copy.learn(readPage(answer, since, line.api.url), since)
         } catch (error) {
           // The next run asks for the page again and reports the problem.
-          if (!(error instanceof UnsoundRows)) throw error
+          if (!(error instanceof InvalidRows)) throw error
         }
       }),
   }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Clock } from '../../base/clock.ts'
 import { isLocked } from '../../host/file-lock.ts'
-import { copyFile } from '../row-copy/place.ts'
-import { openRowCopy } from '../row-copy/row-copy.ts'
+import { replicaFile } from '../replica/replica-file.ts'
+import { openReplica } from '../replica/replica.ts'
 import type { Failure, Summary } from './report/events.ts'
 import { findMoves } from './plan/rename-candidates.ts'
 import { topmostMoves } from './plan/feasible-moves.ts'
@@ -130,7 +130,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       pending: pendingChanges(base, local, inodes).filter(({ path }) => !back.keys.has(keyOf(path, fold))),
       ignored: [...local.ignored.values()],
       conflicts: state.conflicts().filter(({ copy }) => lstatPath(toLocalPath(root.path, copy))),
-      rows: rowStatus(copyFile(stateFolder, root.registered), root.registered, clock),
+      rows: rowStatus(replicaFile(stateFolder, root.registered), root.registered, clock),
       skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
     }
   } finally {
@@ -140,7 +140,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
 
 function rowStatus(file: string, { server_id, user_id }: AccountIdentity, clock: Clock): RowStatus | null {
   if (!existsSync(file)) return null
-  const { copy } = openRowCopy(file, { server_id, user_id }, clock)
+  const { copy } = openReplica(file, { server_id, user_id }, clock)
   try {
     return { ...copy.count(), as_of: copy.place()?.asked ?? null }
   } finally {

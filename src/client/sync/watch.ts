@@ -32,8 +32,8 @@ export type WatchEvent =
   /** A folder is paused until a full run succeeds again. */
   | { event: 'paused'; root: string; reason: string; message: string }
   | { event: 'resumed'; root: string }
-  /** Changes of rows were sent that had waited; `letters` of them need a decision. */
-  | { event: 'rows'; sent: number; letters: number }
+  /** Changes of rows were sent that had waited; `rejected` of them need a decision. */
+  | { event: 'rows'; sent: number; rejected: number }
   /** The system does not report all changes in a folder: it is scanned more often. */
   | { event: 'blind'; root: string; message: string }
 

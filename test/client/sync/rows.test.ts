@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { copyFile, knownOwner } from '../../../src/client/row-copy/place.ts'
-import { openRowCopy, type RowCopy } from '../../../src/client/row-copy/row-copy.ts'
+import { replicaFile, knownAccount } from '../../../src/client/replica/replica-file.ts'
+import { openReplica, type Replica } from '../../../src/client/replica/replica.ts'
 import { readStatus } from '../../../src/client/sync/status.ts'
 import { serverOfTest } from '../../support/server.ts'
-import { edit, note } from '../row-copy/bench.ts'
+import { edit, note } from '../replica/bench.ts'
 import { clientOf, makeBench, NOW, readTree, write, type Client } from './bench.ts'
 import { everything, FakeServer } from './fake-server.ts'
 
@@ -13,8 +13,8 @@ import { everything, FakeServer } from './fake-server.ts'
 
 const clock = { now: () => NOW }
 
-function rowsOf({ stateFolder, owner }: Client): RowCopy {
-  const { copy } = openRowCopy(copyFile(stateFolder, owner), owner, clock)
+function rowsOf({ stateFolder, owner }: Client): Replica {
+  const { copy } = openReplica(replicaFile(stateFolder, owner), owner, clock)
   onTestFinished(() => copy.close())
   return copy
 }
@@ -26,7 +26,7 @@ async function two() {
   return { server, account, one, other }
 }
 
-const titles = (copy: RowCopy): unknown[] => copy.rows('svc_notes').map(({ title }) => title)
+const titles = (copy: Replica): unknown[] => copy.rows('svc_notes').map(({ title }) => title)
 
 test('one request brings files and rows, and a run without news is no more than that', async () => {
   const { one, other } = await two()
@@ -121,9 +121,9 @@ test('what needs a decision is told by the run that met it, and by the state of 
   mine.change([edit(id, { title: 'of one' })], true)
   const looking = { path: one.root, stateFolder: one.stateFolder, clock }
   expect((await readStatus(looking)).rows).toEqual({ waiting: 1, conflicts: 0, refused: 0, as_of: NOW })
-  expect(await one.sync({ rows: true })).toMatchObject({ rows: { conflicts: 1, new_letters: 1, waiting: 0 } })
+  expect(await one.sync({ rows: true })).toMatchObject({ rows: { conflicts: 1, new_rejected: 1, waiting: 0 } })
   expect(one.events).toContainEqual(expect.objectContaining({ event: 'rows', conflicts: 1 }))
-  expect(await one.sync({ rows: true })).toMatchObject({ rows: { conflicts: 1, new_letters: 0 } })
+  expect(await one.sync({ rows: true })).toMatchObject({ rows: { conflicts: 1, new_rejected: 0 } })
   expect((await readStatus(looking)).rows).toMatchObject({ waiting: 0, conflicts: 1 })
   expect(titles(mine)).toEqual(['of the other'])
 })
@@ -154,11 +154,11 @@ test('rows that no sound server sends keep nobody from the files', async () => {
 test('whose account a token opens is remembered without the token', async () => {
   const { one, account, server } = await two()
   const known = { url: server.url, username: '', token: account.token, profile: '' }
-  expect(await knownOwner(one.stateFolder, known)).toBeUndefined()
+  expect(await knownAccount(one.stateFolder, known)).toBeUndefined()
   // The token under which these tests run a folder.
   await one.sync({ rows: true })
-  expect(await knownOwner(one.stateFolder, known)).toEqual(one.owner)
-  expect(await knownOwner(one.stateFolder, { ...known, token: 'b'.repeat(64) })).toBeUndefined()
+  expect(await knownAccount(one.stateFolder, known)).toEqual(one.owner)
+  expect(await knownAccount(one.stateFolder, { ...known, token: 'b'.repeat(64) })).toBeUndefined()
   const folder = join(one.stateFolder, 'svc', 'rows')
   for (const name of readdirSync(folder)) {
     expect(readFileSync(join(folder, name), 'latin1')).not.toContain(account.token)

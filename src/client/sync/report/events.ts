@@ -25,7 +25,7 @@ export interface RowTally {
   conflicts: number
   refused: number
   /** How many of these came with this run. */
-  new_letters: number
+  new_rejected: number
 }
 
 export interface Planned {

@@ -50,7 +50,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
     rows(tally: RowTally, skipped: readonly Skipped[]): void {
       rows = tally
       forGood.push(...skipped)
-      if (tally.sent + tally.received + tally.new_letters > 0) emit({ event: 'rows', ...tally })
+      if (tally.sent + tally.received + tally.new_rejected > 0) emit({ event: 'rows', ...tally })
     },
     hashed: (count: number): void => void (hashed += count),
     failedKeys: (): Set<string> => new Set(failed.keys()),

@@ -2,22 +2,22 @@ import { iso } from '../../base/clock.ts'
 import type { Row } from '../row-values.ts'
 import type { Outcome } from '../rows.ts'
 import type { Base } from './base.ts'
-import type { Letters } from './letters.ts'
+import type { RejectedChanges } from './rejected-changes.ts'
 import { merge } from './merge.ts'
 import type { Queue } from './queue.ts'
-import type { Letter, ServerRow, Waiting } from './records.ts'
+import type { RejectedChange, ServerRow, Waiting } from './records.ts'
 import { filled } from './view.ts'
 
 /** Whose results somebody waits for, by `seq`: they decide about these themselves. */
 export type Awaited = ReadonlySet<number>
 
 /** What became of one change: it is done, stands again in the queue, or needs a decision. */
-export type Fate = 'done' | 'again' | 'letter' | 'told'
+export type Fate = 'done' | 'again' | 'rejected' | 'told'
 
 interface Parts {
   base: Base
   queue: Queue
-  letters: Letters
+  rejected: RejectedChanges
 }
 
 const GONE = 'The row was deleted elsewhere.'
@@ -50,14 +50,14 @@ function takeIn({ base, queue }: Parts, waiting: Waiting, outcome: Outcome, awai
 }
 
 /** Takes in what the server said of changes. Whoever calls has a transaction open. */
-export function makeOutcomes({ base, queue, letters }: Parts) {
+export function makeOutcomes({ base, queue, rejected }: Parts) {
   function write(
     waiting: Waiting,
-    letter: Pick<Letter, 'kind' | 'mine' | 'theirs' | 'code' | 'message'>,
+    rejectedChange: Pick<RejectedChange, 'kind' | 'mine' | 'theirs' | 'code' | 'message'>,
     now: number,
   ): void {
     const { op_id, table, verb, row, before } = waiting
-    letters.add({ op_id, table, verb, row, before, at: now, ...letter })
+    rejected.add({ op_id, table, verb, row, before, at: now, ...rejectedChange })
   }
 
   /** The row was changed elsewhere: what nobody else touched is sent again, for the rest somebody has to decide. */
@@ -84,8 +84,8 @@ export function makeOutcomes({ base, queue, letters }: Parts) {
     else queue.remove(seq)
     // What was built on it has not seen theirs either: it meets the same conflict, and is compared in its turn.
     queue.unchain(table, row, base_version)
-    if (goesOn) return needsDecision ? 'letter' : 'again'
-    return isTold ? 'told' : needsDecision ? 'letter' : 'done'
+    if (goesOn) return needsDecision ? 'rejected' : 'again'
+    return isTold ? 'told' : needsDecision ? 'rejected' : 'done'
   }
 
   function refused(
@@ -109,7 +109,7 @@ export function makeOutcomes({ base, queue, letters }: Parts) {
     if (!mine) return 'done'
     // The feed may have removed the row already: then this is all there is of it.
     write({ ...waiting, before }, { kind: 'refused', mine, theirs: null, code, message }, now)
-    return 'letter'
+    return 'rejected'
   }
 
   return {
@@ -118,7 +118,7 @@ export function makeOutcomes({ base, queue, letters }: Parts) {
       if (!queue.has(waiting.seq, waiting.op_id)) return 'told'
       const isAwaited = awaited.has(waiting.seq)
       if (outcome.ok) {
-        takeIn({ base, queue, letters }, waiting, outcome, isAwaited)
+        takeIn({ base, queue, rejected }, waiting, outcome, isAwaited)
         return 'done'
       }
       if (outcome.status === 'conflict') return conflict(waiting, outcome.current as ServerRow, isAwaited, now)

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Api } from '../../../src/client/api.ts'
-import { openRowCopy } from '../../../src/client/row-copy/row-copy.ts'
+import { openReplica } from '../../../src/client/replica/replica.ts'
 import { fault } from '../../../src/contract/errors.ts'
 import { edit, makeDevice, note, removal, type Device } from './bench.ts'
 
@@ -132,7 +132,7 @@ describe('results that do not belong to what was sent settle nothing', () => {
       { row: -1, sent: true },
       { row: -2, sent: true },
     ])
-    expect(device.copy.letters()).toEqual([])
+    expect(device.copy.rejected()).toEqual([])
   })
 
   test('a server that finds a conflict each time is not asked for ever', async () => {
@@ -182,7 +182,7 @@ test('with a cursor that has expired everything is asked for anew, and what wait
   await device.exchange()
   device.change(note('mine'), edit(2, { content: 'mine' }))
   await expect(device.exchange()).rejects.toMatchObject({ code: 'maintenance' })
-  const { pull } = await import('../../../src/client/row-copy/exchange.ts')
+  const { pull } = await import('../../../src/client/replica/exchange.ts')
   expect(await pull(device.line, device.copy)).toMatchObject({ restored: false })
   expect(device.copy.rows('svc_notes')).toMatchObject([
     { id: 2, version: 3, content: 'mine' },
@@ -204,11 +204,11 @@ test('a server that was put back gets the rows it lost, and newer values are sho
   })
   await device.exchange()
   restored = true
-  const { pull } = await import('../../../src/client/row-copy/exchange.ts')
+  const { pull } = await import('../../../src/client/replica/exchange.ts')
   expect(await pull(device.line, device.copy)).toMatchObject({ restored: true })
   const [lost] = device.copy.waiting()
   expect(device.copy.waiting()).toMatchObject([{ verb: 'INSERT', values: { title: 'note 2' }, fixed: true }])
-  expect(device.copy.letters()).toMatchObject([
+  expect(device.copy.rejected()).toMatchObject([
     { code: 'server_restored', row: 3, mine: { title: 'new' }, theirs: { title: 'old' } },
   ])
   // Another device makes the same operation of it, and the server carries it out once.
@@ -234,7 +234,7 @@ describe('a file that is damaged', () => {
     const file = openSync(device.file, 'r+')
     writeSync(file, Buffer.alloc(3 * 4_096, 0xff), 0, 3 * 4_096, Math.floor(size / 2 / 4_096) * 4_096)
     closeSync(file)
-    const { copy, damaged } = openRowCopy(device.file, owner, clock)
+    const { copy, damaged } = openReplica(device.file, owner, clock)
     onTestFinished(() => copy.close())
     expect(damaged).toEqual({ file: `${device.file}.damaged`, kept: 3 })
     expect(existsSync(damaged!.file)).toBe(true)
@@ -248,7 +248,7 @@ describe('a file that is damaged', () => {
     const device = fake({})
     device.copy.close()
     writeFileSync(device.file, 'no database, but long enough to look like something that was one once')
-    const { copy, damaged } = openRowCopy(device.file, owner, clock)
+    const { copy, damaged } = openReplica(device.file, owner, clock)
     expect(damaged?.kept).toBe(0)
     expect(copy.waiting()).toEqual([])
     copy.close()
@@ -261,7 +261,7 @@ test('several that change rows at the same time lose nothing, and give no id twi
   await device.exchange()
   const handles = Array.from(
     { length: 4 },
-    () => openRowCopy(device.file, { server_id: 's', user_id: 7 }, { now: () => 0 }).copy,
+    () => openReplica(device.file, { server_id: 's', user_id: 7 }, { now: () => 0 }).copy,
   )
   const made = await Promise.all(
     handles.flatMap((copy, by) =>

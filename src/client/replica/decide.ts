@@ -1,6 +1,6 @@
 import { tables, type Column, type TableName } from '../../contract/tables.ts'
 import { BadRow, columnsOf, flawsOf, type Row } from '../row-values.ts'
-import type { Change, Letter } from './records.ts'
+import type { Change, RejectedChange } from './records.ts'
 
 type Choice = 'mine' | 'theirs' | 'both'
 
@@ -17,28 +17,33 @@ function renamed(table: TableName, values: Row, mark: string): Row {
 }
 
 /** A row of its own with all that is known of it. */
-function anew(letter: Letter, known: Row | null, mark?: string): Change {
-  const { table, mine } = letter
+function anew(rejectedChange: RejectedChange, known: Row | null, mark?: string): Change {
+  const { table, mine } = rejectedChange
   const all = { ...own(table, known), ...mine }
   const values = mark === undefined ? all : renamed(table, all, mark)
   const flaws = flawsOf(table, 'new', values)
-  if (flaws.length > 0) throw new BadRow(`${table} ${letter.row} cannot be added again: ${flaws.join(' ')}`)
+  if (flaws.length > 0) throw new BadRow(`${table} ${rejectedChange.row} cannot be added again: ${flaws.join(' ')}`)
   return { table, verb: 'INSERT', values }
 }
 
 /**
- * What has to be done so that one side of a letter, or both, is kept; `current` is the row as it is now. `mark` stands behind the title of
+ * What has to be done so that one side of a rejected change, or both, is kept; `current` is the row as it is now. `mark` stands behind the title of
  * a row that is kept beside another. Throws `BadRow` where a choice makes no sense.
  */
-export function changesFor(letter: Letter, choice: Choice, current: Row | undefined, mark: string): Change[] {
-  const { kind, table, verb, row, mine, before, theirs } = letter
+export function changesFor(
+  rejectedChange: RejectedChange,
+  choice: Choice,
+  current: Row | undefined,
+  mark: string,
+): Change[] {
+  const { kind, table, verb, row, mine, before, theirs } = rejectedChange
   if (choice === 'theirs') return []
   const isBeside = kind === 'conflict' && verb === 'UPDATE' && current !== undefined
   if (choice === 'both') {
-    if (isBeside) return [anew(letter, current, mark)]
+    if (isBeside) return [anew(rejectedChange, current, mark)]
     throw new BadRow(`There are no two versions of ${table} ${row} to be kept: give --mine or --theirs.`)
   }
   if (verb === 'DELETE') return current ? [{ table, verb, row, values: {} }] : []
   if (verb === 'INSERT') return [{ table, verb, values: mine }]
-  return current ? [{ table, verb, row, values: mine }] : [anew(letter, theirs ?? before)]
+  return current ? [{ table, verb, row, values: mine }] : [anew(rejectedChange, theirs ?? before)]
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isWritable, tables, type TableName } from '../../contract/tables.ts'
 import { columnsOf, type Row } from '../row-values.ts'
 import type { Base } from './base.ts'
-import type { Letters } from './letters.ts'
+import type { RejectedChanges } from './rejected-changes.ts'
 import { isSame } from './merge.ts'
 import type { Queue } from './queue.ts'
 import type { Everything, ServerRow } from './records.ts'
@@ -10,7 +10,7 @@ import type { Everything, ServerRow } from './records.ts'
 interface Parts {
   base: Base
   queue: Queue
-  letters: Letters
+  rejected: RejectedChanges
 }
 
 const MESSAGE = 'The server was restored from a backup, in which the row is older than here.'
@@ -29,7 +29,7 @@ const ownColumns = (table: TableName, row: Row): Row =>
  * Compares rows with those of a server that went back in time, which is no deletion: rows that it lost are queued as new ones, newer
  * values become conflicts, and what waits is compared anew. Whoever calls has a transaction open, and replaces the rows then.
  */
-export function bringBack({ base, queue, letters }: Parts, { rows, epoch }: Everything, now: number): void {
+export function bringBack({ base, queue, rejected }: Parts, { rows, epoch }: Everything, now: number): void {
   // No version of before means anything now, even where the number is the same by chance.
   for (const waiting of queue.all()) {
     if (waiting.verb === 'INSERT' || waiting.fixed || waiting.chained) continue
@@ -75,8 +75,8 @@ export function bringBack({ base, queue, letters }: Parts, { rows, epoch }: Ever
     if (mine.length === 0 || queue.ofRow(table, row.id).length > 0) return
     const [verb, kind, code] = ['UPDATE', 'conflict', 'server_restored'] as const
     const op_id = opFor(epoch, table, row.id)
-    if (letters.byOp(op_id)) return
-    letters.add({
+    if (rejected.byOp(op_id)) return
+    rejected.add({
       kind,
       op_id,
       table,

@@ -12,7 +12,7 @@ import { type AccountIdentity, fingerprint } from '../account-identity.ts'
 const rowsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'rows')
 
 /** The file that holds the rows of an account. */
-export function copyFile(stateFolder: string, { server_id, user_id }: AccountIdentity): string {
+export function replicaFile(stateFolder: string, { server_id, user_id }: AccountIdentity): string {
   const name = createHash('sha256').update(`${server_id}\n${user_id}`).digest('hex').slice(0, 32)
   return join(rowsFolder(stateFolder), `${name}.db`)
 }
@@ -39,20 +39,20 @@ async function readKnown(stateFolder: string): Promise<Known> {
 }
 
 /** Whose account a token opens, as far as is known without asking. */
-export async function knownOwner(stateFolder: string, account: Account): Promise<AccountIdentity | undefined> {
+export async function knownAccount(stateFolder: string, account: Account): Promise<AccountIdentity | undefined> {
   const known = await readKnown(stateFolder)
   const owner = known[fingerprint(account)]
   return owner && { server_id: owner.server_id, user_id: owner.user_id }
 }
 
 /** Remembers whose account a token opens, by its hash; undefined forgets it. */
-export async function rememberOwner(
+export async function rememberAccount(
   stateFolder: string,
   account: Account,
   owner: AccountIdentity | undefined,
   now: number,
 ): Promise<void> {
-  const before = await knownOwner(stateFolder, account)
+  const before = await knownAccount(stateFolder, account)
   if (before?.server_id === owner?.server_id && before?.user_id === owner?.user_id) return
   const file = indexFile(stateFolder)
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })

@@ -1,9 +1,9 @@
 import type { SqliteFile } from '../../host/sqlite-file.ts'
 import type { TableName } from '../../contract/tables.ts'
 import type { Row } from '../row-values.ts'
-import type { Letter, Verb } from './records.ts'
+import type { RejectedChange, Verb } from './records.ts'
 
-export const LETTER_SCHEMA = `
+export const REJECTED_SCHEMA = `
   create table if not exists letters (
     id integer primary key autoincrement, kind text not null, op_id text not null, tbl text not null, verb text not null,
     row_id integer not null, mine text not null, before_row text, theirs text, code text not null, message text not null,
@@ -11,7 +11,7 @@ export const LETTER_SCHEMA = `
   ) strict;
 `
 
-interface LetterRow {
+interface RejectedRow {
   id: number
   kind: string
   op_id: string
@@ -28,9 +28,9 @@ interface LetterRow {
 
 const parsed = (text: string | null): Row | null => (text === null ? null : (JSON.parse(text) as Row))
 
-const letterOf = (row: LetterRow): Letter => ({
+const rejectedOf = (row: RejectedRow): RejectedChange => ({
   id: row.id,
-  kind: row.kind as Letter['kind'],
+  kind: row.kind as RejectedChange['kind'],
   op_id: row.op_id,
   table: row.tbl as TableName,
   verb: row.verb as Verb,
@@ -46,14 +46,14 @@ const letterOf = (row: LetterRow): Letter => ({
 const textOf = (row: Row | null): string | null => (row === null ? null : JSON.stringify(row))
 
 /** Changes that need a decision. */
-export function makeLetters(db: SqliteFile) {
+export function makeRejectedChanges(db: SqliteFile) {
   return {
-    all: (): Letter[] => db.all<LetterRow>('select * from letters order by id').map(letterOf),
-    byOp(op_id: string): Letter | undefined {
-      const row = db.get<LetterRow>('select * from letters where op_id = ?', op_id)
-      return row && letterOf(row)
+    all: (): RejectedChange[] => db.all<RejectedRow>('select * from letters order by id').map(rejectedOf),
+    byOp(op_id: string): RejectedChange | undefined {
+      const row = db.get<RejectedRow>('select * from letters where op_id = ?', op_id)
+      return row && rejectedOf(row)
     },
-    add({ kind, op_id, table, verb, row, mine, before, theirs, code, message, at }: Omit<Letter, 'id'>): void {
+    add({ kind, op_id, table, verb, row, mine, before, theirs, code, message, at }: Omit<RejectedChange, 'id'>): void {
       const sql =
         'insert into letters (kind, op_id, tbl, verb, row_id, mine, before_row, theirs, code, message, at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
       db.run(sql, kind, op_id, table, verb, row, textOf(mine), textOf(before), textOf(theirs), code, message, at)
@@ -61,10 +61,10 @@ export function makeLetters(db: SqliteFile) {
     remove: (id: number): void => db.run('delete from letters where id = ?', id),
     count(): { conflicts: number; refused: number } {
       const rows = db.all<{ kind: string; n: number }>('select kind, count(*) as n from letters group by kind')
-      const of = (kind: Letter['kind']): number => rows.find((row) => row.kind === kind)?.n ?? 0
+      const of = (kind: RejectedChange['kind']): number => rows.find((row) => row.kind === kind)?.n ?? 0
       return { conflicts: of('conflict'), refused: of('refused') }
     },
   }
 }
 
-export type Letters = ReturnType<typeof makeLetters>
+export type RejectedChanges = ReturnType<typeof makeRejectedChanges>

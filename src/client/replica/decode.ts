@@ -6,7 +6,7 @@ import type { Outcome } from '../rows.ts'
 // What comes from a server, with everything in it checked before anything here depends on it.
 
 /** The server sent rows or results that no sound server sends; nothing of them was taken in. */
-export class UnsoundRows extends Unreachable {
+export class InvalidRows extends Unreachable {
   override name = 'UnsoundRows'
 }
 
@@ -16,8 +16,8 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isId = (value: unknown): value is number => isCount(value) && value > 0
 const KNOWN: ReadonlySet<unknown> = new Set(feedTables)
 
-const unsound = (from: string, what: string): UnsoundRows =>
-  new UnsoundRows(`${from} sent ${what}: it is not a sound svc server. Nothing of it was taken over.`)
+const unsound = (from: string, what: string): InvalidRows =>
+  new InvalidRows(`${from} sent ${what}: it is not a sound svc server. Nothing of it was taken over.`)
 
 function named(document: unknown, from: string): Record<string, unknown> & { epoch: string; server_id: string } {
   const { epoch, server_id } = isObject(document) ? document : {}

@@ -9,8 +9,8 @@ import type { Throttle } from '../http/throttle.ts'
 import { Unreachable } from '../errors.ts'
 import { operationOf } from './queue.ts'
 import type { Page, Waiting } from './records.ts'
-import type { RowCopy } from './row-copy.ts'
-import { readEverything, readOutcomes, readPage, UnsoundRows } from './sound.ts'
+import type { Replica } from './replica.ts'
+import { readEverything, readOutcomes, readPage, InvalidRows } from './decode.ts'
 import { Refused } from '../refused.ts'
 
 const { delta, initial_sync: initialSync, push } = syncData.actions
@@ -28,7 +28,7 @@ export interface Flushed {
   /** Changes that the server has now. */
   sent: number
   /** Changes that need a decision since this time. */
-  letters: number
+  rejected: number
 }
 
 interface FlushOptions {
@@ -54,10 +54,10 @@ const isPoisoned = (error: unknown): error is Error & { code: string } =>
 /** Sends what waits, in its order, until nothing is left to be sent. What the server refuses for good stands in no other's way. */
 export async function flush(
   line: Line,
-  copy: RowCopy,
+  copy: Replica,
   { awaited = new Set(), outcomes = new Map(), onBatch }: FlushOptions = {},
 ): Promise<Flushed> {
-  const flushed: Flushed = { sent: 0, letters: 0 }
+  const flushed: Flushed = { sent: 0, rejected: 0 }
   const tries = new Map<number, number>()
   let most: number | undefined
   for (;;) {
@@ -72,7 +72,7 @@ export async function flush(
         if (results[index]!.status === 'conflict') tries.set(seq, (tries.get(seq) ?? 0) + 1)
         if (fate !== 'again' && awaited.has(seq)) outcomes.set(seq, results[index]!)
         if (results[index]!.ok) flushed.sent += 1
-        if (fate === 'letter') flushed.letters += 1
+        if (fate === 'rejected') flushed.rejected += 1
       }
       most = undefined
       onBatch?.(batch.length)
@@ -82,7 +82,7 @@ export async function flush(
       else {
         const [only] = batch
         const why = { code: error.code, message: error.message }
-        if (copy.refuse(only!, why, awaited) === 'letter') flushed.letters += 1
+        if (copy.refuse(only!, why, awaited) === 'rejected') flushed.rejected += 1
         if (awaited.has(only!.seq)) outcomes.set(only!.seq, refusal(only!, why))
         most = undefined
       }
@@ -106,7 +106,7 @@ const refusal = ({ table, verb, row }: Waiting, { code, message }: { code: strin
 const isCertain = (error: unknown): boolean => isFault(error) || (error instanceof Unreachable && !error.outcomeUnknown)
 
 /** Sends a batch; one that surely did not arrive is marked so when this fails. */
-async function send(line: Line, copy: RowCopy, batch: readonly Waiting[]): Promise<Outcome[]> {
+async function send(line: Line, copy: Replica, batch: readonly Waiting[]): Promise<Outcome[]> {
   const operations = batch.map(operationOf)
   // Every operation carries an op_id, so sending it a second time changes nothing.
   const options = { ...optionsOf(line), repeatable: true }
@@ -129,7 +129,7 @@ async function send(line: Line, copy: RowCopy, batch: readonly Waiting[]): Promi
   return readOutcomes(answer, batch, line.api.url)
 }
 
-function assertServer(copy: RowCopy, server_id: string, url: string): void {
+function assertServer(copy: Replica, server_id: string, url: string): void {
   if (server_id === copy.owner.server_id) return
   const text = `${url} is another server than the one that the rows on this machine belong to: sign in again with svc login. Nothing was changed.`
   throw new Refused('other_account', text)
@@ -145,7 +145,7 @@ export interface Pulled {
 /** The next page after what is known; undefined when the server does not go on from there. */
 async function nextPage(
   { api, throttle, ...line }: Line,
-  copy: RowCopy,
+  copy: Replica,
 ): Promise<{ page: Page; since: number } | undefined> {
   const at = copy.place()
   if (!at) return undefined
@@ -162,7 +162,7 @@ async function nextPage(
 }
 
 /** Brings the copy up to date: what changed since, or every row where that cannot be told. */
-export async function pull(line: Line, copy: RowCopy): Promise<Pulled> {
+export async function pull(line: Line, copy: Replica): Promise<Pulled> {
   let received = 0
   for (let pages = 1; pages <= PAGES; pages += 1) {
     const next = await nextPage(line, copy)
@@ -170,10 +170,10 @@ export async function pull(line: Line, copy: RowCopy): Promise<Pulled> {
     received += copy.learn(next.page, next.since)
     if (!next.page.more) return { received, restored: false }
   }
-  throw new UnsoundRows(`${line.api.url} sends changes without end: it is not a sound svc server.`)
+  throw new InvalidRows(`${line.api.url} sends changes without end: it is not a sound svc server.`)
 }
 
-async function pullAll(line: Line, copy: RowCopy): Promise<Pulled> {
+async function pullAll(line: Line, copy: Replica): Promise<Pulled> {
   const { api } = line
   const answer = await line.throttle(initialSync, () => api.call(initialSync, {}, optionsOf(line)))
   const everything = readEverything(answer, api.url)

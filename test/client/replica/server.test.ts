@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { flush } from '../../../src/client/row-copy/exchange.ts'
+import { flush } from '../../../src/client/replica/exchange.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import { serverOfTest } from '../../support/server.ts'
 import { deviceOf, edit, note, removal, rowsOf, rowsOnServer, type Device } from './bench.ts'
@@ -62,7 +62,7 @@ test('different columns of a row are brought together, the same one is a conflic
   expect(other.copy.rows('svc_notes')).toMatchObject([
     { title: 'plan of one', category: 'work', content: 'second', version: 3 },
   ])
-  expect(other.copy.letters()).toMatchObject([
+  expect(other.copy.rejected()).toMatchObject([
     {
       kind: 'conflict',
       mine: { title: 'plan of the other' },
@@ -71,7 +71,7 @@ test('different columns of a row are brought together, the same one is a conflic
     },
   ])
   await one.exchange()
-  expect(one.copy.letters()).toEqual([])
+  expect(one.copy.rejected()).toEqual([])
   expect(rowsOf(one.copy)).toEqual(rowsOf(other.copy))
 })
 
@@ -86,7 +86,7 @@ test('an edit elsewhere beats a deletion here, and a row that is gone takes no e
   other.change(removal(kept), edit(gone, { title: 'not gone' }))
   await other.exchange()
   expect(other.copy.rows('svc_notes')).toMatchObject([{ id: kept, content: 'edited' }])
-  expect(other.copy.letters()).toMatchObject([
+  expect(other.copy.rejected()).toMatchObject([
     { kind: 'conflict', verb: 'DELETE', row: kept, theirs: { content: 'edited' } },
     { kind: 'refused', code: 'gone', row: gone, mine: { title: 'not gone' }, before: { content: 'text' } },
   ])
@@ -98,7 +98,7 @@ test('one that is refused for good stands in nobody’s way, and tells why', asy
   one.change(note('a'), note('b', { pinned: 'perhaps' }), note('c', { colour: 'red' }), note('d'))
   await one.exchange()
   expect(titles(one)).toEqual(['a', 'd'])
-  expect(one.copy.letters()).toMatchObject([
+  expect(one.copy.rejected()).toMatchObject([
     { kind: 'refused', code: 'bad_value', row: -2, mine: { title: 'b', pinned: 'perhaps' } },
     { kind: 'refused', code: 'unknown_column', mine: { title: 'c', colour: 'red' } },
   ])
@@ -121,7 +121,7 @@ test('a body that is too large is divided, and what is too large on its own is r
   one.change(note('last'))
   await one.exchange()
   expect(one.copy.rows('svc_notes')).toHaveLength(232)
-  expect(one.copy.letters()).toMatchObject([{ kind: 'refused', code: 'too_large', mine: { title: 'beyond' } }])
+  expect(one.copy.rejected()).toMatchObject([{ kind: 'refused', code: 'too_large', mine: { title: 'beyond' } }])
   expect(sizes.slice(0, 2)).toEqual([100, 100])
   expect(titles(one).at(-1)).toBe('last')
 })

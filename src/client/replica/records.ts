@@ -44,7 +44,7 @@ export interface Waiting {
 }
 
 /** A change that needs a decision: the server's row was changed in the same columns, or it refused the change for good. */
-export interface Letter {
+export interface RejectedChange {
   id: number
   kind: 'conflict' | 'refused'
   op_id: string

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { makeApi, type Api } from '../../../src/client/api.ts'
 import { makeNodeTransport } from '../../../src/client/node-http.ts'
-import { flush, pull, type Line } from '../../../src/client/row-copy/exchange.ts'
-import type { Change } from '../../../src/client/row-copy/records.ts'
-import { openRowCopy, type RowCopy } from '../../../src/client/row-copy/row-copy.ts'
+import { flush, pull, type Line } from '../../../src/client/replica/exchange.ts'
+import type { Change } from '../../../src/client/replica/records.ts'
+import { openReplica, type Replica } from '../../../src/client/replica/replica.ts'
 import type { Row } from '../../../src/client/row-values.ts'
 import { contract } from '../../../src/contract/contract.ts'
 import { syncData } from '../../../src/contract/sync-data.ts'
@@ -27,14 +27,14 @@ export type Mischief = (action: string, params: Record<string, unknown>, go: () 
 /** The rows of an account as one device keeps them. */
 export interface Device {
   file: string
-  copy: RowCopy
+  copy: Replica
   line: Line
   /** Requests so far. */
   log: string[]
   mischief: Mischief | undefined
   /** Sends what waits and takes in what is new. */
   exchange(): Promise<void>
-  change(...changes: Change[]): ReturnType<RowCopy['change']>
+  change(...changes: Change[]): ReturnType<Replica['change']>
   /** As after a crash: what was not durable is gone. */
   reopen(): void
 }
@@ -47,7 +47,7 @@ interface Options {
 export function makeDevice({ api, owner }: Options): Device {
   const file = join(temporaryFolder(), 'rows.db')
   const clock = { now: () => NOW }
-  const open = () => openRowCopy(file, owner, clock).copy
+  const open = () => openReplica(file, owner, clock).copy
   const device: Device = {
     file,
     copy: open(),
@@ -87,7 +87,7 @@ export async function deviceOf(account: Account, url: string): Promise<Device> {
 }
 
 /** Every row of the user's own, without times, by table. */
-export function rowsOf(copy: Pick<RowCopy, 'rows'>): Record<string, Row[]> {
+export function rowsOf(copy: Pick<Replica, 'rows'>): Record<string, Row[]> {
   const plain = ({ created_at: _c, updated_at: _u, ...row }: Row): Row => row
   const all = Object.keys(tables).map((table): [string, Row[]] => [
     table,

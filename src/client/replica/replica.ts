@@ -6,11 +6,11 @@ import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
 import type { Row } from '../row-values.ts'
 import type { Outcome } from '../rows.ts'
 import { BASE_SCHEMA, makeBase } from './base.ts'
-import { LETTER_SCHEMA, makeLetters } from './letters.ts'
+import { REJECTED_SCHEMA, makeRejectedChanges } from './rejected-changes.ts'
 import { makeOutcomes, type Awaited, type Fate } from './outcomes.ts'
 import { makeQueue, NoSuchRow } from './queue.ts'
 import { QUEUE_SCHEMA } from './queue-store.ts'
-import type { Change, Everything, Letter, Page, Place, Waiting } from './records.ts'
+import type { Change, Everything, RejectedChange, Page, Place, Waiting } from './records.ts'
 import { bringBack } from './restored.ts'
 import { salvage } from './salvage.ts'
 import { makeView } from './view.ts'
@@ -19,10 +19,10 @@ import type { AccountIdentity } from '../account-identity.ts'
 const FORMAT = 1
 
 /** A row of an account as it stands here, and what is to be said to the server: every method is one durable step. */
-export type RowCopy = ReturnType<typeof makeCopy>
+export type Replica = ReturnType<typeof makeReplica>
 
 export interface Opened {
-  copy: RowCopy
+  copy: Replica
   /** Where a file is kept that was damaged, and how many waiting changes could be read from it. */
   damaged: { file: string; kept: number } | undefined
 }
@@ -31,11 +31,11 @@ export interface Opened {
  * Opens the rows of an account that are kept on this machine; the file is made when it is missing. A damaged one is moved aside: its rows
  * are fetched anew, and the changes that wait in it are taken over as far as they can be read.
  */
-export function openRowCopy(file: string, owner: AccountIdentity, clock: Clock): Opened {
+export function openReplica(file: string, owner: AccountIdentity, clock: Clock): Opened {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))
   try {
-    return { copy: makeCopy(openSound(file), owner, clock), damaged: undefined }
+    return { copy: makeReplica(openSound(file), owner, clock), damaged: undefined }
   } catch (error) {
     if (!['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some((code) => codeOf(error).startsWith(code))) throw error
   }
@@ -44,7 +44,7 @@ export function openRowCopy(file: string, owner: AccountIdentity, clock: Clock):
   closeSync(openSync(file, 'a', 0o600))
   const db = openSound(file)
   const kept = salvage(aside, db)
-  return { copy: makeCopy(db, owner, clock), damaged: { file: aside, kept } }
+  return { copy: makeReplica(db, owner, clock), damaged: { file: aside, kept } }
 }
 
 function openSound(file: string): SqliteFile {
@@ -52,7 +52,7 @@ function openSound(file: string): SqliteFile {
   try {
     const { quick_check: check } = db.get<{ quick_check: string }>('pragma quick_check(1)')!
     if (check !== 'ok') throw Object.assign(new Error(check), { code: 'SQLITE_CORRUPT' })
-    db.script(BASE_SCHEMA + QUEUE_SCHEMA + LETTER_SCHEMA)
+    db.script(BASE_SCHEMA + QUEUE_SCHEMA + REJECTED_SCHEMA)
     return db
   } catch (error) {
     db.close()
@@ -60,13 +60,13 @@ function openSound(file: string): SqliteFile {
   }
 }
 
-function makeCopy(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
+function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
   const base = makeBase(db)
   const queue = makeQueue(db, base)
-  const letters = makeLetters(db)
+  const rejected = makeRejectedChanges(db)
   const view = makeView(base, queue)
-  const outcomes = makeOutcomes({ base, queue, letters })
-  const parts = { base, queue, letters }
+  const outcomes = makeOutcomes({ base, queue, rejected })
+  const parts = { base, queue, rejected }
   if (base.get<number>('format') === undefined) base.set('format', FORMAT)
 
   return {
@@ -105,7 +105,7 @@ function makeCopy(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     waiting: (): Waiting[] => queue.all(),
     /** Whether a change is still to be sent, as it is or as it was compared anew. */
     waits: (seq: number): boolean => queue.all().some((each) => each.seq === seq),
-    count: () => ({ waiting: queue.count(), ...letters.count() }),
+    count: () => ({ waiting: queue.count(), ...rejected.count() }),
     nextBatch: (most?: number): Waiting[] => db.transaction(() => queue.nextBatch(most)),
     unsent: (batch: readonly Waiting[]): void => db.transaction(() => queue.unsent(batch)),
     /** Takes in the results of a batch. */
@@ -125,12 +125,12 @@ function makeCopy(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
       })
     },
 
-    letters: (): Letter[] => letters.all(),
-    letterOf: (op_id: string): Letter | undefined => letters.byOp(op_id),
-    /** Settles a letter, with the changes that follow from it. */
-    answer(letter: Letter, changes: readonly Change[]): (Waiting | undefined)[] {
+    rejected: (): RejectedChange[] => rejected.all(),
+    rejectedOf: (op_id: string): RejectedChange | undefined => rejected.byOp(op_id),
+    /** Settles a rejected change, with the changes that follow from it. */
+    answer(rejectedChange: RejectedChange, changes: readonly Change[]): (Waiting | undefined)[] {
       return db.transaction(() => {
-        letters.remove(letter.id)
+        rejected.remove(rejectedChange.id)
         return changes.map((change) => {
           const before = change.row === undefined ? undefined : view.row(change.table, change.row)
           return queue.add(change, before, clock.now())

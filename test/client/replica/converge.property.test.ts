@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Change } from '../../../src/client/row-copy/records.ts'
+import type { Change } from '../../../src/client/replica/records.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import type { Row } from '../../../src/client/row-values.ts'
 import { startServer, type TestServer } from '../../support/server.ts'
@@ -66,10 +66,10 @@ const words = (row: Row): unknown[] => ['title', 'content', 'category'].map((nam
 /** Every word that stands somewhere: in a row, or with somebody who has to decide. */
 function wordsIn(devices: readonly Device[]): Set<unknown> {
   const rows = devices.flatMap(({ copy }) => copy.rows('svc_notes').flatMap(words))
-  const letters = devices.flatMap(({ copy }) =>
-    copy.letters().flatMap(({ mine, before }) => [mine, before ?? {}].flatMap(words)),
+  const rejected = devices.flatMap(({ copy }) =>
+    copy.rejected().flatMap(({ mine, before }) => [mine, before ?? {}].flatMap(words)),
   )
-  return new Set([...rows, ...letters])
+  return new Set([...rows, ...rejected])
 }
 
 /** Once lost: what the other changed while a lost answer left this one's change in doubt, and a removal or a second change built on that. */
