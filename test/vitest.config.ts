@@ -4,23 +4,17 @@ import { defineConfig } from 'vitest/config'
 import { BuildReporter } from './support/build-reporter.ts'
 import { programs } from './support/postgres.ts'
 import { SecondTryReporter } from './support/second-try-reporter.ts'
-import { ByProject } from './support/sequencer.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string }
 /** Where a report for programs goes, if one is wanted. */
 const report = process.env['TEST_REPORT']
+/** Not the mode that Vitest hands to a function: the configuration of a project gets another one. */
+const isAll = process.argv.join(' ').includes('--mode all')
 /** Whoever names files wants them, whether they explore or not. */
 const isNamed = process.argv
   .slice(2)
   .some((argument) => /^[^-].*\btest\b/.test(argument) && !argument.endsWith('vitest.config.ts'))
-
-/** They replace modules of the server, and so share none with other files. */
-const isolated = [
-  'test/client/sync/late-decisions.test.ts',
-  'test/client/simulation/simulation.test.ts',
-  'test/host/file-lock.test.ts',
-]
 
 /** These look for what nobody thought of, with many seeds, kills or combinations; they run with `npm run test:all` or by name. */
 const exploring = [
@@ -47,48 +41,43 @@ const aboutFiles = [
   'test/domain/instance/storage-check.test.ts',
 ]
 
-export default defineConfig(({ mode }) => {
-  const isAll = mode === 'all'
-  const later = isAll || isNamed ? [] : exploring
-  const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '2000' : '60')
-  return {
-    root,
-    // The same constants as in bin/build.js.
-    define: { __SVC_VERSION__: JSON.stringify(version) },
-    test: {
-      setupFiles: ['test/support/setup.ts'],
-      pool: 'forks',
-      // Tests wait for processes and browsers: three keep two cores busy.
-      maxWorkers: isAll ? 2 : 3,
-      isolate: false,
-      unstubEnvs: true,
-      env: { SIMULATE_SEEDS: seeds },
-      experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-      sequence: { sequencer: ByProject },
-      testTimeout: 30_000,
-      hookTimeout: 60_000,
-      reporters: ['default', new BuildReporter(), new SecondTryReporter(), ...(report ? ['json'] : [])],
-      ...(report ? { outputFile: { json: report } } : {}),
-      projects: [
-        {
-          extends: true as const,
-          test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: [...isolated, ...later] },
-        },
-        { extends: true as const, test: { name: 'isolated', include: isolated, exclude: later, isolate: true } },
-        ...(programs === undefined
-          ? []
-          : [
-              {
-                extends: true as const,
-                test: {
-                  name: 'postgres',
-                  include: isAll ? onPostgres : differing,
-                  exclude: aboutFiles,
-                  globalSetup: ['test/support/postgres-setup.ts'],
-                },
+const later = isAll || isNamed ? [] : exploring
+const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '2000' : '60')
+
+export default defineConfig({
+  root,
+  // The same constants as in bin/build.js.
+  define: { __SVC_VERSION__: JSON.stringify(version) },
+  test: {
+    setupFiles: ['test/support/setup.ts'],
+    pool: 'forks',
+    // Tests wait for processes and browsers: three keep two cores busy.
+    maxWorkers: isAll ? 2 : 3,
+    unstubEnvs: true,
+    env: { SIMULATE_SEEDS: seeds },
+    experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    reporters: ['default', new BuildReporter(), new SecondTryReporter(), ...(report ? ['json'] : [])],
+    ...(report ? { outputFile: { json: report } } : {}),
+    projects: [
+      {
+        extends: true as const,
+        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: later },
+      },
+      ...(programs === undefined
+        ? []
+        : [
+            {
+              extends: true as const,
+              test: {
+                name: 'postgres',
+                include: isAll ? onPostgres : differing,
+                exclude: aboutFiles,
+                globalSetup: ['test/support/postgres-setup.ts'],
               },
-            ]),
-      ],
-    },
-  }
+            },
+          ]),
+    ],
+  },
 })

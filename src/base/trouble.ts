@@ -15,6 +15,11 @@ export class DatabaseMoved extends Busy {
   readonly reason = 'database_moved'
 }
 
+/** What is needed cannot be had until an administrator acts; the message says how. */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
 /** Errors of a full disk become `DiskFull`, everything else stays as it is. */

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { Unavailable } from '../base/trouble.ts'
 import { fault, type Fault } from '../contract/errors.ts'
 import type { AnyAction } from '../contract/contract.ts'
 import type { Access } from './access.ts'
@@ -44,11 +45,17 @@ export function writerFor(action: AnyAction): (result: object) => JsonBody {
 
 /** Sends an answer of bytes, which breaks off when the caller's access ends. */
 export function sendBytes(reply: FastifyReply, { status, headers, body }: Outgoing, access?: Access): FastifyReply {
-  if (access && body instanceof Readable)
-    body.once(
-      'close',
-      access.watch(() => body.destroy(fault('unauthorized'))),
-    )
+  if (body instanceof Readable) {
+    if (access)
+      body.once(
+        'close',
+        access.watch(() => body.destroy(fault('unauthorized'))),
+      )
+    // Where no byte of them comes, the failure that is answered has none of their headers.
+    body.once('error', () => {
+      for (const name of Object.keys(headers)) void reply.removeHeader(name)
+    })
+  }
   return reply.code(status).headers(headers).send(body)
 }
 
@@ -77,7 +84,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   const isLeft = (error as Partial<Error> | undefined)?.name === 'AbortError' && reply.raw.destroyed
   const isGone = isLeft || (request.raw.destroyed && !request.raw.complete)
   if (isGone) request.log.info('client hung up')
-  else if (!known) request.log.error({ err: error }, 'request failed')
+  else if (!known || error instanceof Unavailable) request.log.error({ err: error }, 'request failed')
   const answer = known ?? fault('internal', { fields: { request_id: request.id } })
   if (answer.extra.retryAfter !== undefined) void reply.header('retry-after', answer.extra.retryAfter)
   if (answer.status === 401 && request.url.startsWith('/api/sync/')) void reply.header('www-authenticate', 'Bearer')

@@ -1,4 +1,4 @@
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterAll } from 'vitest'
 import { parseS3Location, type S3Location } from '../../src/storage/contents/blobs/s3-location.ts'
@@ -30,6 +30,8 @@ export interface S3Bucket {
   /** Sets when an object was stored, epoch ms. */
   age(key: string, modified: number): Promise<void>
   remove(): Promise<void>
+  /** Takes the bucket away with all that is in it; the result brings it back. */
+  hide(): Promise<() => Promise<void>>
 }
 
 export interface S3Server {
@@ -77,6 +79,11 @@ export function s3OfFile(): S3Server {
         },
         age: (key, modified) => utimes(pathOf(key), modified / 1_000, modified / 1_000),
         remove: () => rm(inside, { recursive: true }),
+        async hide() {
+          const aside = join(folder, `${name}-aside`)
+          await rename(inside, aside)
+          return () => rename(aside, inside)
+        },
       }
     },
   }

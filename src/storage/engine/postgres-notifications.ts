@@ -8,8 +8,6 @@ import type { Notifications, Notification } from './notifications.ts'
 const CHANNEL = 'svc_news'
 /** How long to wait before a lost connection is made anew, at first and at most, ms. */
 const PAUSE_MS = { first: 250, most: 15_000 }
-/** Idle time before TCP keep-alive probes, ms. */
-const SILENCE_MS = 30_000
 
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
@@ -48,7 +46,7 @@ export function makePostgresListener(
   let isClosed = false
 
   function start(): void {
-    const made = new pg.Client({ ...config, keepAliveInitialDelayMillis: SILENCE_MS })
+    const made = new pg.Client(config)
     client = made
     // A lost connection says so more than once.
     const again = () => {

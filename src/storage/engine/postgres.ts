@@ -12,16 +12,17 @@ import {
 import pg from 'pg'
 import { randomHex } from '../../base/random.ts'
 import { Busy } from '../../base/trouble.ts'
-import type { Damage, Database, Reader, SchemaDialect } from './database.ts'
+import type { Database, Reader, SchemaDialect } from './database.ts'
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { makeNotifications, type BareWriter } from './notifications.ts'
 import { copyToFile } from './postgres-copy.ts'
+import { damageOf, vacuum } from './postgres-maintenance.ts'
 import { makePostgresListener, notifyStatements } from './postgres-notifications.ts'
 import { fromOpeningError, fromPostgresError } from './postgres-errors.ts'
 import type { Tables } from './tables.ts'
 
-// Postgres, with `postgres-copy.ts` (a database out), `postgres-fill.ts` (in), `postgres-notifications.ts` and `postgres-errors.ts`.
+// Postgres, with `postgres-copy.ts` (a database out), `postgres-fill.ts` (in) and the other files of its name.
 
 /** Oldest server, as `server_version_num` has it: 13 has no updates any more. */
 const OLDEST = 140_000
@@ -30,6 +31,8 @@ const LOCK_PATIENCE_MS = 10_000
 /** How long a server that stands still in the middle of a transaction keeps the others waiting. */
 const STANDSTILL_MS = 30_000
 const CONNECT_PATIENCE_MS = 10_000
+/** Idle time before a connection is probed: a server that vanishes without a word holds no write for hours. */
+const KEEP_ALIVE_MS = 30_000
 /** Connections of one process: for single questions, for snapshots, one for the writer, and one that listens. */
 const READERS = 6
 const SNAPSHOTS = 6
@@ -279,30 +282,6 @@ async function assertFit(pool: pg.Pool): Promise<void> {
   if (encoding !== 'UTF8') throw new Error(`The database has the encoding ${encoding}: create one with UTF8.`)
 }
 
-/** Constraints and indexes that the server itself does not vouch for. */
-async function damageOf(on: Reader): Promise<Damage[]> {
-  const { rows } = await sql<{ name: string; tbl: string }>`
-    select conname as name, conrelid::regclass::text as tbl from pg_constraint
-    where not convalidated and connamespace = current_schema()::regnamespace
-    union all
-    select indexrelid::regclass::text, indrelid::regclass::text from pg_index
-    where not indisvalid and indrelid in (
-      select oid from pg_class where relnamespace = current_schema()::regnamespace
-    ) limit 100`.execute(on.q)
-  return rows.map(({ name, tbl }) => ({ text: `${name} of ${tbl} is not valid: rows may break it.` }))
-}
-
-async function shrink({ q }: Reader): Promise<{ before: number; after: number }> {
-  const size = async () => {
-    const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(q)
-    return rows[0]!.bytes
-  }
-  const before = await size()
-  for (const { name } of await q.introspection.getTables())
-    await sql`vacuum (full, analyze) ${sql.table(name)}`.execute(q)
-  return { before, after: await size() }
-}
-
 /** Opens a database of a Postgres server, given as `postgres://USER@HOST/NAME`. Throws a sentence when that cannot be. */
 export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Promise<Database> {
   const config: pg.ClientConfig = {
@@ -310,6 +289,7 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
     application_name: NAME,
     connectionTimeoutMillis: CONNECT_PATIENCE_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   }
   const poolOf = (max: number) => {
     const pool = new pg.Pool({ ...config, max })
@@ -368,7 +348,7 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
     onMoved: () => undefined,
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
     damage: () => damageOf(read),
-    vacuum: () => shrink(read),
+    vacuum: () => vacuum(read),
     async describe() {
       const { rows } = await sql<Record<string, string>>`select 'PostgreSQL' as engine,
         current_setting('server_version') as version, current_setting('fsync') as fsync, 'on' as synchronous_commit,

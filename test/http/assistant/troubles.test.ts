@@ -67,10 +67,19 @@ describe('a model that', () => {
     expect(events.filter(({ event }) => event === 'done')).toEqual([])
   })
 
-  test('says five megabytes is cut', async () => {
+  test('says five megabytes is cut, and the user is told', async () => {
     const { model, ada } = await stage()
     model.will({ pieces: Array<string>(5).fill('x'.repeat(1_000_000)) })
-    expect((await askFor(ada, { message: 'Talk' })).response).toHaveLength(262_144)
+    const { response } = await askFor(ada, { message: 'Talk' })
+    expect(response).toMatch(/^x{262144}\n\[cut: the answer is longer\]$/)
+  })
+
+  test('says more than it may, by its own word, is cut, and the user is told', async () => {
+    const { model, ada } = await stage()
+    const chunk = (delta: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+    model.will({ raw: `${chunk({ content: 'Once upon a time' }, null)}${chunk({}, 'length')}data: [DONE]\n\n` })
+    expect((await askFor(ada, { message: 'Talk' })).response).toBe('Once upon a time\n[cut: the answer is longer]')
   })
 
   test('says control characters is not repeated with them', async () => {

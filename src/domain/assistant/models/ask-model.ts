@@ -37,6 +37,9 @@ type Request = Parameters<LanguageModels['ask']>[0]
 const MOST_CALLS = 64
 const LONGEST = { name: 64, id: 128 }
 
+/** Said behind an answer of which the model, or its bound here, left out the end. */
+const CUT = '\n[cut: the answer is longer]'
+
 /** Calls as they can be stored, shown and told to the model again: each with a short name and an id of its own. */
 function tidy(calls: readonly ModelCall[]): ModelCall[] {
   const ids = new Set<string>()
@@ -102,6 +105,7 @@ export function makeAskModel({ languageModels, models }: Parts) {
       : tools === false
         ? inText(request)
         : eitherWay(request, choice))
+    if (reply.cut && reply.calls.length === 0) await say(CUT)
     const tokens = reply.tokens || tokensOf(messages.map(({ text }) => text).join('') + reply.text)
     return { ...reply, tokens, calls: asked.mayCall ? tidy(reply.calls) : [] }
   }

@@ -1,8 +1,8 @@
-import { Busy, codeOf, DiskFull } from '../../../base/trouble.ts'
+import { Busy, codeOf, DiskFull, Unavailable } from '../../../base/trouble.ts'
 import type { S3Location } from './s3-location.ts'
 
 /** The store answered, and the answer is no. The message is a sentence for whoever runs the store. */
-export class S3Failure extends Error {
+export class S3Failure extends Unavailable {
   override name = 'S3Failure'
   readonly status: number
   /** The store's own word, such as `NoSuchBucket`; empty when its answer had none. */
@@ -19,13 +19,13 @@ export class S3Failure extends Error {
 
 /** Nothing came for as long as the store is waited for. */
 export class ResponseTimeout extends Error {
-  override name = 'Silence'
+  override name = 'ResponseTimeout'
   readonly code = 'ETIMEDOUT'
 }
 
 /** The connection was not made, or it broke; its cause says why. */
 export class ConnectionLost extends Error {
-  override name = 'Broken'
+  override name = 'ConnectionLost'
 }
 
 const PASSING = new Set([429, 500, 502, 503, 504])

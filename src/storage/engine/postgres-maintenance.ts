@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import type { Damage, Reader } from './database.ts'
+
+/** Constraints and indexes that the server itself does not vouch for. */
+export async function damageOf(on: Reader): Promise<Damage[]> {
+  const { rows } = await sql<{ name: string; tbl: string }>`
+    select conname as name, conrelid::regclass::text as tbl from pg_constraint
+    where not convalidated and connamespace = current_schema()::regnamespace
+    union all
+    select indexrelid::regclass::text, indrelid::regclass::text from pg_index
+    where not indisvalid and indrelid in (
+      select oid from pg_class where relnamespace = current_schema()::regnamespace
+    ) limit 100`.execute(on.q)
+  return rows.map(({ name, tbl }) => ({ text: `${name} of ${tbl} is not valid: rows may break it.` }))
+}
+
+/** Rewrites every table, while nobody else can write. Returns the bytes of the database before and after. */
+export async function vacuum({ q }: Reader): Promise<{ before: number; after: number }> {
+  const size = async () => {
+    const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(q)
+    return rows[0]!.bytes
+  }
+  const before = await size()
+  for (const { name } of await q.introspection.getTables())
+    await sql`vacuum (full, analyze) ${sql.table(name)}`.execute(q)
+  return { before, after: await size() }
+}
