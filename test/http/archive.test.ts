@@ -277,6 +277,24 @@ test('an archive holds a hundred thousand files and folders and no more', async 
   ])
 })
 
+test('archives of an account are packed one after the other, and no more wait than can', async () => {
+  const ada = await server.account()
+  await ada.put('/d/a.txt', 'a')
+  const other = await server.account()
+  await other.put('/d/a.txt', 'a')
+  const { desktop } = server.local.domain.files
+  const packed = await Promise.all(
+    Array.from({ length: 14 }, () =>
+      desktop.pack(ada.id, '/d').then(
+        () => 'ok',
+        (error: { code: string }) => error.code,
+      ),
+    ),
+  )
+  expect(packed.filter((code) => code === 'busy')).toHaveLength(5)
+  expect((await other.call(fs.archive, { path: '/d' })).status).toBe(200)
+})
+
 describe('an archive that cannot be sent to its end', () => {
   test.each(['a.bin', 'b.bin', 'c.bin'])('because %s is missing in the store breaks off', async (missing) => {
     const ada = await server.account()

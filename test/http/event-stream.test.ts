@@ -121,3 +121,18 @@ test('who has nothing to say for long gives signs of life too, and a refusal is 
   await settled()
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('an event is not written once its reader may not have it any more, and the reader is told why', async () => {
+  const { stream, read, tell, fail } = await streaming()
+  read()
+  let isAllowed = true
+  stream.heldTo(() => (isAllowed ? Promise.resolve() : Promise.reject(fault('unauthorized'))))
+  await tell('delta', { text: 'still' })
+  expect(read()).toBe('event: delta\ndata: {"text":"still"}\n\n')
+  isAllowed = false
+  const refusal = await tell('delta', { text: 'a secret' }).catch((error: Error) => error)
+  expect(refusal).toMatchObject({ code: 'unauthorized' })
+  fail(refusal as Error)
+  await settled()
+  expect(read()).toMatch(/^event: error\ndata: .*"unauthorized".*\n\n$/)
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { appFileHeaders, appFrameHeaders, sandboxHeaders } from '../../src/http/security-headers.ts'
 import { serverOfTest } from '../support/server.ts'
 
 const headersOf = ({ headers }: { headers: Headers }) => Object.fromEntries(headers)
@@ -41,4 +42,9 @@ test('browsers are held to TLS where users come with it', async () => {
   const server = await serverOfTest({ flags: { public_url: 'https://cloud.example.org' } })
   for (const path of ['/healthz', '/nothing', '/api/docs'])
     expect((await server.send(path)).headers.get('strict-transport-security')).toBe('max-age=31536000')
+})
+
+test('every policy under which foreign code runs blocks WebRTC', () => {
+  for (const headers of [appFileHeaders, sandboxHeaders('hash'), appFrameHeaders('hash')])
+    expect(headers['content-security-policy']).toContain("webrtc 'block'")
 })
