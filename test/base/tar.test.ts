@@ -85,7 +85,7 @@ describe('what makes no sense', () => {
     ['half a content', one.subarray(0, 515), /too early/],
     ['a changed header', Buffer.concat([spoilt, tarEnd()]), /checksum/],
     ['noise', Buffer.alloc(2_048, 'tar'), /checksum|octal/],
-    ['gzip', Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(2_048)]), /checksum/],
+    ['gzip', Buffer.concat([Buffer.from([0x1f, 0x8b, 8]), Buffer.alloc(2_048)]), /decompress it first/],
     ['a long name of GNU', tarOf({ name: 'x', type: 'L', content: 'long' }), /GNU/],
     ['a huge extended header', tarOf({ name: 'x', type: 'x', size: 1_000_000 }), /too long/],
     ['an extended header without lengths', Buffer.concat([withRecords('path=x\n'), one, tarEnd()]), /broken/],
