@@ -51,8 +51,7 @@ export default defineConfig({
   test: {
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // Tests wait for processes and browsers: three keep two cores busy.
-    maxWorkers: isAll ? 2 : 3,
+    maxWorkers: 2,
     unstubEnvs: true,
     env: { SIMULATE_SEEDS: seeds },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
