@@ -3,7 +3,7 @@ import { interruptible } from './interruption.ts'
 import { makeProgress, type Progress } from './progress.ts'
 
 /** Runs work that shows how far it is, and ends in good order when the user or the system asks it to. */
-export async function working<T>(label: string, work: (doing: JobContext) => Promise<T>): Promise<T> {
+export async function working<T>(label: string, work: (job: JobContext) => Promise<T>): Promise<T> {
   let bar: Progress | undefined
   const progress = {
     total(bytes: number) {

@@ -22,8 +22,8 @@ export function makeDiskReserve(disk: Machine['disk']): DiskReserve {
   return {
     async assertRoom(bytes, when = 'lately') {
       const now = performance.now()
-      const isOld = !looked || when === 'now' || now - looked.at > HOLDS
-      if (!isOld && (await looked!.room) >= bytes) return
+      const recent = when === 'lately' && looked && now - looked.at <= HOLDS ? looked : undefined
+      if (recent && (await recent.room) >= bytes) return
       // A disk that does not say how full it is refuses nothing by itself.
       looked = { at: now, room: room().catch(() => Infinity) }
       if ((await looked.room) < bytes) throw fault('disk_full')

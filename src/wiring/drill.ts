@@ -71,12 +71,12 @@ async function readyProblems({ url }: RunningServer): Promise<string[]> {
  * Restores a backup to a temporary place, serves it there on a port of this machine only, and looks whether everything is
  * as it was. Nothing of it stays. Throws what keeps it from being restored.
  */
-export async function drill(source: BackupSource, id: string, temp?: string, doing: JobContext = {}): Promise<Drill> {
+export async function drill(source: BackupSource, id: string, temp?: string, job: JobContext = {}): Promise<Drill> {
   const start = performance.now()
   const place = await makeTemporaryFolder('svc-drill-', temp)
   const dataDir = join(place.path, 'data')
   try {
-    const { manifest } = await restore(source, id, { target: dataDir, keepDevices: false }, doing)
+    const { manifest } = await restore(source, id, { target: dataDir, keepDevices: false }, job)
     const flags = { host: '127.0.0.1', port: '0' }
     const server = await serve({ dataDir, env: {}, flags, log: false })
     try {

@@ -155,7 +155,7 @@ async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }
   return { contents: missing.length, bytes: missing.reduce((sum, { size }) => sum + size, 0) }
 }
 
-async function moveContents(place: Place, address: string, doing: JobContext): Promise<Moved> {
+async function moveContents(place: Place, address: string, job: JobContext): Promise<Moved> {
   const { directory, env, blobs, owner } = place
   const from = await openBlobs(directory, blobs, env)
   const to = await openBlobs(directory, address, env)
@@ -164,11 +164,11 @@ async function moveContents(place: Place, address: string, doing: JobContext): P
     await assertOwnedBy(to, owner)
     await to.claim(owner)
     // Most of it while servers may still run; what came meanwhile when none does.
-    const most = await copyContents(from, to, doing)
+    const most = await copyContents(from, to, job)
     const more = `: ${most.contents} contents are there already and stay`
     const rest = await stopped(
       alone(place, async () => ({
-        ...(await copyContents(from, to, { signal: doing.signal })),
+        ...(await copyContents(from, to, { signal: job.signal })),
         variable: await decide(place, 'blobs', address),
       })),
       more,
@@ -196,14 +196,14 @@ const notHere = (from: string, what: string): void => {
   if (from === '') throw new CannotMove(`The ${what} are in the data directory already.`)
 }
 
-async function move(place: Place, to: string, doing: JobContext): Promise<Moved> {
+async function move(place: Place, to: string, job: JobContext): Promise<Moved> {
   if (/^postgres(ql)?:\/\//.test(to)) {
     notTwice(place.database, to, 'rows', 'sqlite:')
     return rowsToPostgres(place, to)
   }
   if (to.startsWith('s3://')) {
     notTwice(place.blobs, to, 'contents', 'disk:')
-    return moveContents(place, to, doing)
+    return moveContents(place, to, job)
   }
   if (to === 'sqlite:') {
     notHere(place.database, 'rows')
@@ -211,7 +211,7 @@ async function move(place: Place, to: string, doing: JobContext): Promise<Moved>
   }
   if (to === 'disk:') {
     notHere(place.blobs, 'contents')
-    return moveContents(place, '', doing)
+    return moveContents(place, '', job)
   }
   throw new CannotMove(
     'Rows move to postgres://USER@HOST/NAME or back to sqlite:, contents to s3://BUCKET?endpoint=URL or back to disk:.',
@@ -229,7 +229,7 @@ const isPlaceVariable = (name: string): boolean => PLACES.some((place) => variab
 export async function moveStorage(
   { dataDir, env: given }: { dataDir: string | undefined; env: NodeJS.ProcessEnv },
   to: string,
-  doing: JobContext,
+  job: JobContext,
 ): Promise<Moved> {
   // A variable that names the new place already is right from the end of this on.
   const env = Object.fromEntries(
@@ -244,7 +244,7 @@ export async function moveStorage(
   const { values } = readConfig(env, await readConfigFile(directory), {})
   const owner = local.domain.instance.identity.server_id
   const place = { directory, env, owner, database: values.database ?? '', blobs: values.blobs ?? '' }
-  const moved = await move(place, to, doing)
+  const moved = await move(place, to, job)
   const where = { [moved.what === 'rows' ? 'database' : 'blobs']: /^(sqlite|disk):$/.test(to) ? '' : to }
   const { database, close } = await openStorage(directory, { values: { ...values, ...where }, sources: {} }, env)
   try {

@@ -185,7 +185,7 @@ export async function restore(
   source: BackupSource,
   id: string,
   { target: path, keepDevices }: Wish,
-  doing: JobContext = {},
+  job: JobContext = {},
 ): Promise<Restored> {
   const manifest = await source.manifest(id)
   process.umask(0o077)
@@ -200,7 +200,7 @@ export async function restore(
         await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 })
         await writeDurably(join(work, name), name === 'config.json' ? withoutPlaces(data) : data)
       }
-      await rebuild(source, manifest, { database, blobs, write }, doing)
+      await rebuild(source, manifest, { database, blobs, write }, job)
     } finally {
       await blobs.close()
     }

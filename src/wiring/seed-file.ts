@@ -58,13 +58,13 @@ export interface SeedOrigin {
 const LARGEST = 256 * 1024 * 1024
 
 /** Reads a seed file and plans it. Throws `BadSeedFile` with every problem and its place. */
-export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, wishes: SeedOptions = {}): Promise<Plan> {
+export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, options: SeedOptions = {}): Promise<Plan> {
   const { file, base } = origin
   const shown = file === '-' ? 'stdin' : file
   const folder = base ?? (file === '-' ? undefined : dirname(resolve(file)))
   const document = await understood(shown, await textOf(origin, shown))
   try {
-    return await seeding.plan(document.value, makeSources(folder), wishes)
+    return await seeding.plan(document.value, makeSources(folder), options)
   } catch (error) {
     if (!(error instanceof BadSeed)) throw error
     throw new BadSeedFile(

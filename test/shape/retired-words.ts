@@ -4,9 +4,12 @@
  */
 export const retiredWords: Record<string, string> = {
   Acting: 'Actor',
+  acting: 'actor',
   assertGoing: 'assertRunning',
   assertOwner: 'assertSameAccount',
+  assertSameBequest: 'assertSameOptions',
   Bequest: 'RemovalOptions',
+  bequest: 'options',
   brake: 'guardDeletions',
   Braked: 'BlockedDeletions',
   braked: 'blocked deletions',
@@ -106,6 +109,7 @@ export const retiredWords: Record<string, string> = {
   notedComponents: 'undoableComponents',
   notedRows: 'undoableRows',
   Occasion: 'AnswerContext',
+  occasion: 'context',
   Offers: 'Capabilities',
   onAlone: 'onUnbatched',
   onHeard: 'onMention',

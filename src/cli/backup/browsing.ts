@@ -18,7 +18,7 @@ interface Flags {
 export async function browsing<T>(
   { io, globals, flags }: { io: Io; globals: Globals; flags: Flags },
   backup: string,
-  work: (browser: Browser, doing: JobContext) => Promise<T>,
+  work: (browser: Browser, job: JobContext) => Promise<T>,
 ): Promise<T> {
   const [{ backupNamed, backupSource }, { browseBackup }] = await Promise.all([
     import('../../wiring/backup-places.ts'),
@@ -28,10 +28,10 @@ export async function browsing<T>(
   const scratch = await makeTemporaryFolder('svc-backup-', flags.temp)
   try {
     const manifest = await source.manifest(await backupNamed(source, backup))
-    return await working('Opening', async (doing) => {
-      const browser = await browseBackup(source, manifest, scratch.path, doing)
+    return await working('Opening', async (job) => {
+      const browser = await browseBackup(source, manifest, scratch.path, job)
       try {
-        return await work(browser, doing)
+        return await work(browser, job)
       } finally {
         await browser.close()
       }

@@ -40,7 +40,7 @@ export const create = command({
     const passphrases = passphrasesOf(io, flags)
     const wish = { to, encrypt: flags.encrypt, anew: flags.new }
     const target = await backupTarget({ domain, directory }, wish, passphrases)
-    const created = await working('Backing up', (doing) => domain.backups.create(target, doing))
+    const created = await working('Backing up', (job) => domain.backups.create(target, job))
     const { manifest, place, encrypted, took_ms, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)

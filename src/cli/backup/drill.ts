@@ -25,7 +25,7 @@ export const drill = command({
     const source = await backupSource(name, seeking, passphrasesOf(io, flags))
     try {
       const id = await backupNamed(source, name)
-      const result = await working('Restoring', (doing) => wiring.drill(source, id, flags.temp, doing))
+      const result = await working('Restoring', (job) => wiring.drill(source, id, flags.temp, job))
       const { manifest, problems, contents, rows, took_ms } = result
       if (problems.length === 0)
         await withInstallation(seeking, async (local) => {

@@ -33,9 +33,9 @@ export const extract = command({
   ],
   async run({ io, globals, args, flags: { user, path, to, force, ...flags } }) {
     if (user === undefined || to === undefined) throw usage('Say whose files and where to: --user NAME --to DIR.')
-    return browsing({ io, globals, flags }, args.backup, async (browser, doing): Promise<ExitCode> => {
+    return browsing({ io, globals, flags }, args.backup, async (browser, job): Promise<ExitCode> => {
       const entries = await browser.below(user, path ?? '/')
-      const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, doing)
+      const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, job)
       for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
       if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
       const words = `Brought ${counted(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`

@@ -34,7 +34,7 @@ export const restore = command({
     try {
       const id = await backupNamed(source, args.backup)
       const wish = { target, keepDevices: flags.keepDevices }
-      const restored = await working('Restoring', (doing) => wiring.restore(source, id, wish, doing))
+      const restored = await working('Restoring', (job) => wiring.restore(source, id, wish, job))
       const { manifest, devices, epoch } = restored
       const signedOut =
         devices === 0 ? '' : ` ${counted(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`

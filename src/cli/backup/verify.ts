@@ -32,9 +32,7 @@ export const verify = command({
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
     const scratch = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {
-      const { problems, objects, bytes } = await working('Verifying', (doing) =>
-        check(source, ids, scratch.path, doing),
-      )
+      const { problems, objects, bytes } = await working('Verifying', (job) => check(source, ids, scratch.path, job))
       const read = `${counted(ids.length, 'backup')}, ${counted(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)

@@ -33,9 +33,7 @@ export const migrate = command({
       import('../../wiring/move-storage.ts'),
       import('../../wiring/environment.ts'),
     ])
-    const moved = await working('Moving', (doing) =>
-      moveStorage({ dataDir: globals.dataDir, env: environment }, to, doing),
-    )
+    const moved = await working('Moving', (job) => moveStorage({ dataDir: globals.dataDir, env: environment }, to, job))
     const { what, contents, bytes, left, variable } = moved
     const said =
       what === 'rows'

@@ -40,12 +40,12 @@ export const importAccount = command({
     assertPasswordSource(args.file, flags)
     const source = await sourceOf(io, args.file, join(directory.path, 'tmp'))
     try {
-      const wishes = {
+      const options = {
         username: flags.as,
         withoutChats: flags.withoutChats,
         ...(flags.quota !== undefined && { quota_bytes: storedQuota(flags.quota) }),
       }
-      const plan = await portability.planImport(source.open, wishes)
+      const plan = await portability.planImport(source.open, options)
       const { username, contained } = plan
       if (flags.dryRun) {
         const words = `The archive is sound. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`

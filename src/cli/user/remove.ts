@@ -30,8 +30,8 @@ export const remove = command({
   async run({ io, domain: { accounts }, args, flags }) {
     const { id, username, used_bytes } = await accounts.details(args.name)
     const heir = flags.keepFilesFor === undefined ? undefined : await accounts.byName(flags.keepFilesFor)
-    const bequest = { heir: heir?.id, keepMessages: flags.keepMessages }
-    const plan = await accounts.planRemoval(id, bequest)
+    const options = { heir: heir?.id, keepMessages: flags.keepMessages }
+    const plan = await accounts.planRemoval(id, options)
     const about = { id, username, used_bytes, files_to: heir?.username ?? null }
     if (flags.dryRun) {
       const words = `Would remove ${username}, for good:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
@@ -43,7 +43,7 @@ export const remove = command({
       if (io.interactive) io.note(`${inventory(plan, heir?.username)}\n`)
       if (!(await io.confirm(`Remove ${username}, for good?`))) throw cancelled()
     }
-    const { had, messages_kept, handed_over } = await accounts.remove(id, bequest)
+    const { had, messages_kept, handed_over } = await accounts.remove(id, options)
     const files = `${counted(had.files, 'file')} (${formatSize(had.bytes)})`
     const words = [
       handed_over

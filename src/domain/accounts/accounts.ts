@@ -79,12 +79,12 @@ export interface Accounts extends Users {
   /** What happened to the security of a user's account, newest first. */
   securityEvents(user: Pick<SignedIn['user'], 'id' | 'username'>): Promise<SecurityEvent[]>
   /** Ends a token of this user. Throws `not_found` when there is none with this id. */
-  revokeDevice(user: number, tokenId: number, acting?: Actor): Promise<void>
+  revokeDevice(user: number, tokenId: number, actor?: Actor): Promise<void>
   /** Ends every token of this user. Returns how many there were. */
-  revokeAllDevices(user: number, acting?: Actor): Promise<number>
+  revokeAllDevices(user: number, actor?: Actor): Promise<number>
   mintToken: MintToken
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn, acting?: Actor): Promise<void>
+  logout(caller: SignedIn, actor?: Actor): Promise<void>
   /**
    * Changes the password of somebody who knows the current one, and ends their other sessions and their devices, unless
    * `end_others` is false. A wrong one counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
@@ -92,7 +92,7 @@ export interface Accounts extends Users {
   changePassword(
     user: Pick<SignedIn['user'], 'id' | 'username' | 'display_name'>,
     change: PasswordChange,
-    acting: Actor,
+    actor: Actor,
   ): Promise<void>
   /**
    * Asks somebody who is signed in for their password again. A wrong one counts like a failed login. Throws

@@ -8,11 +8,11 @@ export interface Actor extends RequestOrigin {
   by?: number
 }
 
-/** Who did it, for the audit log: without `acting` whoever runs this process. */
-export const auditActor = (user: number, acting: Actor | undefined): AuditActor & Pick<AuditEvent, 'about'> =>
-  acting ? { by: acting.by ?? user, from: acting, about: user } : { about: user }
+/** Who did it, for the audit log: without `actor` whoever runs this process. */
+export const auditActor = (user: number, actor: Actor | undefined): AuditActor & Pick<AuditEvent, 'about'> =>
+  actor ? { by: actor.by ?? user, from: actor, about: user } : { about: user }
 
 /** Refuses what administrators cannot do to themselves, so that none locks themselves out: fault `conflict`. */
-export function assertOther(acting: Actor | undefined, user: number, text: string): void {
-  if (acting?.by === user) throw fault('conflict', { text })
+export function assertOther(actor: Actor | undefined, user: number, text: string): void {
+  if (actor?.by === user) throw fault('conflict', { text })
 }

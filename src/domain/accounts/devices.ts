@@ -54,11 +54,11 @@ export interface Devices {
   authenticate(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
   /** Ends a token of this account. Throws `not_found` when it has none with this id. */
-  revoke(user: number, tokenId: number, acting?: Actor): Promise<void>
+  revoke(user: number, tokenId: number, actor?: Actor): Promise<void>
   /** Ends every token of this account. Returns how many there were. */
-  revokeAll(user: number, acting?: Actor): Promise<number>
+  revokeAll(user: number, actor?: Actor): Promise<number>
   /** Ends the calling token; that it is gone already is just as well. */
-  logout(caller: SignedIn, acting?: Actor): Promise<void>
+  logout(caller: SignedIn, actor?: Actor): Promise<void>
 }
 
 /** Refuses names of a device that could not be stored or shown unchanged. */
@@ -98,10 +98,10 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       .finally(() => touching.delete(id))
   }
 
-  const end = (user: number, token_id: number, acting: Actor | undefined, reason: 'revoked' | 'logout') =>
+  const end = (user: number, token_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
     database.write(async (tx) => {
       if (!(await deleteToken(tx, user, token_id))) return false
-      await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, acting), detail: { token_id, reason } })
+      await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail: { token_id, reason } })
       return true
     })
 
@@ -135,20 +135,20 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     async list(user) {
       return devicesOf(database.read, user, await lifetime())
     },
-    async revoke(user, tokenId, acting) {
-      if (!(await end(user, tokenId, acting, 'revoked'))) throw fault('not_found')
+    async revoke(user, tokenId, actor) {
+      if (!(await end(user, tokenId, actor, 'revoked'))) throw fault('not_found')
     },
-    async revokeAll(user, acting) {
+    async revokeAll(user, actor) {
       const bounds = await lifetime()
       return database.write(async (tx) => {
         const devices = await deleteTokensOf(tx, user, bounds)
         const detail = { devices_ended: devices, reason: 'revoked' }
-        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, acting), detail })
+        if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail })
         return devices
       })
     },
-    async logout({ user, device }, acting) {
-      await end(user.id, device.token_id, acting, 'logout')
+    async logout({ user, device }, actor) {
+      await end(user.id, device.token_id, actor, 'logout')
     },
   }
 }

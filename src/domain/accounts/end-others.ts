@@ -3,10 +3,10 @@ import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tok
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Actor } from './actor.ts'
 
-/** Signs the account out everywhere but in the acting session. Returns what ended, for the audit log. */
-export async function endOthers(tx: Writer, user: number, acting: Actor | undefined, lifetime: Lifetime) {
+/** Signs the account out everywhere but in the actor's session. Returns what ended, for the audit log. */
+export async function endOthers(tx: Writer, user: number, actor: Actor | undefined, lifetime: Lifetime) {
   return {
-    sessions_ended: await deleteSessionsOf(tx, user, acting?.session_id),
+    sessions_ended: await deleteSessionsOf(tx, user, actor?.session_id),
     devices_ended: await deleteTokensOf(tx, user, lifetime),
   }
 }

@@ -36,13 +36,13 @@ export const makeOwnPassword =
   async (
     user: { id: number; username: string; display_name: string },
     change: PasswordChange,
-    acting: Actor,
+    actor: Actor,
   ): Promise<void> => {
     const { id, username } = user
     const { current_password: password, new_password, end_others = true } = change
     const known = [user.display_name, (await policy()).hostName]
     assertNewPassword(new_password, username, { field: 'new_password', known })
-    const verified = await login.confirm({ username, password, ip: acting.ip, userAgent: acting.userAgent })
+    const verified = await login.confirm({ username, password, ip: actor.ip, userAgent: actor.userAgent })
     const password_hash = await passwords.hash(new_password)
     const bounds = await lifetime()
     await database.write(async (tx) => {
@@ -52,7 +52,7 @@ export const makeOwnPassword =
       if (!same) throw fault('invalid_credentials')
       await updateAccount(tx, id, { password_hash }, clock.now())
       await deletePendingLoginsOf(tx, id)
-      const detail = end_others ? await endOthers(tx, id, acting, bounds) : { sessions_ended: 0, devices_ended: 0 }
-      await audit.record(tx, { kind: 'user.password', ...auditActor(id, acting), detail })
+      const detail = end_others ? await endOthers(tx, id, actor, bounds) : { sessions_ended: 0, devices_ended: 0 }
+      await audit.record(tx, { kind: 'user.password', ...auditActor(id, actor), detail })
     })
   }

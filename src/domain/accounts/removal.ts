@@ -54,7 +54,7 @@ export interface RemovalPlan {
 
 export interface Removal {
   /** What `remove` would do if nothing changed until then; throws what it would throw. */
-  planRemoval(id: number, bequest?: RemovalOptions): Promise<RemovalPlan>
+  planRemoval(id: number, options?: RemovalOptions): Promise<RemovalPlan>
   /**
    * Removes the account for good: from the first moment on nobody signs in any more, and everything else follows in slices.
    * Resolves when all is done; what is interrupted goes on at the next start, upkeep or removal. With an heir, its tree with
@@ -63,7 +63,7 @@ export interface Removal {
    * heir the files it stored there. Throws `conflict` for the last administrator and for somebody who is getting the files of another account,
    * `bad_request` when it is its own heir.
    */
-  remove(id: number, bequest?: RemovalOptions, acting?: Actor): Promise<Removed>
+  remove(id: number, options?: RemovalOptions, actor?: Actor): Promise<Removed>
   /** Finishes the removals that were interrupted. */
   finishRemovals(): Promise<void>
 }
@@ -105,7 +105,7 @@ async function heirOf(on: Reader, id: number, heir: number | undefined): Promise
  * Refuses what nobody may do with an account whose removal was begun: to change what becomes of what it leaves behind.
  * Returns whether its messages stay.
  */
-async function assertSameBequest(
+async function assertSameOptions(
   on: Reader,
   account: Account,
   { heir, keepMessages }: RemovalOptions,
@@ -148,13 +148,13 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
   }
 
   return {
-    async planRemoval(id, bequest = {}) {
-      const { heir, keepMessages = false } = bequest
+    async planRemoval(id, options = {}) {
+      const { heir, keepMessages = false } = options
       const { defaultQuotaBytes } = await policy()
       return database.snapshot(async (at) => {
         const account = await present(accountById(at, id))
         if (account.removing_since !== null) {
-          const keeps = await assertSameBequest(at, account, bequest)
+          const keeps = await assertSameOptions(at, account, options)
           const messages_kept = keeps ? await sharedMessagesOf(at, id) : 0
           return { has: await count(at, id), messages_kept, hands_over: undefined }
         }
@@ -170,9 +170,9 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       })
     },
 
-    async remove(id, bequest = {}, acting) {
-      const { heir, keepMessages = false } = bequest
-      assertOther(acting, id, 'Nobody removes their own account: ask another administrator.')
+    async remove(id, options = {}, actor) {
+      const { heir, keepMessages = false } = options
+      assertOther(actor, id, 'Nobody removes their own account: ask another administrator.')
       const { defaultQuotaBytes } = await policy()
       const bounds = await lifetime()
       const { has, extent, shared } = await database.snapshot(async (at) => {
@@ -181,7 +181,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       })
       const begun = await database.write(async (tx) => {
         const account = await present(accountById(tx, id))
-        if (account.removing_since !== null) return { keeps: await assertSameBequest(tx, account, bequest) }
+        if (account.removing_since !== null) return { keeps: await assertSameOptions(tx, account, options) }
         const to = await assertRemovable(tx, account, heir, await holdAdmins(tx))
         const now = clock.now()
         await endAccess(tx, account, now, bounds)
@@ -190,7 +190,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
         await beginRemoval(tx, { user_id: id, heir_id: to?.id ?? null, keeps_messages: keepMessages ? 1 : 0 }, now)
         const detail = { ...(to && { files_to: to.username, folder }), ...(keepMessages && { messages_kept: shared }) }
         const isDetailed = Object.keys(detail).length > 0
-        await audit.record(tx, { kind: 'user.removed', ...auditActor(id, acting), ...(isDetailed && { detail }) })
+        await audit.record(tx, { kind: 'user.removed', ...auditActor(id, actor), ...(isDetailed && { detail }) })
         const handing = to && { to: to.id, folder, quota_bytes: to.quota_bytes ?? defaultQuotaBytes }
         return { keeps: keepMessages, handing }
       })

@@ -48,9 +48,9 @@ export interface Sessions {
   csrfToken(cookie: string): string
   list(user: number): Promise<StoredSession[]>
   /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
-  revoke(user: number, sessionId: number, acting?: Actor): Promise<void>
-  /** Ends every session of the user but the acting one, and logins that wait for a code. Returns how many there were. */
-  endAll(user: number, acting?: Actor): Promise<number>
+  revoke(user: number, sessionId: number, actor?: Actor): Promise<void>
+  /** Ends every session of the user but the actor's, and logins that wait for a code. Returns how many there were. */
+  endAll(user: number, actor?: Actor): Promise<number>
   /** Ends the calling session; that it is gone already is just as well. */
   end(caller: InSession, from: RequestOrigin): Promise<void>
 }
@@ -84,10 +84,10 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       .finally(() => touching.delete(id))
   }
 
-  const end = (user: number, session_id: number, acting: Actor | undefined, reason: 'revoked' | 'logout') =>
+  const end = (user: number, session_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
     database.write(async (tx) => {
       if (!(await deleteSession(tx, user, session_id))) return false
-      await audit.record(tx, { kind: 'session.ended', ...auditActor(user, acting), detail: { session_id, reason } })
+      await audit.record(tx, { kind: 'session.ended', ...auditActor(user, actor), detail: { session_id, reason } })
       return true
     })
 
@@ -119,15 +119,15 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       return { user: { id, ...names }, session: { session_id, csrf_token: csrfToken(cookie), created_at } }
     },
     list: (user) => sessionsOf(database.read, user, bounds()),
-    async revoke(user, sessionId, acting) {
-      if (!(await end(user, sessionId, acting, 'revoked'))) throw fault('not_found')
+    async revoke(user, sessionId, actor) {
+      if (!(await end(user, sessionId, actor, 'revoked'))) throw fault('not_found')
     },
-    endAll: (user, acting) =>
+    endAll: (user, actor) =>
       database.write(async (tx) => {
         await deletePendingLoginsOf(tx, user)
-        const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
+        const sessions = await deleteSessionsOf(tx, user, actor?.session_id)
         const detail = { sessions_ended: sessions, reason: 'revoked' }
-        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', ...auditActor(user, acting), detail })
+        if (sessions > 0) await audit.record(tx, { kind: 'session.ended', ...auditActor(user, actor), detail })
         return sessions
       }),
     async end({ user, session }, from) {

@@ -56,14 +56,14 @@ export interface TwoFactorAdministration {
    * Takes the second factor away at once: secret, backup and bypass codes, a set-up that was begun, logins that wait for a
    * code, and the sessions. What there was: a factor in force, a set-up, or nothing, and then nothing changes.
    */
-  reset(user: number, acting?: Actor): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
+  reset(user: number, actor?: Actor): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
   /**
    * Makes a code that stands in for the second factor at one login within `ttl` milliseconds, in place of one made before;
    * the factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of bounds.
    */
-  bypass(user: number, ttl: number, acting?: Actor): Promise<{ code: string; expires_at: number }>
+  bypass(user: number, ttl: number, actor?: Actor): Promise<{ code: string; expires_at: number }>
   /** Replaces the backup codes of an account whose second factor is on. Throws `conflict` when it is not. */
-  renewBackupCodes(user: number, acting?: Actor): Promise<string[]>
+  renewBackupCodes(user: number, actor?: Actor): Promise<string[]>
 }
 
 interface Deps {
@@ -104,9 +104,9 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       return statusAt(clock.now())(state)
     },
     overview: async () => (await factorStates(database.read)).map(statusAt(clock.now())),
-    reset: (user, acting) =>
+    reset: (user, actor) =>
       database.write(async (tx) => {
-        assertOther(acting, user, OWN_FACTOR)
+        assertOther(actor, user, OWN_FACTOR)
         await present(accountById(tx, user))
         const factor = await secondFactorOf(tx, user)
         if (!factor) return { was: 'off', sessions: 0 }
@@ -116,13 +116,13 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         const sessions = await deleteSessionsOf(tx, user)
         await audit.record(tx, {
           kind: '2fa.reset',
-          ...auditActor(user, acting),
+          ...auditActor(user, actor),
           detail: { was, sessions_ended: sessions },
         })
         return { was, sessions }
       }),
-    async bypass(user, ttl, acting) {
-      assertOther(acting, user, OWN_FACTOR)
+    async bypass(user, ttl, actor) {
+      assertOther(actor, user, OWN_FACTOR)
       if (!(ttl >= BYPASS_MS.min && ttl <= BYPASS_MS.max)) {
         throw refuse('ttl', 'A bypass code lasts from one second to 24 hours.')
       }
@@ -138,11 +138,11 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         if (current !== salt) throw fault('conflict')
         await storeBypassCode(tx, { user_id: user, hash: hash!, expires_at }, salt)
         const detail = { expires_at: iso(expires_at) }
-        await audit.record(tx, { kind: '2fa.bypass_made', ...auditActor(user, acting), detail })
+        await audit.record(tx, { kind: '2fa.bypass_made', ...auditActor(user, actor), detail })
       })
       return { code, expires_at }
     },
-    async renewBackupCodes(user, acting) {
+    async renewBackupCodes(user, actor) {
       // The salt stays: a bypass code that was handed out is hashed with it too.
       const { salt = newSalt() } = await factorOf(database.read, user)
       const { codes, hashes } = await makeCodes(queue, salt)
@@ -150,7 +150,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
         const { salt: current = salt } = await factorOf(tx, user)
         if (current !== salt) throw fault('conflict')
         await replaceBackupCodes(tx, user, salt, hashes)
-        await audit.record(tx, { kind: '2fa.codes_regenerated', ...auditActor(user, acting) })
+        await audit.record(tx, { kind: '2fa.codes_regenerated', ...auditActor(user, actor) })
       })
       return codes
     },

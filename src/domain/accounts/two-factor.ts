@@ -35,16 +35,16 @@ export interface TwoFactor extends TwoFactorAdministration {
   enable(
     user: number,
     code: string,
-    acting?: Actor,
+    actor?: Actor,
     options?: { endOthers?: boolean | undefined },
   ): Promise<{ backup_codes: string[] }>
   /**
    * Switches it off, forgets secret and backup codes, and ends the user's other sessions. Takes a TOTP code newer than the
    * last. Throws `invalid_code`, `account_locked`, `conflict`.
    */
-  disable(user: number, code: string, acting?: Actor): Promise<void>
+  disable(user: number, code: string, actor?: Actor): Promise<void>
   /** Replaces the backup codes; what it takes and throws is as with `disable`. */
-  regenerateBackupCodes(user: number, code: string, acting?: Actor): Promise<{ backup_codes: string[] }>
+  regenerateBackupCodes(user: number, code: string, actor?: Actor): Promise<{ backup_codes: string[] }>
 }
 
 export interface TwoFactorDeps {
@@ -66,14 +66,14 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
   async function spend(
     user: number,
     code: string,
-    acting: Actor | undefined,
+    actor: Actor | undefined,
     permitted: (tx: Writer) => Promise<void>,
   ): Promise<void> {
     const proof = await codeStep.read(user, code, 'settings')
     const right = await database.write(async (tx) => {
       await assertOn(tx, user)
       await codeStep.assertOpen(tx, user)
-      if (!(await codeStep.use(tx, user, proof, 'settings', acting))) return false
+      if (!(await codeStep.use(tx, user, proof, 'settings', actor))) return false
       await permitted(tx)
       return true
     })
@@ -91,7 +91,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         return { secret, otpauth_url: totpAddress(secret, issuer, account.username) }
       })
     },
-    async enable(user, code, acting, { endOthers: ends = false } = {}) {
+    async enable(user, code, actor, { endOthers: ends = false } = {}) {
       await prove(database.read, user, code)
       const salt = newSalt()
       const { codes, hashes } = await makeCodes(queue, salt)
@@ -100,26 +100,26 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)
-        const detail = ends ? await endOthers(tx, user, acting, bounds) : undefined
-        await audit.record(tx, { kind: '2fa.enabled', ...auditActor(user, acting), ...(detail && { detail }) })
+        const detail = ends ? await endOthers(tx, user, actor, bounds) : undefined
+        await audit.record(tx, { kind: '2fa.enabled', ...auditActor(user, actor), ...(detail && { detail }) })
       })
       return { backup_codes: codes }
     },
-    disable: (user, code, acting) =>
-      spend(user, code, acting, async (tx) => {
+    disable: (user, code, actor) =>
+      spend(user, code, actor, async (tx) => {
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
-        const sessions = await deleteSessionsOf(tx, user, acting?.session_id)
+        const sessions = await deleteSessionsOf(tx, user, actor?.session_id)
         await audit.record(tx, {
           kind: '2fa.disabled',
-          ...auditActor(user, acting),
+          ...auditActor(user, actor),
           detail: { sessions_ended: sessions },
         })
       }),
-    async regenerateBackupCodes(user, code, acting) {
+    async regenerateBackupCodes(user, code, actor) {
       // The code is used up first: whoever has none must not make the server reckon for half a second.
-      await spend(user, code, acting, () => Promise.resolve())
-      return { backup_codes: await administration.renewBackupCodes(user, acting) }
+      await spend(user, code, actor, () => Promise.resolve())
+      return { backup_codes: await administration.renewBackupCodes(user, actor) }
     },
     ...administration,
   }

@@ -34,7 +34,7 @@ interface SettingPassword {
   allow_weak?: boolean
   /** Whether devices stay signed in. */
   keep_devices?: boolean
-  acting?: Actor
+  actor?: Actor
 }
 
 export interface UserChanges {
@@ -42,7 +42,7 @@ export interface UserChanges {
    * Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator, and for
    * an administrator who changes the own role.
    */
-  update(id: number, changes: Changes, acting?: Actor): Promise<User & { sessions_ended: number }>
+  update(id: number, changes: Changes, actor?: Actor): Promise<User & { sessions_ended: number }>
   /** Sets another password and ends the sessions, and the devices unless they are kept. */
   setPassword(
     id: number,
@@ -50,11 +50,11 @@ export interface UserChanges {
     options?: SettingPassword,
   ): Promise<Ended & { devices: number }>
   /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
-  disable(id: number, acting?: Actor): Promise<Ended & { devices: number }>
+  disable(id: number, actor?: Actor): Promise<Ended & { devices: number }>
   /** Lets the account in again; what ended when it was disabled does not come back. */
-  enable(id: number, acting?: Actor): Promise<void>
+  enable(id: number, actor?: Actor): Promise<void>
   /** Ends the locks after wrong passwords and wrong codes, and forgets the attempts. Returns whether there was a lock. */
-  unlock(id: number, acting?: Actor): Promise<boolean>
+  unlock(id: number, actor?: Actor): Promise<boolean>
 }
 
 interface Deps {
@@ -77,17 +77,17 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
     database.write(async (tx) => unit(tx, assertStays(await present(accountById(tx, id)))))
 
   return {
-    async update(id, { display_name, avatar_color, role, quota_bytes }, acting) {
+    async update(id, { display_name, avatar_color, role, quota_bytes }, actor) {
       const name = display_name === undefined ? undefined : readDisplayName(display_name)
       if (quota_bytes !== undefined) assertQuota(quota_bytes)
       if (avatar_color !== undefined) assertColor(avatar_color)
       return change(id, async (tx, account) => {
         let sessions_ended = 0
         if (role !== undefined && role !== account.role) {
-          assertOther(acting, id, OWN_ROLE)
+          assertOther(actor, id, OWN_ROLE)
           if (role !== 'admin') await assertAdminRemains(tx, account, 'demoted')
           await deletePendingLoginsOf(tx, id)
-          sessions_ended = await deleteSessionsOf(tx, id, acting?.session_id)
+          sessions_ended = await deleteSessionsOf(tx, id, actor?.session_id)
         }
         const values = {
           ...(name !== undefined && { display_name: name }),
@@ -96,12 +96,12 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
           ...(quota_bytes !== undefined && { quota_bytes }),
         }
         await updateAccount(tx, id, values, clock.now())
-        await audit.record(tx, { kind: 'user.changed', ...auditActor(id, acting), detail: values })
+        await audit.record(tx, { kind: 'user.changed', ...auditActor(id, actor), detail: values })
         return { ...withoutHash({ ...account, ...values }), sessions_ended }
       })
     },
-    async setPassword(id, password, { allow_weak = false, keep_devices = false, acting } = {}) {
-      assertOther(acting, id, OWN_PASSWORD)
+    async setPassword(id, password, { allow_weak = false, keep_devices = false, actor } = {}) {
+      assertOther(actor, id, OWN_PASSWORD)
       const { username, display_name } = await present(accountById(database.read, id))
       const known = [display_name, (await policy()).hostName]
       assertChosenPassword(password, username, { allowWeak: allow_weak, known })
@@ -113,12 +113,12 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const sessions = await deleteSessionsOf(tx, id)
         const devices = keep_devices ? 0 : await deleteTokensOf(tx, id, bounds)
         const detail = { sessions_ended: sessions, devices_ended: devices }
-        await audit.record(tx, { kind: 'user.password', ...auditActor(id, acting), detail })
+        await audit.record(tx, { kind: 'user.password', ...auditActor(id, actor), detail })
         return { sessions, devices }
       })
     },
-    async disable(id, acting) {
-      assertOther(acting, id, OWN_ACCOUNT)
+    async disable(id, actor) {
+      assertOther(actor, id, OWN_ACCOUNT)
       const bounds = await lifetime()
       return change(id, async (tx, account) => {
         await assertAdminRemains(tx, account, 'disabled')
@@ -128,23 +128,23 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         const sessions = await deleteSessionsOf(tx, id)
         const devices = await deleteTokensOf(tx, id, bounds)
         const detail = { sessions_ended: sessions, devices_ended: devices }
-        await audit.record(tx, { kind: 'user.disabled', ...auditActor(id, acting), detail })
+        await audit.record(tx, { kind: 'user.disabled', ...auditActor(id, actor), detail })
         return { sessions, devices }
       })
     },
-    enable: (id, acting) =>
+    enable: (id, actor) =>
       change(id, async (tx) => {
         await updateAccount(tx, id, { disabled_at: null }, clock.now())
-        await audit.record(tx, { kind: 'user.enabled', ...auditActor(id, acting) })
+        await audit.record(tx, { kind: 'user.enabled', ...auditActor(id, actor) })
       }),
-    unlock: (id, acting) =>
+    unlock: (id, actor) =>
       change(id, async (tx, account) => {
         const passwordLocked = (await lockout.lockedUntil(tx, [account.username])).size > 0
         const factor = await secondFactorOf(tx, id)
         const codesLocked = factor && (factor.locked_until > clock.now() || isClosed(factor.failures))
         await lockout.clear(tx, account.username)
         await storeFailures(tx, id, 0, 0)
-        await audit.record(tx, { kind: 'user.unlocked', ...auditActor(id, acting) })
+        await audit.record(tx, { kind: 'user.unlocked', ...auditActor(id, actor) })
         return passwordLocked || !!codesLocked
       }),
   }

@@ -19,7 +19,7 @@ export interface Users extends Listing, UserChanges, Removal {
    * Makes an account with an empty file tree; `also` is what goes with it in the same transaction. Throws `exists`, and
    * `bad_request` naming the rule that is broken.
    */
-  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, acting?: Actor): Promise<User>
+  create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, actor?: Actor): Promise<User>
   /** The account with this name, upper or lower case. Throws `not_found`. */
   byName(username: string): Promise<User>
 }
@@ -42,10 +42,10 @@ export function makeUsers(deps: UsersDeps): Users {
     ...makeListing(deps),
     ...makeUserChanges(deps),
     ...makeRemoval(deps),
-    async create(user, also, acting) {
+    async create(user, also, actor) {
       const account = await newAccounts.prepare(user)
       return database.write(async (tx) => {
-        const made = await newAccounts.store(tx, account, acting && { by: acting.by, from: acting })
+        const made = await newAccounts.store(tx, account, actor && { by: actor.by, from: actor })
         await also?.(tx, made)
         return made
       })

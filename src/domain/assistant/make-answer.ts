@@ -43,9 +43,9 @@ interface Parts {
 
 /** Goes on with runs in conversations, and stores what comes of them. */
 export function makeAnswer({ database, clock, continueRun, budgets, toolsFor, ledger }: Parts) {
-  async function continueAndCount(run: Run, occasion: AnswerContext, allow?: boolean) {
+  async function continueAndCount(run: Run, context: AnswerContext, allow?: boolean) {
     const tools = await toolsFor({})
-    const { account, choice, signal, emit, dialogue } = occasion
+    const { account, choice, signal, emit, dialogue } = context
     const open = async () => {
       const conversation = await dialogue.id()
       return { conversation, changeSet: ledger.open({ account, conversation }) }
@@ -78,14 +78,14 @@ export function makeAnswer({ database, clock, continueRun, budgets, toolsFor, le
   }
 
   /** The next answer of a run; `allow` is the user's word for the call it waits with. */
-  return async function answer(run: Run, occasion: AnswerContext, allow?: boolean): Promise<Answered> {
-    const { account, choice, dialogue, emit } = occasion
-    const { pending, changed } = await continueAndCount(run, occasion, allow)
+  return async function answer(run: Run, context: AnswerContext, allow?: boolean): Promise<Answered> {
+    const { account, choice, dialogue, emit } = context
+    const { pending, changed } = await continueAndCount(run, context, allow)
     if (run.said === '') {
       run.said = pending ? `May I do this? ${pending.summary}` : 'I have no answer to that.'
       await emit('delta', { text: run.said })
     }
-    const confirmation = pending && (await pause(run, occasion, pending))
+    const confirmation = pending && (await pause(run, context, pending))
     const { actions, tainted, tokens } = run
     const response = run.said.toWellFormed()
     const conversation = await dialogue.answer({ content: response, actions, tainted }, async (tx) => {

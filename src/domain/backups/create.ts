@@ -83,7 +83,7 @@ export interface Target {
 export const makeCreate = (parts: CreateParts) => {
   const { database, clock, audit } = parts
 
-  async function create({ place, encrypted, open }: Target, doing: JobContext): Promise<Created> {
+  async function create({ place, encrypted, open }: Target, job: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
@@ -91,8 +91,8 @@ export const makeCreate = (parts: CreateParts) => {
     let again: Manifest | undefined
     let manifest: Manifest
     try {
-      again = await repeat(parts, sink, doing)
-      manifest = again ?? (await make(parts, watch, sink, doing))
+      again = await repeat(parts, sink, job)
+      manifest = again ?? (await make(parts, watch, sink, job))
     } finally {
       await sink.close()
     }
@@ -107,11 +107,11 @@ export const makeCreate = (parts: CreateParts) => {
     return { manifest, ...where, took_ms, unchanged: again !== undefined }
   }
 
-  return async (target: Target, doing: JobContext = {}): Promise<Created> => {
+  return async (target: Target, job: JobContext = {}): Promise<Created> => {
     try {
-      return await create(target, doing)
+      return await create(target, job)
     } catch (error) {
-      if (doing.signal?.aborted) throw error
+      if (job.signal?.aborted) throw error
       const { place, encrypted } = target
       const message = (error as Error).message
       // A disk that is full may have no room for this either: then the first failure is the one to tell.

@@ -45,17 +45,17 @@ export const makeImport = (parts: ImportParts) => ({
    * Reads a whole archive, which `open` begins from its start each time, and changes nothing. Throws `BadArchive`; faults
    * `exists`, `quota_exceeded`, `too_large`, `bad_request`.
    */
-  async planImport(open: Open, wishes: ImportOptions = {}): Promise<ImportPlan> {
+  async planImport(open: Open, options: ImportOptions = {}): Promise<ImportPlan> {
     const contained = await examine(open())
-    const username = readUsername(wishes.username ?? contained.account.username)
+    const username = readUsername(options.username ?? contained.account.username)
     const unfinished = await leftoverOf(parts, username)
-    await assertRoom(parts, contained, username, wishes)
+    await assertRoom(parts, contained, username, options)
     return {
       username,
       contained,
       async carryOut(password, done = () => undefined) {
         if (unfinished !== undefined) await parts.accounts.remove(unfinished)
-        return carryOut(parts, { open, contained, username, wishes, password, done })
+        return carryOut(parts, { open, contained, username, options, password, done })
       },
     }
   },
@@ -87,15 +87,15 @@ async function assertRoom(
   { policy }: ImportParts,
   contained: Contained,
   username: string,
-  wishes: ImportOptions,
+  options: ImportOptions,
 ): Promise<void> {
   const { defaultQuota, maxFileSize } = await policy()
   if (maxFileSize >= 0 && contained.largest > maxFileSize) {
     const text = `A file of ${formatSize(contained.largest)} is in the archive, and files.max_size is ${formatSize(maxFileSize)}.`
     throw fault('too_large', { text })
   }
-  const quota = wishes.quota_bytes ?? defaultQuota
-  const needed = bytesOf(contained, wishes)
+  const quota = options.quota_bytes ?? defaultQuota
+  const needed = bytesOf(contained, options)
   if (quota >= 0 && needed > quota) {
     const text = `The files need ${formatSize(needed)}, and ${username} could store ${formatSize(quota)}: give more with --quota.`
     throw fault('quota_exceeded', { text })
@@ -106,7 +106,7 @@ interface Work {
   open: Open
   contained: Contained
   username: string
-  wishes: ImportOptions
+  options: ImportOptions
   password: string | { hash: string }
   done: (bytes: number) => void
 }
@@ -121,7 +121,7 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
       username: work.username,
       password: work.password,
       display_name: account.display_name,
-      ...(work.wishes.quota_bytes !== undefined && { quota_bytes: work.wishes.quota_bytes }),
+      ...(work.options.quota_bytes !== undefined && { quota_bytes: work.options.quota_bytes }),
     },
     async (tx, made) => {
       // Nobody can sign in before everything is there; from here on the name is taken.
@@ -150,13 +150,13 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
 }
 
 /** Reads the archive once more, now into the account. Returns what had to be left out. */
-async function fill(parts: ImportParts, user: number, { open, contained, wishes, done }: Work): Promise<string[]> {
+async function fill(parts: ImportParts, user: number, { open, contained, options, done }: Work): Promise<string[]> {
   const { files } = parts
   const receiver: Receiver = {
     ...parts,
     user,
     contained,
-    withoutChats: wishes.withoutChats === true,
+    withoutChats: options.withoutChats === true,
     conversations: new Map(),
     leftOut: [],
   }

@@ -60,12 +60,12 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
     ...(user.role !== undefined && user.role !== account.role && { role: user.role }),
     ...(quota !== undefined && quota !== account.quota_bytes && { quota_bytes: quota }),
   }
-  const again = planning.wishes.resetPasswords ? password : undefined
+  const again = planning.options.resetPasswords ? password : undefined
   return { person, create: undefined, changes, password: again, nameHash: isNews ? hashOf(display_name) : undefined }
 }
 
 async function passwordFor(
-  { sources, wishes, problems }: Planning,
+  { sources, options, problems }: Planning,
   user: SeedUser,
   path: Path,
   isNew: boolean,
@@ -80,7 +80,7 @@ async function passwordFor(
     return undefined
   }
   // Where it is not needed it may be gone: a secret need not lie around for ever.
-  if (!isNew && !wishes.resetPasswords) return undefined
+  if (!isNew && !options.resetPasswords) return undefined
   try {
     const given = await sources.secret(password_file)
     const message = objection(() => assertNewPassword(given, user.username))

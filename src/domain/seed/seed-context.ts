@@ -92,7 +92,7 @@ export interface Person {
 export interface Planning extends SeedContext {
   seed: ReadSeed
   sources: Sources
-  wishes: SeedOptions
+  options: SeedOptions
   people: Map<string, Person>
   problems: Problem[]
 }

@@ -48,17 +48,17 @@ export interface Seeding {
    * Compares a seed with the server, and changes nothing. Throws `BadSeed` with everything that is wrong with it: nothing
    * of a seed is put into effect unless all of it can be.
    */
-  plan(document: unknown, sources: Sources, wishes?: SeedOptions): Promise<Plan>
+  plan(document: unknown, sources: Sources, options?: SeedOptions): Promise<Plan>
 }
 
 const PARTS = [planSettings, planApps, planAccounts, planRows, planComponents, planFiles, planRooms] as const
 
 /** Accounts, settings, apps, rooms, rows and files from one document, safe to repeat. */
 export const makeSeeding = (ground: SeedContext): Seeding => ({
-  async plan(document, sources, wishes = {}) {
+  async plan(document, sources, options = {}) {
     const problems: Problem[] = []
     const seed = readSeed(document, problems)
-    const planning: Planning = { ...ground, seed, sources, wishes, people: await meet(ground, seed), problems }
+    const planning: Planning = { ...ground, seed, sources, options, people: await meet(ground, seed), problems }
     const parts: Part[] = []
     for (const plan of PARTS) parts.push(await plan(planning))
     if (problems.length > 0) throw new BadSeed(problems)

@@ -1,8 +1,8 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const changePassword = handle(accountSettings.actions.change_password, async (call) => {
-  await call.domain.accounts.changePassword(call.caller.user, call.params, acting(call))
+  await call.domain.accounts.changePassword(call.caller.user, call.params, actorOf(call))
   return {}
 })

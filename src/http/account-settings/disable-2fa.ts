@@ -1,8 +1,8 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const disable2fa = handle(accountSettings.actions.disable_2fa, async (call) => {
-  await call.domain.accounts.twoFactor.disable(call.caller.user.id, call.params.totp_code, acting(call))
+  await call.domain.accounts.twoFactor.disable(call.caller.user.id, call.params.totp_code, actorOf(call))
   return {}
 })

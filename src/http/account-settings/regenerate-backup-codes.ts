@@ -1,7 +1,7 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const regenerateBackupCodes = handle(accountSettings.actions.regenerate_backup_codes, (call) =>
-  call.domain.accounts.twoFactor.regenerateBackupCodes(call.caller.user.id, call.params.totp_code, acting(call)),
+  call.domain.accounts.twoFactor.regenerateBackupCodes(call.caller.user.id, call.params.totp_code, actorOf(call)),
 )

@@ -1,8 +1,8 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const revokeDevice = handle(accountSettings.actions.revoke_device, async (call) => {
-  await call.domain.accounts.revokeDevice(call.caller.user.id, call.params.token_id, acting(call))
+  await call.domain.accounts.revokeDevice(call.caller.user.id, call.params.token_id, actorOf(call))
   return { revoked: true as const }
 })

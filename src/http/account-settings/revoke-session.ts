@@ -1,8 +1,8 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const revokeSession = handle(accountSettings.actions.revoke_session, async (call) => {
-  await call.domain.accounts.sessions.revoke(call.caller.user.id, call.params.session_id, acting(call))
+  await call.domain.accounts.sessions.revoke(call.caller.user.id, call.params.session_id, actorOf(call))
   return { revoked: true as const }
 })

@@ -1,7 +1,7 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 
 export const updateProfile = handle(accountSettings.actions.update_profile, async (call) => ({
-  user: await call.domain.accounts.update(call.caller.user.id, call.params, acting(call)),
+  user: await call.domain.accounts.update(call.caller.user.id, call.params, actorOf(call)),
 }))

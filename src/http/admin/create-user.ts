@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { handle } from '../handle.ts'
-import { acting, confirmed } from './acting.ts'
+import { actorOf, confirmed } from './actor.ts'
 import { bytesOf } from './page.ts'
 import { shownUser } from './user-view.ts'
 
@@ -12,6 +12,6 @@ export const createUser = handle(admin.actions.create_user, async (call) => {
     await confirmed(call, current_password)
   }
   const quota = quota_bytes === undefined ? {} : { quota_bytes: bytesOf(quota_bytes) }
-  const { id } = await call.domain.accounts.create({ ...given, ...quota }, undefined, acting(call))
+  const { id } = await call.domain.accounts.create({ ...given, ...quota }, undefined, actorOf(call))
   return { user: await shownUser(call.domain, id) }
 })

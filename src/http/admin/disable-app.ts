@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { fault } from '../../contract/errors.ts'
 import { handle } from '../handle.ts'
-import { doing } from './acting.ts'
+import { auditActorOf } from './actor.ts'
 
 export const disableApp = handle(admin.actions.disable_app, async (call) => {
   const { slug } = call.params
@@ -9,5 +9,5 @@ export const disableApp = handle(admin.actions.disable_app, async (call) => {
     const text = 'This app is the one that switches apps on again; svc app disable admin does it on the machine.'
     throw fault('conflict', { text })
   }
-  return { changed: await call.domain.desktop.registry.disable(slug, doing(call)) }
+  return { changed: await call.domain.desktop.registry.disable(slug, auditActorOf(call)) }
 })

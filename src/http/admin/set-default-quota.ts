@@ -1,10 +1,10 @@
 import { admin } from '../../contract/admin.ts'
 import { handle } from '../handle.ts'
-import { doing } from './acting.ts'
+import { auditActorOf } from './actor.ts'
 import { bytesOf } from './page.ts'
 
 export const setDefaultQuota = handle(admin.actions.set_default_quota, async (call) => {
   const { quota_bytes } = call.params
-  await call.domain.instance.usage.setDefault(bytesOf(quota_bytes), doing(call))
+  await call.domain.instance.usage.setDefault(bytesOf(quota_bytes), auditActorOf(call))
   return { default_quota_bytes: quota_bytes }
 })

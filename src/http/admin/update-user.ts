@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { handle } from '../handle.ts'
-import { acting } from './acting.ts'
+import { actorOf } from './actor.ts'
 import { bytesOf } from './page.ts'
 import { shownUser } from './user-view.ts'
 
@@ -15,6 +15,6 @@ export const updateUser = handle(admin.actions.update_user, async (call) => {
     ...(quota !== undefined && { quota_bytes: quota }),
   }
   if (Object.keys(changes).length === 0) throw badRequest('display_name', 'is missing, or a quota')
-  await call.domain.accounts.update(user_id, changes, acting(call))
+  await call.domain.accounts.update(user_id, changes, actorOf(call))
   return { user: await shownUser(call.domain, user_id) }
 })

@@ -109,13 +109,13 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
   const [heir, setHeir] = useState<Heir | undefined>(undefined)
   const [name, setName] = useState('')
   const [keepsMessages, setKeepsMessages] = useState(false)
-  const bequest = { ...(heir && { files_to: heir.id }), keep_messages: keepsMessages }
-  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...bequest }), {
-    key: JSON.stringify(bequest),
+  const options = { ...(heir && { files_to: heir.id }), keep_messages: keepsMessages }
+  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...options }), {
+    key: JSON.stringify(options),
   })
 
   async function remove(current_password: string): Promise<void> {
-    await bridge.call('admin.remove_user', { user_id: user.id, ...bequest, current_password })
+    await bridge.call('admin.remove_user', { user_id: user.id, ...options, current_password })
     toast(words('removed', user.username))
     onRemoved()
   }

@@ -117,12 +117,12 @@ export function makeCalls({ database, audit, bounds }: Parts) {
     summary: (call: ModelCall): string => summaryOf(call.name, argumentsOf(call) ?? {}),
 
     /** Carries out one call. What is wrong with it is told to the model; only bugs are thrown. */
-    async carryOut(call: ModelCall, circumstances: CallContext): Promise<Outcome> {
-      const { tools, tainted, allowed, account, room, conversation, changeSet, signal } = circumstances
+    async carryOut(call: ModelCall, context: CallContext): Promise<Outcome> {
+      const { tools, tainted, allowed, account, room, conversation, changeSet, signal } = context
       signal.throwIfAborted()
       const tool = tools.find(({ name }) => name === call.name)
       if (!tool) {
-        await note(circumstances, call.name, call.arguments, 'unknown')
+        await note(context, call.name, call.arguments, 'unknown')
         const known = tools.map(({ name }) => name).join(', ') || 'none'
         return failed(
           `Error: ${call.name === '' ? 'the call could not be read' : 'there is no such tool'}. Tools: ${known}.`,
@@ -130,32 +130,32 @@ export function makeCalls({ database, audit, bounds }: Parts) {
       }
       const args = readArguments(tool, call)
       if (typeof args === 'string') {
-        await note(circumstances, tool.name, call.arguments, 'bad arguments')
+        await note(context, tool.name, call.arguments, 'bad arguments')
         return failed(`Error: ${args}`)
       }
       const effect = effectOf(tool, args)
       if (isFault(effect)) {
-        await note(circumstances, tool.name, args, 'failed')
+        await note(context, tool.name, args, 'failed')
         return failed(`Error: ${effect.message}`)
       }
       if (room !== undefined && effect !== 'reads') {
-        await note(circumstances, tool.name, args, 'blocked: in a room')
+        await note(context, tool.name, args, 'blocked: in a room')
         return { text: 'Error: this is not possible in a chat room.', untrusted: false, status: 'blocked' }
       }
       if (!allowed && tainted && ASKS.has(effect)) {
-        await note(circumstances, tool.name, args, 'blocked: needs a confirmation')
+        await note(context, tool.name, args, 'blocked: needs a confirmation')
         return { pending: { tool: tool.name, summary: summaryOf(tool.name, args), arguments: args } }
       }
       const where = { account, conversation, changeSet, signal, ...(room !== undefined && { room }) }
       const { text, action, failed: isFailure = false } = await run(tool, args, where)
-      await note(circumstances, tool.name, args, isFailure ? 'failed' : 'done')
+      await note(context, tool.name, args, isFailure ? 'failed' : 'done')
       const kept = cutTo(text, bounds.result, '\n[cut: the result is longer]')
       return { text: kept, untrusted: tool.untrusted, status: isFailure ? 'failed' : 'done', ...(action && { action }) }
     },
 
     /** Writes down that the user declined a call. */
-    declined: (call: ModelCall, circumstances: CallContext): Promise<void> =>
-      note(circumstances, call.name, argumentsOf(call), 'blocked: declined by the user'),
+    declined: (call: ModelCall, context: CallContext): Promise<void> =>
+      note(context, call.name, argumentsOf(call), 'blocked: declined by the user'),
   }
 }
 

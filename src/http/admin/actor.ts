@@ -10,14 +10,17 @@ interface FromAdministrator {
 }
 
 /** The caller as the administrator who does something to an account. */
-export const acting = ({ caller, origin }: FromAdministrator): Actor & { by: number } => ({
+export const actorOf = ({ caller, origin }: FromAdministrator): Actor & { by: number } => ({
   ...origin,
   session_id: caller.session.session_id,
   by: caller.user.id,
 })
 
 /** The caller as the administrator who changes something of the service. */
-export const doing = ({ caller, origin }: FromAdministrator): AuditActor => ({ by: caller.user.id, from: origin })
+export const auditActorOf = ({ caller, origin }: FromAdministrator): AuditActor => ({
+  by: caller.user.id,
+  from: origin,
+})
 
 /** Goes on only with the caller's own password. Faults: `invalid_credentials`, `account_locked`, `rate_limited`, `busy`. */
 export const confirmed = ({ caller, origin, domain }: FromAdministrator, password: string): Promise<void> =>
