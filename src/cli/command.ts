@@ -25,7 +25,7 @@ export interface FlagSpec<T> {
 }
 
 /** The name of a flag or an argument as it is typed: `displayName` is `display-name`, `without2fa` is `without-2fa`. */
-export const dashed = (name: string): string =>
+export const kebabCase = (name: string): string =>
   name.replace(/[A-Z]|(?<=[a-z])\d/g, (character) => `-${character.toLowerCase()}`)
 
 type Extra = { short?: string }
@@ -106,7 +106,7 @@ export interface Globals {
 }
 
 /** What `run` is given beside its arguments: the runner opens and closes it. */
-export interface Given {
+export interface Needs {
   /** Only io and arguments. */
   nothing: object
   /** All commands there are, by noun. */
@@ -118,11 +118,11 @@ export interface Given {
   /** The signed-in account's server. */
   server: { api: Api; account: Account }
   /** One of the two before: what a user and an administrator both have. */
-  either: Given['domain'] | Given['server']
+  either: Needs['domain'] | Needs['server']
 }
 
 export interface CommandSpec<
-  N extends keyof Given = keyof Given,
+  N extends keyof Needs = keyof Needs,
   A extends Record<string, ArgSpec> = Record<string, ArgSpec>,
   F extends Record<string, FlagSpec<unknown>> = Record<string, FlagSpec<unknown>>,
 > {
@@ -146,7 +146,7 @@ export interface CommandSpec<
   /** Whole command lines, the simplest first. */
   examples: readonly string[]
   run(
-    context: Given[N] & {
+    context: Needs[N] & {
       io: Io
       globals: Globals
       args: { [K in keyof A]: ArgValue<A[K]> }
@@ -167,7 +167,7 @@ export interface Noun {
 
 /** Declares a command; help, completion, the reference and the checks all follow from the declaration. */
 export const command = <
-  N extends keyof Given,
+  N extends keyof Needs,
   const A extends Record<string, ArgSpec>,
   F extends Record<string, FlagSpec<unknown>>,
 >(

@@ -22,22 +22,24 @@ export interface ExitGuard {
  */
 export function guardExit(isJson: boolean): ExitGuard {
   // Undocumented, and kept by Node for wrappers such as signal-exit.
-  const process_ = process as NodeJS.Process & { reallyExit(code: number): never }
-  const reallyExit = process_.reallyExit.bind(process)
+  const nodeProcess = process as NodeJS.Process & { reallyExit(code: number): never }
+  const reallyExit = nodeProcess.reallyExit.bind(process)
   let finished: number | undefined
 
-  process_.reallyExit = () => {
-    letGoOfTerminal()
+  nodeProcess.reallyExit = () => {
+    closeLostTerminal()
     if (finished !== undefined) return reallyExit(finished)
-    tell(isJson ? JSON.stringify({ error: MESSAGE, code: 'unfinished', exit_code: UNFINISHED }) : `svc: ${MESSAGE}`)
+    writeError(
+      isJson ? JSON.stringify({ error: MESSAGE, code: 'unfinished', exit_code: UNFINISHED }) : `svc: ${MESSAGE}`,
+    )
     return reallyExit(UNFINISHED)
   }
   // An event loop that ran empty ends without `reallyExit`; `process.exit` goes through it.
   process.once('beforeExit', () => process.exit(finished ?? UNFINISHED))
   // Node lets handlers of `exit` turn the code of an uncaught exception into 0.
   process.once('uncaughtException', (error: NodeJS.ErrnoException) => {
-    finished = isOfLostTerminal(error) ? INTERRUPTED : undefined
-    if (finished === undefined) tell(error.stack ?? error.message)
+    finished = isLostTerminal(error) ? INTERRUPTED : undefined
+    if (finished === undefined) writeError(error.stack ?? error.message)
     process.exit(UNFINISHED)
   })
 
@@ -51,10 +53,9 @@ export function guardExit(isJson: boolean): ExitGuard {
 }
 
 /** readline cannot set a terminal that is gone back to how it was, and throws where nobody can catch it. */
-const isOfLostTerminal = ({ code, syscall }: NodeJS.ErrnoException): boolean =>
-  code === 'EIO' && syscall === 'setRawMode'
+const isLostTerminal = ({ code, syscall }: NodeJS.ErrnoException): boolean => code === 'EIO' && syscall === 'setRawMode'
 
-function tell(line: string): void {
+function writeError(line: string): void {
   try {
     writeSync(2, `${line}\n`)
   } catch {
@@ -66,7 +67,7 @@ function tell(line: string): void {
  * Gives up descriptors of a terminal that is gone. Node aborts when it cannot restore the settings of one at exit, and leaves
  * descriptors alone that were opened anew.
  */
-function letGoOfTerminal(): void {
+function closeLostTerminal(): void {
   for (const descriptor of [0, 1, 2]) {
     try {
       if (isatty(descriptor) || !fstatSync(descriptor).isCharacterDevice()) continue

@@ -3,18 +3,18 @@ import { Exit } from './exit.ts'
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Work in progress that ends in good order when it is asked to; the innermost is asked. */
-const running: { stop: (signal: NodeJS.Signals) => void; isStopping: boolean }[] = []
+const stack: { stop: (signal: NodeJS.Signals) => void; isStopping: boolean }[] = []
 
-let endAtOnce: () => void = () => undefined
+let endNow: () => void = () => undefined
 
-function received(signal: NodeJS.Signals): void {
-  const work = running.at(-1)
-  if (!work) endAtOnce()
+function onSignal(signal: NodeJS.Signals): void {
+  const work = stack.at(-1)
+  if (!work) endNow()
   else if (!work.isStopping) {
     work.isStopping = true
     work.stop(signal)
     // A terminal that closes sends it twice: by the kernel and by the shell.
-  } else if (signal !== 'SIGHUP') endAtOnce()
+  } else if (signal !== 'SIGHUP') endNow()
 }
 
 export const interrupted = (message = 'Interrupted.'): Exit => new Exit(130, message, 'interrupted')
@@ -25,8 +25,8 @@ export const interrupted = (message = 'Interrupted.'): Exit => new Exit(130, mes
  */
 export const watchSignals = (): Promise<never> =>
   new Promise((_, reject) => {
-    endAtOnce = () => reject(interrupted())
-    for (const signal of ENDING) process.on(signal, received)
+    endNow = () => reject(interrupted())
+    for (const signal of ENDING) process.on(signal, onSignal)
   })
 
 /**
@@ -42,12 +42,12 @@ export async function interruptible<T>(
   const stop = (signal: NodeJS.Signals): void =>
     controller.abort(typeof ending === 'string' ? interrupted(ending) : ending(signal))
   const entry = { stop, isStopping: false }
-  running.push(entry)
-  for (const signal of more) process.on(signal, received)
+  stack.push(entry)
+  for (const signal of more) process.on(signal, onSignal)
   try {
     return await work(controller.signal)
   } finally {
-    for (const signal of more) process.off(signal, received)
-    running.splice(running.indexOf(entry), 1)
+    for (const signal of more) process.off(signal, onSignal)
+    stack.splice(stack.indexOf(entry), 1)
   }
 }

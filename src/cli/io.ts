@@ -16,24 +16,24 @@ export interface Io {
   readonly interactive: boolean
   readonly paint: ChalkInstance
   /** The result of a command: `words` for people, `data` as the one JSON document. */
-  say(words: string, data: unknown): void
+  print(words: string, data: unknown): void
   /** Like `say`, for what cannot be shown a second time: `--quiet` does not hide it. */
-  sayOnce(words: string, data: unknown): void
+  printAlways(words: string, data: unknown): void
   /** A list: a table for people, the rows as they are for machines (`data` where the document should be another). */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, data?: unknown): void
   /** One object of a stream, a line each with `--json`; `words` are left out when empty. */
   event(words: string, data: unknown): void
   /** Like `event`, for what cannot be shown a second time. */
-  eventOnce(words: string, data: unknown): void
+  eventAlways(words: string, data: unknown): void
   /** Bytes or text that are themselves the result, for example a file's content; `--quiet` does not hide them. */
   raw(chunk: string | Uint8Array): Promise<void>
   /** A remark for people on stderr; `fields` stand in its place where remarks are lines of a log. */
-  note(text: string, fields?: object): void
+  info(text: string, fields?: object): void
   warn(text: string): void
   /** The sentence that says why a command failed; machines get `fields` with it, and whoever looks for the cause its stack. */
   error(text: string, fields: object, stack?: string): void
   /** From here on remarks and errors are JSON lines, like those of the server's log. */
-  logRemarks(): void
+  logAsJson(): void
   /** Asks for yes or no. Without a terminal it does not ask: exit 2, naming `--yes`. */
   confirm(question: string): Promise<boolean>
   /** Asks for a line. Without a terminal: exit 2, naming `flag`. */
@@ -56,19 +56,19 @@ export interface IoOptions {
   quiet?: boolean
 }
 
-function palette(color: boolean | undefined, stream: NodeJS.WriteStream): ChalkInstance {
+function makePaint(color: boolean | undefined, stream: NodeJS.WriteStream): ChalkInstance {
   const plain = color === false || !!process.env['NO_COLOR'] || !stream.isTTY || process.env['TERM'] === 'dumb'
   return new Chalk({ level: plain ? 0 : 2 })
 }
 
-async function prompts(signal: AbortSignal) {
+async function loadInquirer(signal: AbortSignal) {
   const { default: inquirer } = await import('inquirer')
   // stdout is for data: it may be a file or a pipe while somebody is asked.
   return { prompt: inquirer.createPromptModule({ output: process.stderr, signal }) }
 }
 
 /** Runs a prompt. The end of the input (Ctrl-D, a closed terminal), Ctrl-C and signals are interruptions, not failures. */
-async function answered<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function untilInputEnds<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ended = new AbortController()
   // inquirer waits for ever when its input ends. After Ctrl-D it pauses the input, as it does after an answer.
   const check = (): void => void setImmediate(() => ended.abort())
@@ -112,25 +112,25 @@ async function readStdin(): Promise<string> {
 /** What is asked on a terminal, once what was said before is `written`. */
 function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<Io, 'confirm' | 'ask' | 'askSecret'> {
   /** Puts a question of a kind of inquirer. Without a terminal: exit 2, naming `flag`. */
-  async function put<T>(flag: string, kind: object, question: string): Promise<T> {
+  async function prompt<T>(flag: string, kind: object, question: string): Promise<T> {
     if (!interactive) throw usage(`There is no terminal to ask on: give ${flag}.`)
     await written()
-    const { answer } = await answered(async (signal) =>
-      (await prompts(signal)).prompt<{ answer: T }>([{ ...kind, name: 'answer', message: question }] as never),
+    const { answer } = await untilInputEnds(async (signal) =>
+      (await loadInquirer(signal)).prompt<{ answer: T }>([{ ...kind, name: 'answer', message: question }] as never),
     )
     return answer as T
   }
   return {
-    confirm: (question) => put<boolean>('--yes', { type: 'confirm', default: false }, question),
-    ask: (question, flag) => put<string>(flag, { type: 'input' }, question),
-    askSecret: (question, flag) => put<string>(flag, { type: 'password', mask: '*' }, question),
+    confirm: (question) => prompt<boolean>('--yes', { type: 'confirm', default: false }, question),
+    ask: (question, flag) => prompt<string>(flag, { type: 'input' }, question),
+    askSecret: (question, flag) => prompt<string>(flag, { type: 'password', mask: '*' }, question),
   }
 }
 
 export function makeIo({ json = false, color, quiet = false }: IoOptions): RunningIo {
   const { stdin, stdout, stderr } = process
-  const paint = palette(color, stdout)
-  const paintError = palette(color, stderr)
+  const paint = makePaint(color, stdout)
+  const paintError = makePaint(color, stderr)
   const interactive = !!stdin.isTTY && !!stderr.isTTY
   // Tables are laid out by a library that loads on demand; later output queues behind them.
   let pending: Promise<void> = Promise.resolve()
@@ -138,13 +138,13 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
     pending = pending.then(() => void stream.write(text))
   }
   const document = (data: unknown) => write(stdout, `${JSON.stringify(data, null, 2)}\n`)
-  const sayOnce = (words: string, data: unknown) => (json ? document(data) : write(stdout, `${words}\n`))
-  function eventOnce(words: string, data: unknown): void {
+  const printAlways = (words: string, data: unknown) => (json ? document(data) : write(stdout, `${words}\n`))
+  function eventAlways(words: string, data: unknown): void {
     if (json) write(stdout, `${JSON.stringify(data)}\n`)
     else if (words) write(stdout, `${words}\n`)
   }
   let isLog = false
-  function remark(level: number, painted: string, msg: string, fields?: object): void {
+  function log(level: number, painted: string, msg: string, fields?: object): void {
     const line = isLog ? JSON.stringify({ level, time: Date.now(), msg, ...fields }) : painted
     write(stderr, `${line}\n`)
   }
@@ -153,29 +153,29 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
     json,
     interactive,
     paint,
-    sayOnce,
-    say: (words, data) => (quiet ? undefined : sayOnce(words, data)),
+    printAlways,
+    print: (words, data) => (quiet ? undefined : printAlways(words, data)),
     table(rows, columns, empty, data) {
       if (quiet) return
       if (json) return document(data ?? rows)
       if (rows.length === 0) return write(stderr, `${empty}\n`)
       pending = pending.then(async () => void stdout.write(`${await toTable(rows, columns, paint)}\n`))
     },
-    eventOnce,
-    event: (words, data) => (quiet ? undefined : eventOnce(words, data)),
+    eventAlways,
+    event: (words, data) => (quiet ? undefined : eventAlways(words, data)),
     raw: async (chunk) => {
       await pending
       // What a failure means for the command is decided where the stream's errors are heard.
       await new Promise<void>((resolve) => void stdout.write(chunk, () => resolve()))
     },
-    note: (text, fields) => (quiet ? undefined : remark(LEVELS.info, text, text, fields)),
-    warn: (text) => (quiet ? undefined : remark(LEVELS.warn, `${paintError.yellow('warning:')} ${text}`, text)),
+    info: (text, fields) => (quiet ? undefined : log(LEVELS.info, text, text, fields)),
+    warn: (text) => (quiet ? undefined : log(LEVELS.warn, `${paintError.yellow('warning:')} ${text}`, text)),
     error(text, fields, stack) {
       const forPeople = `svc: ${text.split('\n').map(printable).join('\n')}`
-      remark(LEVELS.fatal, json ? JSON.stringify({ error: text, ...fields }) : forPeople, text, fields)
+      log(LEVELS.fatal, json ? JSON.stringify({ error: text, ...fields }) : forPeople, text, fields)
       if (stack !== undefined) write(stderr, `${stack}\n`)
     },
-    logRemarks: () => void (isLog = true),
+    logAsJson: () => void (isLog = true),
     ...makePrompts(interactive, () => pending),
     input: () => stdin as AsyncIterable<Uint8Array>,
     stdin: readStdin,

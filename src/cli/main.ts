@@ -4,16 +4,16 @@ import { nouns } from './commands.ts'
 import type { CommandSpec } from './command.ts'
 import { guardExit } from './exit-guard.ts'
 import type { RunningIo } from './io.ts'
-import type { Chosen } from './program.ts'
+import type { ParsedCommand } from './program.ts'
 
-// Loads as little as possible before it knows what to do: help and version answer at once, everything else on demand.
+// Help and version load nothing else. Everything a command needs is loaded when it runs.
 
 const argv = process.argv.slice(2)
 const guard = guardExit(argv.includes('--json'))
 
-/** Whether the command only prints: then it ends when nobody reads any more. */
+/** Whether the command only prints. Such a command ends when the reader of its output goes away. */
 let onlyPrints = true
-/** Why standard output could not be written; a reader that went away (`| head`) is no such reason. */
+/** Why standard output could not be written. A reader that went away (`| head`) does not count. */
 let outputError: NodeJS.ErrnoException | undefined
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -24,11 +24,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   }
   if (onlyPrints) guard.end(isReaderGone ? 0 : 1)
 })
-// What a command does matters more than that nobody reads its remarks.
+// A command finishes its work even if nobody reads its messages.
 process.stderr.on('error', () => undefined)
 
 const code = await main()
-// The failure of the last write is told in the next turn.
+// Node emits the error of the last write in the next turn of the event loop.
 await new Promise(setImmediate)
 guard.finish(outputError && code === 0 ? 1 : code)
 
@@ -69,15 +69,15 @@ async function runCommand(words: string[]): Promise<number> {
   let debug = words.includes('--debug')
   let isRunning = false
   try {
-    const chosen = await parse(words, nouns)
-    if (!chosen) return 0
-    const { spec, args, flags, globals } = chosen
+    const parsed = await parse(words, nouns)
+    if (!parsed) return 0
+    const { spec, args, flags, globals } = parsed
     onlyPrints = typeof spec.onlyPrints === 'function' ? spec.onlyPrints({ args, flags }) : spec.onlyPrints === true
     debug = globals.debug
     io = makeIo(globals)
     if (globals.quiet) (await import('./progress.ts')).hideProgress()
     isRunning = true
-    const running = runWith(io, chosen).finally(() => (isRunning = false))
+    const running = runWith(io, parsed).finally(() => (isRunning = false))
     const code = await Promise.race([running, watchSignals()])
     await io.flush()
     return code ?? 0
@@ -86,26 +86,28 @@ async function runCommand(words: string[]): Promise<number> {
     const code = exitCodeOf(error)
     const reason =
       (error as { reason?: string; code?: unknown }).reason ?? (error as { code?: unknown }).code ?? 'failed'
-    // A line of progress may stand there.
+    // Erase a progress bar.
     if (isRunning && process.stderr.isTTY) process.stderr.write('\r\u001b[K')
-    const { detailOf, sentenceOf } = await import('./sentence.ts')
-    const fields = { code: String(reason), exit_code: code, ...detailOf(error) }
-    io.error(sentenceOf(error), fields, debug && error instanceof Error ? error.stack : undefined)
+    const { errorDetails, errorMessage } = await import('./error-message.ts')
+    const fields = { code: String(reason), exit_code: code, ...errorDetails(error) }
+    io.error(errorMessage(error), fields, debug && error instanceof Error ? error.stack : undefined)
     await io.flush()
-    // Interrupted at once: what is still under way would keep the process.
+    // Work that is still running would keep the process alive.
     if (isRunning) guard.end(code)
     return code
   }
 }
 
-async function faceOf({ asAdministrator }: CommandSpec, { flags, globals }: Pick<Chosen, 'flags' | 'globals'>) {
-  const { faceOf: choose } = await import('./face.ts')
-  return choose(asAdministrator?.(flags) === true, globals)
+async function needsOf({ needs, asAdministrator }: CommandSpec, { flags, globals }: ParsedCommand) {
+  if (needs !== 'either') return needs
+  const { modeOf } = await import('./mode.ts')
+  return modeOf(asAdministrator?.(flags) === true, globals)
 }
 
-/** Opens what the command needs, runs it, and closes it again whatever happens. */
-async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
-  const needs = spec.needs === 'either' ? await faceOf(spec, { flags, globals }) : spec.needs
+/** Opens what the command needs, runs the command, and closes what was opened. */
+async function runWith(io: RunningIo, parsed: ParsedCommand) {
+  const { spec, args, flags, globals } = parsed
+  const needs = await needsOf(spec, parsed)
   const context = { io, args, flags, globals } as never as Parameters<CommandSpec['run']>[0]
   if ((needs === 'domain' || needs === 'backing') && !spec.makesDataDirectory) {
     const [{ dataDirectoryPath }, { assertInstalled }] = await Promise.all([
@@ -116,13 +118,15 @@ async function runWith(io: RunningIo, { spec, args, flags, globals }: Chosen) {
   }
   if (needs === 'domain') {
     const { onInstallation } = await import('../wiring/on-installation.ts')
-    const wish = {
+    const options = {
       dataDir: globals.dataDir,
       create: spec.makesDataDirectory === true,
       dryRun: flags['dryRun'] === true || flags['schema'] === true,
       anew: spec.makesDataDirectory === true && flags['new'] === true,
     }
-    return onInstallation(wish, ({ domain, config, directory }) => spec.run({ ...context, domain, config, directory }))
+    return onInstallation(options, ({ domain, config, directory }) =>
+      spec.run({ ...context, domain, config, directory }),
+    )
   }
   if (needs === 'backing') {
     const { openBacking } = await import('../wiring/backing-up.ts')

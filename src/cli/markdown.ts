@@ -6,12 +6,12 @@ import { printable } from '../base/text.ts'
 type Style = (text: string) => string
 
 /** A text in one style; `\n` breaks the line. */
-interface Piece {
+interface StyledText {
   text: string
   style: Style
 }
 
-interface Look {
+interface Layout {
   paint: ChalkInstance
   /** Columns of the terminal. */
   width: number
@@ -31,10 +31,10 @@ const ENTITIES: Record<string, string> = {
   '&nbsp;': ' ',
 }
 
-const unescaped = (text: string): string =>
+const unescapeEntities = (text: string): string =>
   text.replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity) => ENTITIES[entity] ?? entity)
 
-function linkPieces(token: Tokens.Link, { paint }: Look, inner: Piece[]): Piece[] {
+function linkText(token: Tokens.Link, { paint }: Layout, inner: StyledText[]): StyledText[] {
   const shown = inner.map(({ text }) => text).join('')
   const underlined = inner.map(({ text, style }) => ({ text, style: (part: string) => paint.underline(style(part)) }))
   if (shown === token.href || `mailto:${shown}` === token.href) return underlined
@@ -43,11 +43,11 @@ function linkPieces(token: Tokens.Link, { paint }: Look, inner: Piece[]): Piece[
 }
 
 /** What stands inside a line. */
-function inline(tokens: readonly Token[], look: Look, style: Style = plain): Piece[] {
+function inline(tokens: readonly Token[], look: Layout, style: Style = plain): StyledText[] {
   const { paint } = look
-  const within = (token: Token, more: Style): Piece[] =>
+  const within = (token: Token, more: Style): StyledText[] =>
     inline((token as { tokens?: Token[] }).tokens ?? [], look, (text) => more(style(text)))
-  return tokens.flatMap((token): Piece[] => {
+  return tokens.flatMap((token): StyledText[] => {
     switch (token.type) {
       case 'strong':
         return within(token, paint.bold)
@@ -62,21 +62,21 @@ function inline(tokens: readonly Token[], look: Look, style: Style = plain): Pie
       case 'br':
         return [{ text: '\n', style }]
       case 'link':
-        return linkPieces(token as Tokens.Link, look, within(token, plain))
+        return linkText(token as Tokens.Link, look, within(token, plain))
       case 'image':
         // Nothing is fetched: an address in an answer could carry away what was read.
         return [{ text: `[picture: ${safe((token as Tokens.Image).text || 'without a name')}]`, style: paint.dim }]
       default: {
         const { tokens: below, text = token.raw } = token as { tokens?: Token[]; text?: string; raw: string }
         if (below) return inline(below, look, style)
-        return [{ text: safe(unescaped(text).replace(/\s+/g, ' ')), style }]
+        return [{ text: safe(unescapeEntities(text).replace(/\s+/g, ' ')), style }]
       }
     }
   })
 }
 
 /** Lays pieces out in lines of a width, breaking between words; a word longer than a line is left whole. */
-function wrapped(pieces: readonly Piece[], width: number): string[] {
+function wrap(pieces: readonly StyledText[], width: number): string[] {
   const lines: string[] = []
   let line = { text: '', columns: 0 }
   let word = { text: '', columns: 0 }
@@ -110,21 +110,21 @@ function wrapped(pieces: readonly Piece[], width: number): string[] {
   return lines
 }
 
-const indented = (lines: string[], first: string, others: string): string[] =>
+const indent = (lines: string[], first: string, others: string): string[] =>
   lines.map((line, index) => (line === '' && index > 0 ? '' : (index === 0 ? first : others) + line))
 
-function listLines({ items, ordered, start }: Tokens.List, { paint, width }: Look): string[] {
+function listLines({ items, ordered, start }: Tokens.List, { paint, width }: Layout): string[] {
   const last = String(Number(start || 1) + items.length - 1).length
   return items.flatMap(({ tokens, task, checked, loose }, index) => {
     const number = `${Number(start || 1) + index}.`.padStart(last + 1)
     const mark = task ? (checked ? '[x]' : '[ ]') : ordered ? number : '•'
     // The box of a task is a token of its own, here or at the beginning of its first paragraph.
-    const inner = blocks(
+    const inner = blockLinesOf(
       tokens.filter(({ type }) => type !== 'checkbox'),
       { paint, width: width - mark.length - 1 },
       loose,
     )
-    return indented(inner.length > 0 ? inner : [''], `${paint.dim(mark)} `, ' '.repeat(mark.length + 1))
+    return indent(inner.length > 0 ? inner : [''], `${paint.dim(mark)} `, ' '.repeat(mark.length + 1))
   })
 }
 
@@ -133,7 +133,7 @@ const COLUMN_GAP = '  '
 const NARROWEST = 8
 
 /** Widths of columns, the widest ones reduced until all fit into a width. */
-function fitting(widths: number[], width: number): number[] {
+function fitColumns(widths: number[], width: number): number[] {
   const fitted = [...widths]
   let excess = fitted.reduce((sum, one) => sum + one, 0) - width
   for (; excess > 0; excess--) {
@@ -144,14 +144,14 @@ function fitting(widths: number[], width: number): number[] {
   return fitted
 }
 
-function tableLines({ header, align, rows }: Tokens.Table, look: Look): string[] {
+function tableLines({ header, align, rows }: Tokens.Table, look: Layout): string[] {
   const cell = (tokens: Token[], style: Style = plain) => inline(tokens, look, style)
   const all = [
     header.map(({ tokens }) => cell(tokens, look.paint.bold)),
     ...rows.map((row) => row.map(({ tokens }) => cell(tokens))),
   ]
-  const columnsOf = (pieces: Piece[]): number => stringWidth(pieces.map(({ text }) => text).join(''))
-  const widths = fitting(
+  const columnsOf = (pieces: StyledText[]): number => stringWidth(pieces.map(({ text }) => text).join(''))
+  const widths = fitColumns(
     header.map((_, column) => Math.max(...all.map((row) => columnsOf(row[column] ?? [])))),
     look.width - COLUMN_GAP.length * (header.length - 1),
   )
@@ -160,7 +160,7 @@ function tableLines({ header, align, rows }: Tokens.Table, look: Look): string[]
     return align[column] === 'right' ? filling + text : text + filling
   }
   return all.flatMap((row) => {
-    const cells = row.map((pieces, column) => wrapped(pieces, widths[column]!))
+    const cells = row.map((pieces, column) => wrap(pieces, widths[column]!))
     const height = Math.max(...cells.map(({ length }) => length))
     return Array.from({ length: height }, (_, line) =>
       cells
@@ -171,15 +171,15 @@ function tableLines({ header, align, rows }: Tokens.Table, look: Look): string[]
   })
 }
 
-function blockLines(token: Token, look: Look): string[] {
+function blockLines(token: Token, look: Layout): string[] {
   const { paint, width } = look
   switch (token.type) {
     case 'heading':
-      return wrapped(inline((token as Tokens.Heading).tokens, look, paint.bold), width)
+      return wrap(inline((token as Tokens.Heading).tokens, look, paint.bold), width)
     case 'code':
       return (token as Tokens.Code).text.split('\n').map((line) => `  ${paint.cyan(safe(line))}`)
     case 'blockquote': {
-      const inner = blocks((token as Tokens.Blockquote).tokens, { paint, width: width - 2 })
+      const inner = blockLinesOf((token as Tokens.Blockquote).tokens, { paint, width: width - 2 })
       return inner.map((line) => `${paint.dim('│')} ${line}`.trimEnd())
     }
     case 'list':
@@ -193,7 +193,7 @@ function blockLines(token: Token, look: Look): string[] {
       return []
     default: {
       const { tokens, raw } = token as { tokens?: Token[]; raw: string }
-      return wrapped(
+      return wrap(
         tokens
           ? inline(tokens, look)
           : raw
@@ -210,7 +210,7 @@ function blockLines(token: Token, look: Look): string[] {
 }
 
 /** Blocks one below the other, with a blank line between them unless they stand close together. */
-function blocks(tokens: readonly Token[], look: Look, isLoose = true): string[] {
+function blockLinesOf(tokens: readonly Token[], look: Layout, isLoose = true): string[] {
   const lines: string[] = []
   for (const token of tokens) {
     const own = blockLines(token, look)
@@ -224,7 +224,7 @@ function blocks(tokens: readonly Token[], look: Look, isLoose = true): string[] 
 /** Nested deeper than this, a text is shown as it is: nobody reads it otherwise, and taking it apart needs room for each level. */
 const NESTING = 40
 
-const isNested = (source: string): boolean =>
+const isDeeplyNested = (source: string): boolean =>
   source
     .split('\n')
     .some(
@@ -234,10 +234,10 @@ const isNested = (source: string): boolean =>
     )
 
 /** Takes Markdown apart into blocks. */
-export function blocksOf(source: string): Token[] {
-  if (isNested(source)) return [{ type: 'code', raw: source, text: source } as Tokens.Code]
+export function parseBlocks(source: string): Token[] {
+  if (isDeeplyNested(source)) return [{ type: 'code', raw: source, text: source } as Tokens.Code]
   return new Lexer({ gfm: true }).lex(source.replace(/\r\n?/g, '\n'))
 }
 
 /** Blocks as lines for a terminal, safe to print whoever wrote them. */
-export const linesOf = (tokens: readonly Token[], look: Look): string[] => blocks(tokens, look)
+export const renderBlocks = (tokens: readonly Token[], look: Layout): string[] => blockLinesOf(tokens, look)

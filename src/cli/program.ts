@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import {
-  dashed,
+  kebabCase,
   flag as flags,
   type ArgSpec,
   type CommandSpec,
@@ -12,7 +12,7 @@ import { environment } from '../wiring/environment.ts'
 import { usage } from './exit.ts'
 
 /** What the command line asked for. */
-export interface Chosen {
+export interface ParsedCommand {
   spec: CommandSpec
   args: Record<string, unknown>
   flags: Record<string, unknown>
@@ -23,27 +23,27 @@ export interface Chosen {
 const HELP = { showGlobalOptions: true, optionDescription: ({ description }: Option) => description }
 
 function argument(name: string, spec: ArgSpec): [form: string, summary: string] {
-  if (typeof spec === 'string') return [`<${dashed(name)}>`, spec]
-  const shown = dashed(name) + (spec.many ? '...' : '')
+  if (typeof spec === 'string') return [`<${kebabCase(name)}>`, spec]
+  const shown = kebabCase(name) + (spec.many ? '...' : '')
   return [spec.optional ? `[${shown}]` : `<${shown}>`, spec.summary]
 }
 
 function option(name: string, spec: FlagSpec<unknown>): Option {
-  const long = `--${dashed(name)}${spec.value ? ` <${spec.value}>` : ''}`
-  const isTold = (spec.choices ?? []).every((choice) => `${spec.value} ${spec.summary}`.includes(choice))
-  const summary = isTold ? spec.summary : `${spec.summary}: ${spec.choices!.join(', ')}`
-  const made = new Option(spec.short ? `-${spec.short}, ${long}` : long, summary)
+  const long = `--${kebabCase(name)}${spec.value ? ` <${spec.value}>` : ''}`
+  const namesChoices = (spec.choices ?? []).every((choice) => `${spec.value} ${spec.summary}`.includes(choice))
+  const summary = namesChoices ? spec.summary : `${spec.summary}: ${spec.choices!.join(', ')}`
+  const built = new Option(spec.short ? `-${spec.short}, ${long}` : long, summary)
   const parse = (text: string): unknown => {
     try {
       return spec.parse ? spec.parse(text) : text
     } catch (error) {
-      throw usage(`--${dashed(name)} ${(error as Error).message}.`)
+      throw usage(`--${kebabCase(name)} ${(error as Error).message}.`)
     }
   }
   // Defaults are not left to commander, whose help would show them behind each flag.
-  if (spec.many) made.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), parse(text)])
-  else if (spec.value) made.argParser(parse)
-  return made
+  if (spec.many) built.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), parse(text)])
+  else if (spec.value) built.argParser(parse)
+  return built
 }
 
 /** commander takes `--no-clobber` for the negation of a flag `clobber`; here it is a flag of its own, `noClobber`. */
@@ -75,18 +75,18 @@ function addCommand(
   parent: Command,
   verb: string,
   spec: CommandSpec,
-  choose: (chosen: Omit<Chosen, 'globals'>) => void,
+  choose: (chosen: Omit<ParsedCommand, 'globals'>) => void,
 ): void {
-  const made = verb === '' ? parent : parent.command(verb)
-  made.summary(spec.summary).description(spec.details ? `${spec.summary}\n\n${spec.details}` : spec.summary)
-  for (const [name, arg] of Object.entries(spec.args)) made.argument(...argument(name, arg))
-  for (const [name, flag] of Object.entries(spec.flags)) made.addOption(option(name, flag))
+  const built = verb === '' ? parent : parent.command(verb)
+  built.summary(spec.summary).description(spec.details ? `${spec.summary}\n\n${spec.details}` : spec.summary)
+  for (const [name, arg] of Object.entries(spec.args)) built.argument(...argument(name, arg))
+  for (const [name, flag] of Object.entries(spec.flags)) built.addOption(option(name, flag))
   // A script may give it to every command that changes something, whether that asks or not.
-  if (spec.onlyPrints !== true && !('yes' in spec.flags)) made.addOption(option('yes', flags.yes).hideHelp())
-  made.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
-  made.action((...values: unknown[]) => {
+  if (spec.onlyPrints !== true && !('yes' in spec.flags)) built.addOption(option('yes', flags.yes).hideHelp())
+  built.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
+  built.action((...values: unknown[]) => {
     const args = Object.fromEntries(Object.keys(spec.args).map((name, index) => [name, values[index]]))
-    choose({ spec, args, flags: flagsOf(spec, made.opts()) })
+    choose({ spec, args, flags: flagsOf(spec, built.opts()) })
   })
 }
 
@@ -95,10 +95,10 @@ async function addNoun(
   program: Command,
   name: string,
   noun: Noun,
-  choose: (chosen: Omit<Chosen, 'globals'>) => void,
+  choose: (chosen: Omit<ParsedCommand, 'globals'>) => void,
   verb: string | undefined,
 ) {
-  const made = program
+  const built = program
     .command(name)
     .summary(noun.summary)
     .description(noun.summary)
@@ -106,20 +106,20 @@ async function addNoun(
   const verbs = Object.keys(noun.verbs)
   // Only what was asked for is loaded; the help of a noun shows all its verbs. Behind `--` no word is a verb.
   const wanted = verb !== undefined && Object.hasOwn(noun.verbs, verb) ? [verb] : verbs
-  for (const one of wanted) addCommand(made, one, await noun.verbs[one]!(), choose)
-  if (!Object.hasOwn(noun.verbs, '')) made.action(() => made.help({ error: true }))
+  for (const one of wanted) addCommand(built, one, await noun.verbs[one]!(), choose)
+  if (!Object.hasOwn(noun.verbs, '')) built.action(() => built.help({ error: true }))
 }
 
 /** Where the words of a command line stand, which may have global flags before and between them. */
-function placesOf(argv: readonly string[]): number[] {
-  const places: number[] = []
+function wordPositions(argv: readonly string[]): number[] {
+  const positions: number[] = []
   for (let index = 0; index < argv.length; index++) {
     const word = argv[index]!
     if (word === '--') break
     if (word === '--data-dir' || word === '--profile') index++
-    else if (!word.startsWith('-')) places.push(index)
+    else if (!word.startsWith('-')) positions.push(index)
   }
-  return places
+  return positions
 }
 
 /**
@@ -137,16 +137,16 @@ function verbOf(argv: readonly string[], { verbs }: Noun, [noun, second]: number
  * Reads a command line. Returns what to run; undefined when it was answered already (help). Throws `Exit` with code 2 and
  * a sentence when it is not understood.
  */
-export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<Chosen | undefined> {
-  const places = placesOf(argv)
-  const first = argv[places[0] ?? argv.length]
+export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<ParsedCommand | undefined> {
+  const positions = wordPositions(argv)
+  const first = argv[positions[0] ?? argv.length]
   const entry = Object.entries(nouns).find(([name, { aliases }]) => name === first || aliases?.includes(first ?? ''))
-  if (!entry) throw usage(await noCommand([first ?? ''], nounNames(nouns)))
-  let chosen: Omit<Chosen, 'globals'> | undefined
+  if (!entry) throw usage(await unknownCommand([first ?? ''], nounNames(nouns)))
+  let chosen: Omit<ParsedCommand, 'globals'> | undefined
   const program = addGlobals(new Command('svc')).exitOverride()
   program.configureOutput({ outputError: () => undefined })
   program.configureHelp(HELP)
-  await addNoun(program, ...entry, (one) => (chosen = one), verbOf(argv, entry[1], places))
+  await addNoun(program, ...entry, (one) => (chosen = one), verbOf(argv, entry[1], positions))
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command
       .exitOverride()
@@ -163,11 +163,11 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
     if (error.code === 'commander.help')
       throw usage(`Say what to do: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
     throw usage(
-      await explained(
+      await explainError(
         error,
         entry,
         program,
-        places.map((place) => argv[place]!),
+        positions.map((place) => argv[place]!),
       ),
     )
   }
@@ -176,47 +176,56 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
 }
 
 /** What commander says of a line that it does not understand, and what to do about it. */
-async function explained(error: CommanderError, entry: [string, Noun], program: Command, words: string[]) {
+async function explainError(error: CommanderError, entry: [string, Noun], program: Command, words: string[]) {
   const [name, { verbs }] = entry
   if (error.code === 'commander.excessArguments') {
     const verb = words[1]
     if (verb !== undefined && !Object.hasOwn(verbs, '') && !Object.hasOwn(verbs, verb))
-      return noCommand([name, verb], Object.keys(verbs))
-    const hint = await asQuestion(entry, error.message)
+      return unknownCommand([name, verb], Object.keys(verbs))
+    const hint = await quotingHint(entry, error.message)
     if (hint) return hint
   }
   const option = /^error: unknown option '(--[^'=]+)/.exec(error.message)?.[1]
-  const near = option === undefined ? undefined : await nearestFlag(option, program, words[1])
+  const suggestion = option === undefined ? undefined : await suggestFlag(option, program, words[1])
   const see = `See svc ${name} --help.`
-  return near ? `There is no option ${option}: did you mean ${near}? ${see}` : `${sentence(error.message)} ${see}`
+  return suggestion
+    ? `There is no option ${option}: did you mean ${suggestion}? ${see}`
+    : `${toSentence(error.message)} ${see}`
 }
 
-async function nearestFlag(option: string, program: Command, verb: string | undefined): Promise<string | undefined> {
+async function suggestFlag(option: string, program: Command, verb: string | undefined): Promise<string | undefined> {
   const noun = program.commands[0]!
   const command = noun.commands.find((one) => one.name() === verb) ?? noun
   const flags = [...command.options, ...program.options].flatMap(({ long }) => long ?? [])
-  return (await import('./near.ts')).nearest(option, flags)
+  return (await import('./suggestion.ts')).suggest(option, flags)
 }
 
 /** What to do where words that begin with a verb were meant as words of the noun itself, which takes any. */
-async function asQuestion([name, { verbs }]: [string, Noun], message: string): Promise<string | undefined> {
+async function quotingHint([name, { verbs }]: [string, Noun], message: string): Promise<string | undefined> {
   const verb = /for '([^']*)'/.exec(message)?.[1] ?? ''
   if (verb === name || !Object.hasOwn(verbs, '') || !Object.hasOwn(verbs, verb)) return undefined
   const isFree = Object.values((await verbs['']!()).args).some((arg) => typeof arg !== 'string' && arg.many)
-  return isFree ? `${sentence(message)} ${meant(name, verb)}` : undefined
+  return isFree ? `${toSentence(message)} ${quotingText(name, verb)}` : undefined
 }
 
-const meant = (noun: string, verb: string): string =>
+const quotingText = (noun: string, verb: string): string =>
   `Words that only begin with "${verb}" have to be quoted, or to stand behind --: svc ${noun} -- ${verb} …`
 
 /** Flags of a noun that stand before one of its verbs belong to nothing. */
-function assertNoFlagsBefore(made: Command, noun: string, { name }: CommandSpec): void {
+function assertNoFlagsBefore(built: Command, noun: string, { name }: CommandSpec): void {
   if (name === noun) return
-  const given = made.options.find((one) => made.getOptionValueSource(one.attributeName()) === 'cli')
-  if (given) throw usage(`svc ${name} has no flag ${given.long}. ${meant(noun, name.slice(noun.length + 1))}`)
+  const given = built.options.find((one) => built.getOptionValueSource(one.attributeName()) === 'cli')
+  if (given) throw usage(`svc ${name} has no flag ${given.long}. ${quotingText(noun, name.slice(noun.length + 1))}`)
 }
 
-const globalsOf = ({ json, debug, quiet, dataDir, profile, color }: Record<string, unknown>): Chosen['globals'] => ({
+const globalsOf = ({
+  json,
+  debug,
+  quiet,
+  dataDir,
+  profile,
+  color,
+}: Record<string, unknown>): ParsedCommand['globals'] => ({
   env: environment,
   json: json === true,
   debug: debug === true,
@@ -226,7 +235,7 @@ const globalsOf = ({ json, debug, quiet, dataDir, profile, color }: Record<strin
   color: color !== false,
 })
 
-const sentence = (message: string): string => {
+const toSentence = (message: string): string => {
   const text = message
     .replace(/^error: /, '')
     .replace(/\s+/g, ' ')
@@ -238,9 +247,9 @@ const nounNames = (nouns: Record<string, Noun>): string[] =>
   Object.entries(nouns).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
 
 /** That there is no such command, and which one it may have been: the last word is the one that nobody knows. */
-async function noCommand(words: string[], names: string[]): Promise<string> {
+async function unknownCommand(words: string[], names: string[]): Promise<string> {
   const before = words.slice(0, -1).map((word) => `${word} `)
-  const near = (await import('./near.ts')).nearest(words.at(-1)!, names)
-  const meantOne = near === undefined ? '.' : `: did you mean svc ${before.join('')}${near}?`
-  return `There is no command "${words.join(' ')}"${meantOne} See svc ${before.join('')}--help.`
+  const suggestion = (await import('./suggestion.ts')).suggest(words.at(-1)!, names)
+  const hint = suggestion === undefined ? '.' : `: did you mean svc ${before.join('')}${suggestion}?`
+  return `There is no command "${words.join(' ')}"${hint} See svc ${before.join('')}--help.`
 }

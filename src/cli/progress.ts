@@ -1,6 +1,8 @@
 import { formatDuration } from '../base/durations.ts'
 import { formatSize } from '../base/sizes.ts'
 import { printable } from '../base/text.ts'
+import type { JobContext } from '../domain/backups/backups.ts'
+import { interruptible } from './interruption.ts'
 
 export interface Progress {
   add(amount: number): void
@@ -8,28 +10,28 @@ export interface Progress {
   end(): void
 }
 
-export interface Screen {
+export interface ProgressOutput {
   isTTY?: boolean
   columns?: number
   write(text: string): unknown
 }
 
 /** Where progress is drawn; nowhere with `--quiet`. */
-export let standardScreen: Screen = process.stderr
-export const hideProgress = (): void => void (standardScreen = { write: () => undefined })
+export let progressOutput: ProgressOutput = process.stderr
+export const hideProgress = (): void => void (progressOutput = { write: () => undefined })
 
 interface ProgressOptions {
   label: string
   /** Undefined when nobody knows. */
   total: number | undefined
-  screen?: Screen
+  output?: ProgressOutput
   /** Milliseconds. */
   now?: () => number
   format?: (amount: number) => string
 }
 
 /** Nothing is shown for what is over sooner, in milliseconds. */
-const PATIENCE = 600
+const SHOW_AFTER = 600
 const INTERVAL = 100
 const BAR = 24
 
@@ -39,10 +41,10 @@ export const barOf = (part: number): string =>
 
 /** A line on a terminal's stderr that shows how far something is; silent elsewhere. */
 export function makeProgress(options: ProgressOptions): Progress {
-  const { label, total, screen = standardScreen, now = () => performance.now(), format = formatSize } = options
+  const { label, total, output = progressOutput, now = () => performance.now(), format = formatSize } = options
   const start = now()
   let done = 0
-  let drawn = start + PATIENCE - INTERVAL
+  let drawn = start + SHOW_AFTER - INTERVAL
   let shown = false
 
   function draw(at: number): void {
@@ -52,7 +54,7 @@ export function makeProgress(options: ProgressOptions): Progress {
     if (total) parts.push(barOf(Math.min(1, done / total)))
     parts.push(total ? `${format(done)} of ${format(total)}` : format(done), `${format(rate)}/s`)
     if (total && rate > 0 && done < total) parts.push(`${formatDuration(((total - done) / rate) * 1_000)} left`)
-    screen.write(`\r\u001b[K${parts.join('  ').slice(0, (screen.columns ?? 80) - 1)}`)
+    output.write(`\r\u001b[K${parts.join('  ').slice(0, (output.columns ?? 80) - 1)}`)
     shown = true
   }
 
@@ -60,13 +62,30 @@ export function makeProgress(options: ProgressOptions): Progress {
     add(amount) {
       done += amount
       const at = now()
-      if (!screen.isTTY || at - drawn < INTERVAL) return
+      if (!output.isTTY || at - drawn < INTERVAL) return
       drawn = at
       draw(at)
     },
     end() {
-      if (shown) screen.write('\r\u001b[K')
+      if (shown) output.write('\r\u001b[K')
       shown = false
     },
+  }
+}
+
+/** Runs a job with a progress bar. SIGINT, SIGTERM and SIGHUP abort its signal, and the command ends with 130. */
+export async function withProgress<T>(label: string, job: (context: JobContext) => Promise<T>): Promise<T> {
+  let bar: Progress | undefined
+  const progress = {
+    total(bytes: number) {
+      bar?.end()
+      bar = makeProgress({ label, total: bytes })
+    },
+    add: (bytes: number) => bar?.add(bytes),
+  }
+  try {
+    return await interruptible('Interrupted.', (signal) => job({ signal, progress }))
+  } finally {
+    bar?.end()
   }
 }

@@ -4,5 +4,5 @@ import type { Io } from './io.ts'
 /** Retries for a terminal: each wait is announced. */
 export const retryOptions = (io: Io): RetryOptions => ({
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  waiting: (seconds) => io.note(`The server asks to wait ${seconds} s.`),
+  waiting: (seconds) => io.info(`The server asks to wait ${seconds} s.`),
 })

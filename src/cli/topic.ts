@@ -1,6 +1,6 @@
 import { readableOf, type Topic } from '../base/topics.ts'
 import type { Io } from './io.ts'
-import { blocksOf, linesOf } from './markdown.ts'
+import { parseBlocks, renderBlocks } from './markdown.ts'
 
 /** The text of each page, loaded when it is asked for. */
 const pages: Record<Topic, () => Promise<{ default: string }>> = {
@@ -24,12 +24,15 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
 const WIDEST = 100
 
 /** Links as commands: to another page the one that shows it, within the page none. */
-const withCommands = (markdown: string): string =>
+const linksAsCommands = (markdown: string): string =>
   readableOf(markdown, (label, topic) => `${label} (\`svc help ${topic}\`)`).replace(/\[([^\]]*)\]\(#[a-z-]*\)/g, '$1')
 
 /** Prints a page of the documentation. */
 export async function printTopic(topic: Topic, io: Io): Promise<void> {
   const { default: markdown } = await pages[topic]()
   const width = Math.min(process.stdout.columns || WIDEST, WIDEST)
-  io.say(linesOf(blocksOf(withCommands(markdown)), { paint: io.paint, width }).join('\n'), { topic, markdown })
+  io.print(renderBlocks(parseBlocks(linksAsCommands(markdown)), { paint: io.paint, width }).join('\n'), {
+    topic,
+    markdown,
+  })
 }

@@ -1,9 +1,9 @@
 import { Chalk } from 'chalk'
 import { describe, expect, test } from 'vitest'
-import { blocksOf, linesOf } from '../../src/cli/markdown.ts'
+import { parseBlocks, renderBlocks } from '../../src/cli/markdown.ts'
 
 const render = (source: string, width = 40, level: 0 | 2 = 0): string[] =>
-  linesOf(blocksOf(source), { paint: new Chalk({ level }), width })
+  renderBlocks(parseBlocks(source), { paint: new Chalk({ level }), width })
 
 describe('Markdown on a terminal', () => {
   test('has its blocks apart and its lines wrapped between words', () => {

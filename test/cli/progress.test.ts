@@ -5,7 +5,7 @@ function setUp(isTTY: boolean, total: number | undefined) {
   const written: string[] = []
   let time = 0
   const screen = { isTTY, columns: 80, write: (text: string) => written.push(text) }
-  const progress = makeProgress({ label: 'film\u001b.mkv', total, screen, now: () => time })
+  const progress = makeProgress({ label: 'film\u001b.mkv', total, output: screen, now: () => time })
   return { written, progress, at: (ms: number) => (time = ms) }
 }
 
@@ -45,7 +45,7 @@ test('without a total it shows what came, and never more than the screen is wide
   const narrow: string[] = []
   let time = 0
   const screen = { isTTY: true, columns: 20, write: (text: string) => narrow.push(text) }
-  const other = makeProgress({ label: 'x'.repeat(50), total: 10, screen, now: () => time })
+  const other = makeProgress({ label: 'x'.repeat(50), total: 10, output: screen, now: () => time })
   time = 5_000
   other.add(5)
   expect(narrow).toEqual([`\r\u001b[K${'x'.repeat(19)}`])

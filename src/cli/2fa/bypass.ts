@@ -1,6 +1,6 @@
 import { iso, MINUTE } from '../../base/clock.ts'
 import { command, flag } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { grouped } from './printed-codes.ts'
 
 export const bypass = command({
@@ -16,8 +16,8 @@ export const bypass = command({
   async run({ io, domain: { accounts }, args, flags: { ttl = 10 * MINUTE } }) {
     const { id, username } = await accounts.byName(args.name)
     const { code, expires_at } = await accounts.twoFactor.bypass(id, ttl)
-    io.sayOnce(
-      `Code for ${username}, good for one login until ${moment(expires_at)}:\n\n    ${grouped(code)}\n\n` +
+    io.printAlways(
+      `Code for ${username}, good for one login until ${formatTime(expires_at)}:\n\n    ${grouped(code)}\n\n` +
         'This code is not shown again.',
       { username, code, expires_at: iso(expires_at) },
     )

@@ -14,6 +14,6 @@ export const codes = command({
     const { id, username } = await accounts.byName(args.name)
     const backup_codes = await accounts.twoFactor.renewBackupCodes(id)
     const words = `New backup codes of ${username}, each good for one login:\n\n${codeLines(backup_codes)}`
-    io.sayOnce(words, { username, backup_codes })
+    io.printAlways(words, { username, backup_codes })
   },
 })

@@ -39,11 +39,11 @@ export const enable = command({
       const words = await setUpText(io, setUp)
       if (begin) {
         const next = `svc 2fa enable ${setUp.username} --code-stdin`
-        io.sayOnce(`${words}\n\nNothing is switched on yet: ${next} takes the first code.`, setUp)
+        io.printAlways(`${words}\n\nNothing is switched on yet: ${next} takes the first code.`, setUp)
         return
       }
-      if (io.json) io.note(words)
-      else io.sayOnce(words, undefined)
+      if (io.json) io.info(words)
+      else io.printAlways(words, undefined)
     }
     const status = await domain.accounts.twoFactor.status(id)
     const backup_codes = codeStdin ? await fromStdin(io, domain, id) : await fromPrompt(io, domain, id)
@@ -98,5 +98,5 @@ async function fromPrompt(io: Io, { accounts }: Domain, id: number): Promise<str
 
 function report(io: Io, { username }: TwoFactorStatus, backup_codes: string[]): void {
   const words = `${username} has a second factor now. Backup codes, each good for one login:\n\n${codeLines(backup_codes)}`
-  io.sayOnce(words, { username, enabled: true, backup_codes })
+  io.printAlways(words, { username, enabled: true, backup_codes })
 }

@@ -1,5 +1,5 @@
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 
 export const reset = command({
   name: '2fa reset',
@@ -17,10 +17,10 @@ export const reset = command({
     if (!flags.yes && !(await io.confirm(question))) throw cancelled()
     const { was, sessions } = await accounts.twoFactor.reset(id)
     const words = {
-      on: `${username} has no second factor any more; ${counted(sessions, 'session')} ended.`,
-      set_up: `The set-up that ${username} had begun is forgotten; ${counted(sessions, 'session')} ended.`,
+      on: `${username} has no second factor any more; ${pluralize(sessions, 'session')} ended.`,
+      set_up: `The set-up that ${username} had begun is forgotten; ${pluralize(sessions, 'session')} ended.`,
       off: `${username} has no second factor; nothing was changed.`,
     }
-    io.say(words[was], { username, was, sessions_ended: sessions })
+    io.print(words[was], { username, was, sessions_ended: sessions })
   },
 })

@@ -1,6 +1,6 @@
 import { isoOrNull } from '../../base/clock.ts'
 import type { TwoFactorStatus } from '../../domain/accounts/accounts.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 /** What `--json` says about a second factor. */
 export const documentOf = (status: TwoFactorStatus) => ({
@@ -21,8 +21,8 @@ export function remarksOn({ disabled, closed, locked_until, set_up_until, bypass
   const remarks: string[] = []
   if (disabled) remarks.push('account disabled')
   if (closed) remarks.push('locked until svc user unlock')
-  else if (locked_until !== null) remarks.push(`locked until ${moment(locked_until)}`)
+  else if (locked_until !== null) remarks.push(`locked until ${formatTime(locked_until)}`)
   if (set_up_until !== null) remarks.push('being set up')
-  if (bypass_until !== null) remarks.push(`bypass code until ${moment(bypass_until)}`)
+  if (bypass_until !== null) remarks.push(`bypass code until ${formatTime(bypass_until)}`)
   return remarks.join(', ')
 }

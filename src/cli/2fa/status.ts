@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf, remarksOn } from './status-document.ts'
 
 export const status = command({
@@ -15,12 +15,12 @@ export const status = command({
       const { id } = await accounts.byName(args.name)
       const factor = await accounts.twoFactor.status(id)
       const lines = [
-        ['Second factor', factor.enabled_at === null ? 'off' : `on since ${moment(factor.enabled_at)}`],
+        ['Second factor', factor.enabled_at === null ? 'off' : `on since ${formatTime(factor.enabled_at)}`],
         ...(factor.enabled ? [['Backup codes', `${factor.backup_codes_left} left`]] : []),
         ['State', remarksOn(factor) || 'nothing unusual'],
       ]
       const words = [io.paint.bold(factor.username), ...lines.map(([label, text]) => `  ${label!.padEnd(15)}${text}`)]
-      io.say(words.join('\n'), documentOf(factor))
+      io.print(words.join('\n'), documentOf(factor))
       return
     }
     const factors = await accounts.twoFactor.overview()
@@ -30,7 +30,7 @@ export const status = command({
         { title: 'USER', value: ({ username }) => username },
         { title: 'ROLE', value: ({ role }) => role },
         { title: '2FA', value: ({ enabled }) => (enabled ? 'on' : 'off') },
-        { title: 'SINCE', value: ({ enabled_at }) => (enabled_at === null ? '' : moment(enabled_at)) },
+        { title: 'SINCE', value: ({ enabled_at }) => (enabled_at === null ? '' : formatTime(enabled_at)) },
         {
           title: 'CODES LEFT',
           value: ({ enabled, backup_codes_left }) => (enabled ? backup_codes_left : ''),

@@ -17,6 +17,6 @@ export const add = command({
   ],
   async run({ io, domain: { desktop }, args, flags }) {
     const app = await desktop.registry.add(args.slug, { name: flags.name ?? args.slug, ...detailsOf(flags) })
-    io.say(`Added ${named(app)}, which loads from ${app.app_path}.`, documentOf(app))
+    io.print(`Added ${named(app)}, which loads from ${app.app_path}.`, documentOf(app))
   },
 })

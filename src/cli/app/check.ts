@@ -1,6 +1,7 @@
+import { pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { count, lookAt, packageArg, remarkLines, type Looked } from './package.ts'
+import { lookAt, packageArg, remarkLines, type Looked } from './package.ts'
 
 export const check = command({
   name: 'app check',
@@ -22,7 +23,7 @@ export const check = command({
       ...remarkLines(warnings).map((line) => `${io.paint.yellow('warning')}  ${line}`),
       verdict(looked),
     ]
-    io.say(lines.join('\n'), {
+    io.print(lines.join('\n'), {
       ok: app !== undefined,
       app: app ? { ...app.manifest, sha256: app.sha256, files: app.files.length, bytes: app.bytes } : null,
       problems,
@@ -35,8 +36,8 @@ export const check = command({
 })
 
 function verdict({ app, problems, leftOut }: Looked): string {
-  if (!app) return `This cannot be installed: ${count(problems.length, 'problem')}.`
+  if (!app) return `This cannot be installed: ${pluralize(problems.length, 'problem')}.`
   const { slug, version } = app.manifest
-  const left = leftOut.length > 0 ? `; ${count(leftOut.length, 'name')} with a dot left out` : ''
-  return `${slug} ${version} can be installed: ${count(app.files.length, 'file')}, ${formatSize(app.bytes)}${left}.`
+  const left = leftOut.length > 0 ? `; ${pluralize(leftOut.length, 'name')} with a dot left out` : ''
+  return `${slug} ${version} can be installed: ${pluralize(app.files.length, 'file')}, ${formatSize(app.bytes)}${left}.`
 }

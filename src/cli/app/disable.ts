@@ -12,7 +12,7 @@ export const disable = command({
   examples: ['svc app disable finance'],
   async run({ io, domain: { desktop }, args }) {
     const changed = await desktop.registry.disable(args.slug)
-    io.say(changed ? `Disabled ${args.slug}.` : `${args.slug} is disabled already.`, {
+    io.print(changed ? `Disabled ${args.slug}.` : `${args.slug} is disabled already.`, {
       slug: args.slug,
       state: 'disabled',
       changed,

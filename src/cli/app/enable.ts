@@ -9,7 +9,7 @@ export const enable = command({
   examples: ['svc app enable finance'],
   async run({ io, domain: { desktop }, args }) {
     const changed = await desktop.registry.enable(args.slug)
-    io.say(changed ? `Enabled ${args.slug}.` : `${args.slug} is enabled already.`, {
+    io.print(changed ? `Enabled ${args.slug}.` : `${args.slug} is enabled already.`, {
       slug: args.slug,
       state: 'enabled',
       changed,

@@ -18,7 +18,7 @@ export const install = command({
     const pack = await soundPackage(io, args.package)
     const { app, changed } = await desktop.releases.install(pack)
     const words = changed ? `Installed ${named(app)} in version ${app.version}.` : `${named(app)} is installed already.`
-    io.say(words, { ...documentOf(app), changed })
-    if (app.disabled) io.note(`It is disabled: svc app enable ${app.slug}.`)
+    io.print(words, { ...documentOf(app), changed })
+    if (app.disabled) io.info(`It is disabled: svc app enable ${app.slug}.`)
   },
 })

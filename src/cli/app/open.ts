@@ -26,9 +26,9 @@ export const openApp = command({
     }
     const url = `${api.url}/#${new URLSearchParams({ open: slug, ...(path !== undefined && { path }) })}`
     const isWanted = !flags.print && !io.json && process.stdout.isTTY
-    io.say(printable(url), { slug, path: path ?? '/', url })
+    io.print(printable(url), { slug, path: path ?? '/', url })
     if (!isWanted) return
     const { startBrowser } = await import('../browser.ts')
-    if (!(await startBrowser(url, globals.env))) io.note('No browser could be started: open the address by hand.')
+    if (!(await startBrowser(url, globals.env))) io.info('No browser could be started: open the address by hand.')
   },
 })

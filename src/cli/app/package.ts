@@ -27,8 +27,6 @@ export const remarkLine = ({ file, field, message }: Remark): string => {
   return printable(`${subject} ${message}.`)
 }
 
-export const count = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`
-
 /** How many problems are shown; a hostile archive has any number. */
 const SHOWN = 50
 

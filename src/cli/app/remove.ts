@@ -18,6 +18,6 @@ export const remove = command({
     if (app.source !== 'system' && !flags.yes && !(await io.confirm(`Remove ${named(app)}, ${what}?`)))
       throw cancelled()
     await desktop.registry.remove(args.slug, flags.purge)
-    io.say(`Removed ${named(app)}.`, { ...documentOf(app), removed: true, purged: flags.purge })
+    io.print(`Removed ${named(app)}.`, { ...documentOf(app), removed: true, purged: flags.purge })
   },
 })

@@ -20,6 +20,6 @@ export const set = command({
         'Say what to change: --name, --path, --description, --category, --icon, --supports-context or --admin-only.',
       )
     const app = await desktop.registry.change(args.slug, changes)
-    io.say(`Changed ${named(app)}.`, documentOf(app))
+    io.print(`Changed ${named(app)}.`, documentOf(app))
   },
 })

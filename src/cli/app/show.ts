@@ -1,10 +1,10 @@
+import { pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { RegisteredApp, Release } from '../../domain/desktop/desktop.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf, releaseDocumentOf, sourceText } from './app.ts'
-import { count } from './package.ts'
 
 export const show = command({
   name: 'app show',
@@ -18,7 +18,7 @@ export const show = command({
     const app = await desktop.registry.find(args.slug)
     const releases = await desktop.releases.list(args.slug)
     const lines = facts(app, releases).map(([label, text]) => `  ${label.padEnd(15)}${text}`)
-    io.say([io.paint.bold(app.slug), ...lines].join('\n'), {
+    io.print([io.paint.bold(app.slug), ...lines].join('\n'), {
       ...documentOf(app),
       releases: releases.map(releaseDocumentOf),
     })
@@ -39,7 +39,7 @@ function facts(app: RegisteredApp, releases: readonly Release[]): [string, strin
     ['Icon', iconText(app.icon_url)],
     ['Context', app.supports_context ? 'can be handed to the assistant' : 'none'],
     ...releases.map((release, at): [string, string] => [at === 0 ? 'Releases' : '', releaseText(release)]),
-    ['Changed', moment(app.updated_at)],
+    ['Changed', formatTime(app.updated_at)],
   ]
 }
 
@@ -54,5 +54,5 @@ const iconText = (url: string): string => {
 }
 
 const releaseText = ({ version, current, installed_at, files, bytes, sha256 }: Release): string =>
-  `${version}${current ? ' (in force)' : ''}, ${moment(installed_at)}, ` +
-  `${count(files, 'file')}, ${formatSize(bytes)}, sha256 ${sha256.slice(0, 12)}`
+  `${version}${current ? ' (in force)' : ''}, ${formatTime(installed_at)}, ` +
+  `${pluralize(files, 'file')}, ${formatSize(bytes)}, sha256 ${sha256.slice(0, 12)}`

@@ -18,6 +18,6 @@ export const update = command({
     const words = changed
       ? `Updated ${named(app)} from version ${before} to ${app.version}.`
       : `${named(app)} has these files already, in version ${app.version}.`
-    io.say(words, { ...documentOf(app), version_before: before, changed })
+    io.print(words, { ...documentOf(app), version_before: before, changed })
   },
 })

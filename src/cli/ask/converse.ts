@@ -68,9 +68,9 @@ export async function converse(talk: Talk, question: Question): Promise<Assistan
     answer = await hear(talk, asking.confirm(wish.data.confirmation_id, allow, { stream, signal }))
     note(answer)
   }
-  if (io.json && !stream) io.say('', answer)
+  if (io.json && !stream) io.print('', answer)
   for (const id of io.json ? [] : changed)
-    io.note(io.paint.dim(`This changed something: svc ask undo ${id} takes it back.`))
+    io.info(io.paint.dim(`This changed something: svc ask undo ${id} takes it back.`))
   if (declined) {
     const what = printable(declined.summary)
     throw new Exit(

@@ -1,6 +1,6 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command, flag } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 export const list = command({
   name: 'ask list',
@@ -16,7 +16,7 @@ export const list = command({
       conversations,
       [
         { title: 'ID', value: ({ conversation_id }) => conversation_id, align: 'right' },
-        { title: 'LAST USED', value: ({ updated_at }) => moment(Date.parse(updated_at)) },
+        { title: 'LAST USED', value: ({ updated_at }) => formatTime(Date.parse(updated_at)) },
         { title: 'MESSAGES', value: ({ message_count }) => message_count, align: 'right' },
         { title: 'TITLE', value: ({ title }) => title },
       ],

@@ -1,5 +1,5 @@
 import type { ChalkInstance } from 'chalk'
-import { blocksOf, linesOf } from '../markdown.ts'
+import { parseBlocks, renderBlocks } from '../markdown.ts'
 
 /** What is drawn on: a terminal's standard output, or a stand-in. */
 export interface Surface {
@@ -52,14 +52,14 @@ export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
   function draw(isOver: boolean): void {
     clearTimeout(timer)
     timer = undefined
-    const tokens = blocksOf(source)
+    const tokens = parseBlocks(source)
     const growing = isOver ? [] : tokens.splice(-1)
     // What is blank at the end may still belong to the block before it.
     if (growing[0]?.type === 'space') growing.unshift(...tokens.splice(-1))
     // Cut by length: of blanks at its end a block does not keep which they were.
     source = source.slice(tokens.reduce((sum, { raw }) => sum + raw.length, 0))
-    let output = erase() + settled(linesOf(tokens, look()))
-    const lines = linesOf(growing, look())
+    let output = erase() + settled(renderBlocks(tokens, look()))
+    const lines = renderBlocks(growing, look())
     if (lines.length > 0) {
       // A line that has left the screen could not be taken back.
       const shown = (isFirst ? lines : ['', ...lines]).slice(-(surface.size().rows - 2))

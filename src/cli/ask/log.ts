@@ -1,7 +1,7 @@
 import { assistant } from '../../contract/assistant.ts'
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { changeText } from './change-text.ts'
 
 export const log = command({
@@ -22,15 +22,15 @@ export const log = command({
       limit,
       ...(before === undefined ? {} : { before }),
     })
-    if (io.json) return io.say('', { changes, has_more })
-    if (changes.length === 0) return io.note('The assistant has changed nothing.')
+    if (io.json) return io.print('', { changes, has_more })
+    if (changes.length === 0) return io.info('The assistant has changed nothing.')
     const { paint } = io
     for (const { change_set_id, created_at, undoes, items } of changes) {
       const what = undoes === null ? '' : ` undo of ${undoes}`
-      io.say(`${paint.bold(change_set_id)}  ${paint.dim(moment(Date.parse(created_at)))}${what}`, undefined)
+      io.print(`${paint.bold(change_set_id)}  ${paint.dim(formatTime(Date.parse(created_at)))}${what}`, undefined)
       for (const { kind, target, undone } of items)
-        io.say(`    ${changeText(kind)} ${printable(target)}${undone ? paint.dim(' (undone)') : ''}`, undefined)
+        io.print(`    ${changeText(kind)} ${printable(target)}${undone ? paint.dim(' (undone)') : ''}`, undefined)
     }
-    if (has_more) io.note(`There are earlier ones: svc ask log --before ${changes.at(-1)!.change_set_id}.`)
+    if (has_more) io.info(`There are earlier ones: svc ask log --before ${changes.at(-1)!.change_set_id}.`)
   },
 })

@@ -17,6 +17,6 @@ export const remove = command({
     await api
       .call(assistant.actions.delete_conversation, { conversation_id })
       .catch(noSuch('conversation', conversation_id))
-    io.say(`Deleted conversation ${conversation_id}.`, { conversation_id, deleted: true })
+    io.print(`Deleted conversation ${conversation_id}.`, { conversation_id, deleted: true })
   },
 })

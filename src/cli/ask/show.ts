@@ -1,6 +1,6 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { noSuch } from './no-such.ts'
 import { numberOf } from './number-of.ts'
 
@@ -17,11 +17,11 @@ export const show = command({
     const { messages } = await api
       .call(assistant.actions.messages, { conversation_id })
       .catch(noSuch('conversation', conversation_id))
-    if (io.json) return io.say('', { conversation_id, messages })
+    if (io.json) return io.print('', { conversation_id, messages })
     const { shownText } = await import('./shown-text.ts')
     for (const [index, { role, content, created_at }] of messages.entries()) {
-      const head = `${role === 'user' ? 'you' : 'assistant'} ${io.paint.dim(moment(Date.parse(created_at)))}`
-      io.say(`${index > 0 ? '\n' : ''}${io.paint.bold(head)}\n${shownText(content, io.paint)}`, undefined)
+      const head = `${role === 'user' ? 'you' : 'assistant'} ${io.paint.dim(formatTime(Date.parse(created_at)))}`
+      io.print(`${index > 0 ? '\n' : ''}${io.paint.bold(head)}\n${shownText(content, io.paint)}`, undefined)
     }
   },
 })

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import { printable } from '../../base/text.ts'
-import { blocksOf, linesOf } from '../markdown.ts'
+import { parseBlocks, renderBlocks } from '../markdown.ts'
 
 const WIDEST = 100
 
@@ -16,5 +16,5 @@ export const plainText = (text: string): string =>
 export function shownText(markdown: string, paint: ChalkInstance): string {
   const { isTTY, columns } = process.stdout
   if (!isTTY) return plainText(markdown)
-  return linesOf(blocksOf(markdown), { paint, width: Math.max(20, Math.min(WIDEST, columns - 1)) }).join('\n')
+  return renderBlocks(parseBlocks(markdown), { paint, width: Math.max(20, Math.min(WIDEST, columns - 1)) }).join('\n')
 }

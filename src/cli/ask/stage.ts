@@ -58,14 +58,14 @@ export function plainStage(io: Io): Stage {
   return {
     async hear(event) {
       const line = remark(event, io)
-      if (line !== undefined) io.note(line)
+      if (line !== undefined) io.info(line)
       if (event.event === 'delta') {
         isStreamed = true
         await write(event.data.text)
       }
       if (event.event === 'done' && !isStreamed) await write(event.data.response)
     },
-    note: (text) => io.note(text),
+    note: (text) => io.info(text),
     async end() {
       if (last !== '\n') await write('\n')
       isStreamed = false

@@ -23,11 +23,11 @@ export const undo = command({
       .call(assistant.actions.undo, { change_set_id }, { repeatable: true })
       .catch(noSuch('entry', change_set_id))
     const refused = items.filter(({ status }) => status === 'refused')
-    if (io.json) io.say('', { change_set_id: undo, items })
+    if (io.json) io.print('', { change_set_id: undo, items })
     for (const { kind, target, status, reason = '' } of io.json ? [] : items) {
       const what = `${changeText(kind)} ${printable(target)}`
       if (status === 'refused') io.warn(`not taken back: ${what}. ${printable(reason)}`)
-      else io.say(`${status === 'undone' ? 'taken back' : 'taken back before'}: ${what}`, undefined)
+      else io.print(`${status === 'undone' ? 'taken back' : 'taken back before'}: ${what}`, undefined)
     }
     return refused.length > 0 ? 3 : 0
   },

@@ -4,8 +4,8 @@ import type { Audit, StoredEntry } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { parseWhen } from '../when.ts'
-import { detailText, documentOf, lineOf, secondOf } from './entry.ts'
+import { formatTime, parseTime } from '../times.ts'
+import { detailText, documentOf, lineOf } from './entry.ts'
 
 const LIMIT = 50
 /** How often `--follow` looks for more, ms. */
@@ -56,7 +56,7 @@ export const audit = command({
     io.table(
       entries,
       [
-        { title: 'TIME', value: secondOf },
+        { title: 'TIME', value: ({ at }) => formatTime(at, true) },
         { title: 'KIND', value: ({ kind }) => kind },
         { title: 'WHO', value: ({ actor }) => actor },
         { title: 'WHOM', value: ({ target }) => target ?? '' },
@@ -82,7 +82,7 @@ function kindsOf(patterns: readonly string[]): string[] {
 }
 
 function momentOf(name: string, text: string, now: number): number {
-  const moment = parseWhen(text, now, 'back')
+  const moment = parseTime(text, now, 'back')
   if (moment === undefined)
     throw usage(
       `--${name} must be a duration such as 24h, a time such as 15:00, or a date such as 2026-11-21T15:00, not "${text}".`,

@@ -1,14 +1,13 @@
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import type { StoredEntry } from '../../domain/instance/instance.ts'
-
-// How an entry of the log is shown: one document for machines, one line for people.
+import { formatTime } from '../times.ts'
 
 type Detail = Record<string, unknown> | null
 
 const detailOf = ({ detail }: StoredEntry): Detail => (detail === null ? null : (JSON.parse(detail) as Detail))
 
-/** What `--json` says about an entry. */
+/** An audit entry as `--json` prints it. */
 export const documentOf = (entry: StoredEntry) => ({
   id: entry.id,
   at: iso(entry.at),
@@ -20,15 +19,7 @@ export const documentOf = (entry: StoredEntry) => ({
   detail: detailOf(entry),
 })
 
-/** The moment of an entry to the second, in the zone of this machine. */
-export function secondOf({ at }: StoredEntry): string {
-  const time = new Date(at)
-  const two = (part: number) => String(part).padStart(2, '0')
-  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-')
-  return `${day} ${[time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':')}`
-}
-
-/** The details of an entry in a few words, `name=value`. */
+/** Details of an entry as `name=value` pairs. */
 export function detailText(entry: StoredEntry): string {
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
   return Object.entries(detailOf(entry) ?? {})
@@ -36,9 +27,9 @@ export function detailText(entry: StoredEntry): string {
     .join(' ')
 }
 
-/** An entry as a line of a log that goes on. */
+/** One line of `--follow`. */
 export function lineOf(entry: StoredEntry): string {
   const who = entry.target === null || entry.target === entry.actor ? entry.actor : `${entry.actor} → ${entry.target}`
-  const parts = [secondOf(entry), entry.kind.padEnd(20), who.padEnd(24), entry.ip ?? '-', detailText(entry)]
+  const parts = [formatTime(entry.at, true), entry.kind.padEnd(20), who.padEnd(24), entry.ip ?? '-', detailText(entry)]
   return parts.map(printable).join('  ').trimEnd()
 }

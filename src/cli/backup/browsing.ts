@@ -3,7 +3,7 @@ import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 export const browsingFlags = { ...seekingFlags, temp: flag.text('folder for the database meanwhile', 'DIR') }
 
@@ -28,7 +28,7 @@ export async function browsing<T>(
   const scratch = await makeTemporaryFolder('svc-backup-', flags.temp)
   try {
     const manifest = await source.manifest(await backupNamed(source, backup))
-    return await working('Opening', async (job) => {
+    return await withProgress('Opening', async (job) => {
       const browser = await browseBackup(source, manifest, scratch.path, job)
       try {
         return await work(browser, job)

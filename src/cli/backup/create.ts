@@ -2,11 +2,11 @@ import { formatSize } from '../../base/sizes.ts'
 import type { Backups, Created } from '../../domain/backups/backups.ts'
 import type { Passphrases, Seeking } from '../../wiring/backup-places.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf } from './manifest.ts'
 import { passphraseFlags, passphrasesOf, seekingOf } from './seeking.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 export const create = command({
   name: 'backup create',
@@ -40,17 +40,17 @@ export const create = command({
     const passphrases = passphrasesOf(io, flags)
     const wish = { to, encrypt: flags.encrypt, anew: flags.new }
     const target = await backupTarget({ domain, directory }, wish, passphrases)
-    const created = await working('Backing up', (job) => domain.backups.create(target, job))
+    const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
     const { manifest, place, encrypted, took_ms, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(
-        `${counted(lost, 'content')} ${lost === 1 ? 'is' : 'are'} missing or damaged, and not in this backup: svc storage check names the files.`,
+        `${pluralize(lost, 'content')} ${lost === 1 ? 'is' : 'are'} missing or damaged, and not in this backup: svc storage check names the files.`,
       )
     const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
     const removed = flags.prune ? await pruneAfter(domain.backups, seeking, passphrases) : undefined
-    const words = [summaryOf(created), ...(removed ? [`Removed ${counted(removed.length, 'old backup')}.`] : [])]
-    io.say(words.join('\n'), {
+    const words = [summaryOf(created), ...(removed ? [`Removed ${pluralize(removed.length, 'old backup')}.`] : [])]
+    io.print(words.join('\n'), {
       ...documentOf(manifest),
       place,
       encrypted,

@@ -1,8 +1,8 @@
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { contentText, documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 export const drill = command({
   name: 'backup drill',
@@ -25,7 +25,7 @@ export const drill = command({
     const source = await backupSource(name, seeking, passphrasesOf(io, flags))
     try {
       const id = await backupNamed(source, name)
-      const result = await working('Restoring', (job) => wiring.drill(source, id, flags.temp, job))
+      const result = await withProgress('Restoring', (job) => wiring.drill(source, id, flags.temp, job))
       const { manifest, problems, contents, rows, took_ms } = result
       if (problems.length === 0)
         await withInstallation(seeking, async (local) => {
@@ -35,9 +35,9 @@ export const drill = command({
       const seconds = `${Math.max(1, Math.round(took_ms / 1_000))} s`
       const words =
         problems.length === 0
-          ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${counted(rows, 'row')}, all as they were; ${counted(contents, 'content')} compared.`
-          : [...problems, `Not proven: ${counted(problems.length, 'problem')} in ${id}.`].join('\n')
-      io.say(words, { proven: problems.length === 0, ...documentOf(manifest), rows, contents, took_ms, problems })
+          ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${pluralize(rows, 'row')}, all as they were; ${pluralize(contents, 'content')} compared.`
+          : [...problems, `Not proven: ${pluralize(problems.length, 'problem')} in ${id}.`].join('\n')
+      io.print(words, { proven: problems.length === 0, ...documentOf(manifest), rows, contents, took_ms, problems })
       return problems.length === 0 ? 0 : 1
     } finally {
       await source.close()

@@ -5,7 +5,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { browsing, browsingFlags } from './browsing.ts'
 
@@ -38,8 +38,8 @@ export const extract = command({
       const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, job)
       for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
       if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
-      const words = `Brought ${counted(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
-      io.say(words, { to: resolve(to), files, bytes, skipped })
+      const words = `Brought ${pluralize(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
+      io.print(words, { to: resolve(to), files, bytes, skipped })
       return skipped.length > 0 ? 3 : 0
     })
   },

@@ -1,7 +1,7 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 
@@ -21,7 +21,7 @@ export const list = command({
       manifests,
       [
         { title: 'ID', value: ({ id }) => id },
-        { title: 'MADE', value: ({ created_at }) => moment(Date.parse(created_at)) },
+        { title: 'MADE', value: ({ created_at }) => formatTime(Date.parse(created_at)) },
         { title: 'ACCOUNTS', value: ({ totals }) => totals.accounts, align: 'right' },
         { title: 'FILES', value: ({ totals }) => formatCount(totals.files), align: 'right' },
         { title: 'SIZE', value: ({ totals }) => formatSize(totals.bytes), align: 'right' },

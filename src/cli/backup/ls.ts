@@ -4,7 +4,7 @@ import { formatSize } from '../../base/sizes.ts'
 import type { AccountInBackup, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { browsing, browsingFlags } from './browsing.ts'
 
 export const ls = command({
@@ -55,7 +55,7 @@ function showEntries(io: Io, entries: Entry[]): void {
     byPath,
     [
       { title: 'SIZE', value: ({ type, size }) => (type === 'file' ? formatSize(size) : ''), align: 'right' },
-      { title: 'MODIFIED', value: ({ mtime }) => moment(mtime * 1_000) },
+      { title: 'MODIFIED', value: ({ mtime }) => formatTime(mtime * 1_000) },
       { title: 'PATH', value: ({ path, type }) => (type === 'directory' ? `${path}/` : path) },
     ],
     'There is nothing in it.',

@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { Manifest } from '../../domain/backups/backups.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 
 // How the commands of `backup` show one: one document for machines, the same words for people.
 
@@ -17,4 +17,4 @@ export const documentOf = ({ id, created_at, version, totals, added, missing }: 
 
 /** `10,412 files of 37 accounts, 1.2 GB`. */
 export const contentText = ({ totals }: Manifest): string =>
-  `${counted(totals.files, 'file')} of ${counted(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`
+  `${pluralize(totals.files, 'file')} of ${pluralize(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`

@@ -39,7 +39,7 @@ export const passphrase = command({
       if (local?.domain.instance.identity.server_id === folder.header.server_id)
         await local.domain.backups.rekeyed(folder.folder)
     })
-    io.say(`The backups in ${folder.folder} have another passphrase. Keep it somewhere else too.`, {
+    io.print(`The backups in ${folder.folder} have another passphrase. Keep it somewhere else too.`, {
       place: folder.folder,
     })
   },

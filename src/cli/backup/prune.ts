@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 
 const count = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
@@ -44,25 +44,25 @@ export const prune = command({
         const { verdicts, objects, bytes } = pruning
         const gone = verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
         const document = { kept: verdicts.filter(({ reasons }) => reasons.length > 0), removed: gone, objects, bytes }
-        const size = `${counted(gone.length, 'backup')} and ${counted(objects, 'object')} with ${formatSize(bytes)}`
+        const size = `${pluralize(gone.length, 'backup')} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
         const lines = verdicts.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
         if (flags.dryRun) {
-          io.say([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
+          io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
           return
         }
         if (gone.length === 0 && objects === 0) {
-          io.say('There is nothing to remove.', { ...document, dry_run: false })
+          io.print('There is nothing to remove.', { ...document, dry_run: false })
           return
         }
         if (!flags.yes) {
-          if (io.interactive) io.note(lines.join('\n'))
+          if (io.interactive) io.info(lines.join('\n'))
           if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
         }
         await pruning.carryOut()
         // The log of an installation tells of its own backups only.
         if (local?.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
           await local.domain.backups.pruned(gone, folder.folder)
-        io.say(`Removed ${size}; ${counted(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
+        io.print(`Removed ${size}; ${pluralize(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
       } finally {
         await pruning.release()
       }

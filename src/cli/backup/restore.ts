@@ -1,9 +1,9 @@
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 export const restore = command({
   name: 'backup restore',
@@ -34,12 +34,12 @@ export const restore = command({
     try {
       const id = await backupNamed(source, args.backup)
       const wish = { target, keepDevices: flags.keepDevices }
-      const restored = await working('Restoring', (job) => wiring.restore(source, id, wish, job))
+      const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, wish, job))
       const { manifest, devices, epoch } = restored
       const signedOut =
-        devices === 0 ? '' : ` ${counted(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`
+        devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`
       const words = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}\nNext: svc serve --data-dir ${restored.target}`
-      io.say(words, { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices })
+      io.print(words, { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices })
     } finally {
       await source.close()
     }

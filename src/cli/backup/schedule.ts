@@ -3,7 +3,7 @@ import { iso } from '../../base/clock.ts'
 import type { Backups, Keep } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 export const schedule = command({
   name: 'backup schedule',
@@ -22,7 +22,7 @@ export const schedule = command({
       if (flags.to !== undefined) throw usage("Say when, too: svc backup schedule '30 3 * * *' --to DIR.")
       const { 'backup.schedule': when, 'backup.to': to } = await instance.settings.values()
       const shown = await stateOf(backups, when, to)
-      io.say(shown.words, shown.document)
+      io.print(shown.words, shown.document)
       return
     }
     const [{ changeSetting }, { isArchiveName }] = await Promise.all([
@@ -41,9 +41,9 @@ export const schedule = command({
     const { 'backup.schedule': when } = await instance.settings.values()
     await backups.scheduled(when, to)
     const shown = await stateOf(backups, when, to)
-    io.say(shown.words, shown.document)
+    io.print(shown.words, shown.document)
     if (!isOff && (await backups.lastBackup())?.place !== to)
-      io.note(
+      io.info(
         `There is no backup in ${to} yet: svc backup create makes the first, with --encrypt if others can read that disk.`,
       )
   },
@@ -58,10 +58,10 @@ async function stateOf(backups: Backups, when: string, to: string) {
   const lines: [string, string][] = [
     ['Schedule', when || 'off'],
     ['To', to || 'not set'],
-    ...(next === undefined ? [] : [['Next', moment(next)] as [string, string]]),
-    ['Last', last ? `${last.id}, ${moment(last.at)}` : 'none'],
-    ...(failed ? [['Failed', `${moment(failed.at)}: ${failed.message}`] as [string, string]] : []),
-    ['Proven', proven ? `${proven.id}, ${moment(proven.at)}` : 'never: svc backup drill'],
+    ...(next === undefined ? [] : [['Next', formatTime(next)] as [string, string]]),
+    ['Last', last ? `${last.id}, ${formatTime(last.at)}` : 'none'],
+    ...(failed ? [['Failed', `${formatTime(failed.at)}: ${failed.message}`] as [string, string]] : []),
+    ['Proven', proven ? `${proven.id}, ${formatTime(proven.at)}` : 'never: svc backup drill'],
     ['Keeps', keepText(keep)],
   ]
   return {

@@ -3,7 +3,7 @@ import type { Passphrases } from '../../wiring/backup-places.ts'
 import { flag, type Globals } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { givenSecret } from '../password.ts'
+import { readSecret } from '../password.ts'
 
 // Where backups are looked for, and how their passphrase is got.
 
@@ -32,7 +32,7 @@ export function passphrasesOf(
 ): Passphrases {
   if (passphraseStdin && passphraseFile !== undefined) throw usage(`Give one of ${flags}, not both.`)
   let got: Promise<string> | undefined
-  const given = () => givenSecret(io, { stdin: passphraseStdin, file: passphraseFile }, 'passphrase')
+  const given = () => readSecret(io, { stdin: passphraseStdin, file: passphraseFile }, 'passphrase')
 
   async function choose(): Promise<string> {
     const found = await given()

@@ -1,8 +1,7 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { counted } from '../counted.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf } from './manifest.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
 
@@ -21,9 +20,10 @@ export const show = command({
     const manifest = await source.manifest(await backupNamed(source, args.backup))
     await source.close()
     const { id, created_at, version, server_id, epoch, database, blobs, files, totals, added, missing, rows } = manifest
-    const large = blobs.count === 0 ? '' : `, ${counted(blobs.count, 'large content')} with ${formatSize(blobs.bytes)}`
+    const large =
+      blobs.count === 0 ? '' : `, ${pluralize(blobs.count, 'large content')} with ${formatSize(blobs.bytes)}`
     const lines: [string, string][] = [
-      ['Made', `${moment(Date.parse(created_at))} by svc ${version}`],
+      ['Made', `${formatTime(Date.parse(created_at))} by svc ${version}`],
       ['Place', `${source.place}${source.encrypted ? ', encrypted' : ''}`],
       ['Server', server_id],
       ['Epoch', epoch],
@@ -31,12 +31,12 @@ export const show = command({
       ['Files', `${formatCount(totals.files)} with ${formatSize(totals.file_bytes)}`],
       ['Rows', formatCount(Object.values(rows).reduce((sum, count) => sum + count, 0))],
       ['Stored', `database ${formatSize(database.size)}${large}, ${formatSize(totals.bytes)} together`],
-      ['New', `${formatSize(added.bytes)} in ${counted(added.objects, 'object')}`],
+      ['New', `${formatSize(added.bytes)} in ${pluralize(added.objects, 'object')}`],
       ['Also', files.map(({ path }) => path).join(', ')],
-      ...(missing.length > 0 ? [['Missing', counted(missing.length, 'content')] as [string, string]] : []),
+      ...(missing.length > 0 ? [['Missing', pluralize(missing.length, 'content')] as [string, string]] : []),
     ]
     const words = [io.paint.bold(id), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)]
-    io.say(words.join('\n'), {
+    io.print(words.join('\n'), {
       ...documentOf(manifest),
       place: source.place,
       encrypted: source.encrypted,

@@ -1,9 +1,9 @@
 import { formatSize } from '../../base/sizes.ts'
 import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 /** Problems that people are shown; `--json` has all. */
 const SHOWN = 20
@@ -32,15 +32,17 @@ export const verify = command({
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
     const scratch = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {
-      const { problems, objects, bytes } = await working('Verifying', (job) => check(source, ids, scratch.path, job))
-      const read = `${counted(ids.length, 'backup')}, ${counted(objects, 'object')}, ${formatSize(bytes)}`
+      const { problems, objects, bytes } = await withProgress('Verifying', (job) =>
+        check(source, ids, scratch.path, job),
+      )
+      const read = `${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
       const verdict =
         problems.length === 0
           ? `Verified ${read}: all sound.`
-          : `Broken: ${counted(problems.length, 'problem')} in ${read}.`
-      io.say([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
+          : `Broken: ${pluralize(problems.length, 'problem')} in ${read}.`
+      io.print([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {
       await scratch.remove()

@@ -28,7 +28,7 @@ export const create = command({
         throw usage('--dm stands alone: a direct conversation has no name and no further members.')
       const room = await openDirect(api, flags.dm)
       const other = room.participants.map(({ username }) => username)
-      io.say(`The conversation of ${printable(other.join(' and '))} is #${room.room_id}.`, room)
+      io.print(`The conversation of ${printable(other.join(' and '))} is #${room.room_id}.`, room)
       return
     }
     if (args.name === undefined) throw usage('Name the room, or with --dm whom to talk to.')
@@ -42,11 +42,11 @@ export const create = command({
       const missing = ids.filter((id) => !there.participants.some((person) => person.id === id))
       const params = { room_id: there.room_id, user_ids: missing }
       const room = missing.length === 0 ? there : (await api.call(teamChat.actions.invite, params)).room
-      io.say(`You are in ${printable(name)} already: #${room.room_id}.`, room)
+      io.print(`You are in ${printable(name)} already: #${room.room_id}.`, room)
       return
     }
     const params = { name: args.name, type: 'channel' as const, participants: ids }
     const { room } = await api.call(teamChat.actions.create_room, params)
-    io.say(`Opened ${printable(room.name)}: #${room.room_id}.`, room)
+    io.print(`Opened ${printable(room.name)}: #${room.room_id}.`, room)
   },
 })

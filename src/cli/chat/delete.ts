@@ -13,6 +13,6 @@ export const deleteMessage = command({
     const message_id = messageId(args.message)
     if (!flags.yes && !(await io.confirm(`Delete #${message_id} for everybody?`))) throw cancelled()
     await api.call(teamChat.actions.delete, { message_id })
-    io.say(`Deleted #${message_id}.`, { message_id })
+    io.print(`Deleted #${message_id}.`, { message_id })
   },
 })

@@ -17,6 +17,6 @@ export const edit = command({
     const message_id = messageId(args.message)
     const content = await messageGiven(io, args.text)
     await api.call(teamChat.actions.edit, { message_id, content }, { repeatable: true })
-    io.say(`Changed #${message_id}.`, { message_id })
+    io.print(`Changed #${message_id}.`, { message_id })
   },
 })

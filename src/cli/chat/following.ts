@@ -19,18 +19,18 @@ export async function follow(
   const { followRoom } = await import('../../client/chat/follow-room.ts')
   const { makeConnectivity } = await import('../../client/http/connectivity.ts')
   const { sleep } = await import('../../client/http/sleep.ts')
-  const { sentenceOf } = await import('../sentence.ts')
+  const { errorMessage } = await import('../error-message.ts')
   const connectivity = makeConnectivity({
     sleep,
     random: Math.random,
     signal,
     lost(error) {
-      if (io.json && isStream) io.event('', { event: 'offline', message: sentenceOf(error) })
-      else io.note(`The server is away, which is waited out: ${sentenceOf(error)}`)
+      if (io.json && isStream) io.event('', { event: 'offline', message: errorMessage(error) })
+      else io.info(`The server is away, which is waited out: ${errorMessage(error)}`)
     },
     back() {
       if (io.json && isStream) io.event('', { event: 'online' })
-      else io.note('The server is back.')
+      else io.info('The server is back.')
     },
   })
   return followRoom({ api, room, after, signal, connectivity })

@@ -17,6 +17,6 @@ export const invite = command({
     const params = { room_id: room.room_id, user_ids: people.map(({ id }) => id) }
     const { room: now } = await api.call(teamChat.actions.invite, params)
     const names = people.map(({ username }) => printable(username)).join(', ')
-    io.say(`In ${printable(title)} now: ${names}.`, now)
+    io.print(`In ${printable(title)} now: ${names}.`, now)
   },
 })

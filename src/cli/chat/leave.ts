@@ -17,6 +17,6 @@ export const leave = command({
     const last = room.participant_count === 1 ? ', which removes it with its messages and files' : ''
     if (!flags.yes && !(await io.confirm(`Leave ${printable(title)}${last}?`))) throw cancelled()
     await api.call(teamChat.actions.leave, { room_id: room.room_id })
-    io.say(`Left ${printable(title)}.`, { room_id: room.room_id, name: room.name })
+    io.print(`Left ${printable(title)}.`, { room_id: room.room_id, name: room.name })
   },
 })

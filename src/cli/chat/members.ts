@@ -1,6 +1,6 @@
 import { teamChat } from '../../contract/team-chat.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 export const members = command({
   name: 'chat members',
@@ -21,7 +21,7 @@ export const members = command({
         { title: 'NAME', value: ({ display_name }) => display_name },
         {
           title: 'LAST ACTIVE',
-          value: ({ last_active }) => (last_active === null ? 'never' : moment(Date.parse(last_active))),
+          value: ({ last_active }) => (last_active === null ? 'never' : formatTime(Date.parse(last_active))),
         },
       ],
       'Nobody is in the room.',

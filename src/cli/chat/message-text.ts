@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { printable } from '../../base/text.ts'
 import type { Message } from '../../client/chat/follow-room.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 const INDENT = '    '
 
@@ -22,7 +22,7 @@ const paintedName = (paint: ChalkInstance, { username, avatar_color }: Message):
 export function transcript(message: Message, paint: ChalkInstance): string {
   const { message_id, timestamp, content, edited_at, reply_to, reactions } = message
   const [first = '', ...rest] = safeLines(content)
-  const stamp = paint.dim(`${moment(Date.parse(timestamp))} #${message_id}`)
+  const stamp = paint.dim(`${formatTime(Date.parse(timestamp))} #${message_id}`)
   const answer = reply_to === null ? '' : paint.dim(` (to #${reply_to})`)
   const edited = edited_at === null ? '' : paint.dim(' (edited)')
   const lines = [`${stamp} ${paintedName(paint, message)}${answer}: ${first}`, ...rest.map((line) => INDENT + line)]

@@ -19,7 +19,7 @@ export const react = command({
     if (/^[ -~]*$/.test(emoji)) throw usage(`There is no emoji called "${args.emoji}".`)
     const answer = await api.call(teamChat.actions.react, { message_id, emoji })
     const { added, reactions } = answer
-    io.say(`${added ? 'Added' : 'Took back'} ${printable(emoji)} ${added ? 'to' : 'from'} #${message_id}.`, {
+    io.print(`${added ? 'Added' : 'Took back'} ${printable(emoji)} ${added ? 'to' : 'from'} #${message_id}.`, {
       message_id,
       emoji,
       added,

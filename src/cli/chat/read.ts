@@ -1,7 +1,7 @@
 import { teamChat } from '../../contract/team-chat.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { parseWhen } from '../when.ts'
+import { parseTime } from '../times.ts'
 
 export const read = command({
   name: 'chat read',
@@ -24,7 +24,7 @@ export const read = command({
     const { enter } = await import('./place.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const { transcript } = await import('./message-text.ts')
-    const before = flags.before === undefined ? undefined : parseWhen(flags.before, systemClock.now(), 'back')
+    const before = flags.before === undefined ? undefined : parseTime(flags.before, systemClock.now(), 'back')
     if (flags.before !== undefined && before === undefined)
       throw usage(`--before must be a moment such as 2h, 15:00 or 2026-11-22, not "${flags.before}".`)
     const { room } = await enter(api, args.room)
@@ -34,8 +34,8 @@ export const read = command({
       ...(before === undefined ? {} : { before: new Date(before).toISOString() }),
     })
     if (flags.mark) await api.call(teamChat.actions.read, { room_id: room.room_id }, { repeatable: true })
-    if (io.json) io.say('', { room_id: room.room_id, name: room.name, messages, has_more })
-    else if (messages.length === 0) io.note('There are no messages.')
-    else io.say(messages.map((message) => transcript(message, io.paint)).join('\n'), undefined)
+    if (io.json) io.print('', { room_id: room.room_id, name: room.name, messages, has_more })
+    else if (messages.length === 0) io.info('There are no messages.')
+    else io.print(messages.map((message) => transcript(message, io.paint)).join('\n'), undefined)
   },
 })

@@ -14,6 +14,6 @@ export const rename = command({
     const { room, title } = await enter(api, args.room)
     const params = { room_id: room.room_id, name: args.name }
     const { room: now } = await api.call(teamChat.actions.rename_room, params, { repeatable: true })
-    io.say(`${printable(title)} is ${printable(now.name)} now.`, now)
+    io.print(`${printable(title)} is ${printable(now.name)} now.`, now)
   },
 })

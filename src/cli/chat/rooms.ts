@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 export const rooms = command({
   name: 'chat rooms',
@@ -22,7 +22,7 @@ export const rooms = command({
         { title: 'MEMBERS', value: ({ participant_count }) => participant_count, align: 'right' },
         {
           title: 'LAST MESSAGE',
-          value: ({ last_message }) => (last_message ? moment(Date.parse(last_message.timestamp)) : 'none'),
+          value: ({ last_message }) => (last_message ? formatTime(Date.parse(last_message.timestamp)) : 'none'),
         },
       ],
       'You are in no room yet: svc chat create makes one.',

@@ -20,11 +20,11 @@ export const search = command({
     const params = { query: args.text, ...(room_id === undefined ? {} : { room_id }) }
     const { messages } = await api.call(teamChat.actions.search, params)
     const titles = new Map(place.rooms.map((room) => [room.room_id, titleOf(room, place.me)]))
-    if (io.json) io.say('', messages)
-    else if (messages.length === 0) io.note('Nothing was found.')
+    if (io.json) io.print('', messages)
+    else if (messages.length === 0) io.info('Nothing was found.')
     for (const message of io.json ? [] : messages) {
       const title = titles.get(message.room_id) ?? `#${message.room_id}`
-      io.say(`${io.paint.dim(`[${printable(title)}]`)} ${transcript(message, io.paint)}`, undefined)
+      io.print(`${io.paint.dim(`[${printable(title)}]`)} ${transcript(message, io.paint)}`, undefined)
     }
   },
 })

@@ -46,6 +46,6 @@ export const send = command({
         6,
         `--key ${flags.key} was used before, for #${message.message_id} with another text: nothing was sent.`,
       )
-    io.say(`Sent #${message.message_id} to ${printable(title)}.`, message)
+    io.print(`Sent #${message.message_id} to ${printable(title)}.`, message)
   },
 })

@@ -51,7 +51,7 @@ export const wait = command({
       for await (const { messages } of polls) {
         const found = messages.find(({ user_id, content }) => (!from || user_id === from.id) && matches(content))
         if (!found) continue
-        io.say(transcript(found, io.paint), found)
+        io.print(transcript(found, io.paint), found)
         return
       }
     } finally {

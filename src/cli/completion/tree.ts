@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { dashed, type CommandSpec, type Noun } from '../command.ts'
+import { kebabCase, type CommandSpec, type Noun } from '../command.ts'
 import { addGlobals } from '../program.ts'
 
 /** What can be completed, as data for every shell's script. */
@@ -34,7 +34,7 @@ export interface FlagWords {
 
 const flagsOf = ({ flags }: CommandSpec): FlagWords[] =>
   Object.entries(flags).map(([name, { summary, value, short, choices = [] }]) => ({
-    long: `--${dashed(name)}`,
+    long: `--${kebabCase(name)}`,
     short: short && `-${short}`,
     summary,
     takesValue: value !== undefined,

@@ -14,6 +14,6 @@ export const activate = command({
     const version = Number(args.version)
     if (!/^\d{1,9}$/.test(args.version) || version < 1) throw usage(`A version is a number, not "${args.version}".`)
     await ofComponent(api.call(desktopComponents.actions.activate, { component_id: name, version }), name, version)
-    io.say(`Version ${version} of ${name} is in force.`, { component_id: name, version })
+    io.print(`Version ${version} of ${name} is in force.`, { component_id: name, version })
   },
 })

@@ -21,6 +21,6 @@ export const get = command({
     const { component } = await ofComponent(api.call(desktopComponents.actions.get, asked), name, version)
     if (!io.json) return io.raw(component.code)
     const { updated_at, id: _, ...rest } = component
-    io.say('', { ...rest, updated_at: iso(timeOf(updated_at)) })
+    io.print('', { ...rest, updated_at: iso(timeOf(updated_at)) })
   },
 })

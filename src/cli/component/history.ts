@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { ofComponent, timeOf } from './component.ts'
 
 export const history = command({
@@ -19,7 +19,7 @@ export const history = command({
       [
         { title: 'VERSION', value: ({ version }) => version, align: 'right' },
         { title: 'STATE', value: ({ is_active }) => (is_active ? 'active' : '') },
-        { title: 'SAVED', value: ({ updated_at }) => moment(timeOf(updated_at)) },
+        { title: 'SAVED', value: ({ updated_at }) => formatTime(timeOf(updated_at)) },
         { title: 'METADATA', value: ({ metadata }) => JSON.stringify(metadata) },
       ],
       `${name} has no versions.`,

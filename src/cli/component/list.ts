@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command, flag } from '../command.ts'
 import type { Column } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { timeOf } from './component.ts'
 
 interface Listed {
@@ -20,7 +20,7 @@ const columns: Column<Listed>[] = [
   { title: 'ACTIVE', value: ({ active }) => (active === null ? 'off' : `version ${active}`) },
   { title: 'NEWEST', value: ({ newest }) => newest, align: 'right' },
   { title: 'VERSIONS', value: ({ versions }) => versions, align: 'right' },
-  { title: 'CHANGED', value: ({ updated_at }) => moment(updated_at) },
+  { title: 'CHANGED', value: ({ updated_at }) => formatTime(updated_at) },
 ]
 
 const documentOf = <L extends Listed>({ updated_at, ...component }: L) => ({

@@ -4,10 +4,10 @@ import type { Api } from '../../client/api.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import type { Answer } from '../../contract/define.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { timeOf } from './component.ts'
 
 const { profiles, save_profile, load_profile, rename_profile, delete_profile } = desktopComponents.actions
@@ -70,7 +70,7 @@ async function show({ io, api }: Place): Promise<void> {
       { title: 'ID', value: ({ id }) => id, align: 'right' },
       { title: 'PROFILE', value: ({ name }) => name },
       { title: 'COMPONENTS', value: ({ components }) => components.join(', ') },
-      { title: 'SAVED', value: ({ created_at }) => moment(timeOf(created_at)) },
+      { title: 'SAVED', value: ({ created_at }) => formatTime(timeOf(created_at)) },
     ],
     'There are no profiles: svc component profile save NAME makes one.',
     found.map(({ id, created_at, ...rest }) => ({ profile_id: id, ...rest, created_at: iso(timeOf(created_at)) })),
@@ -79,22 +79,22 @@ async function show({ io, api }: Place): Promise<void> {
 
 async function keep({ io, api }: Place, [name]: string[]): Promise<void> {
   const { profile_id, components_saved } = await api.call(save_profile, { name: name! })
-  const words = `Saved ${counted(components_saved, 'component')} as ${printable(name!)}.`
-  io.say(words, { profile_id, name, components_saved })
+  const words = `Saved ${pluralize(components_saved, 'component')} as ${printable(name!)}.`
+  io.print(words, { profile_id, name, components_saved })
 }
 
 async function load({ io, api, exclusive }: Place, [name]: string[]): Promise<void> {
   const { id, name: found } = await find(api, name!)
   const { components_loaded } = await api.call(load_profile, { profile_id: id, exclusive })
   const others = exclusive ? ', and turned all others off' : ''
-  const words = `Loaded ${counted(components_loaded, 'component')} of ${printable(found)}${others}.`
-  io.say(words, { profile_id: id, name: found, components_loaded, exclusive })
+  const words = `Loaded ${pluralize(components_loaded, 'component')} of ${printable(found)}${others}.`
+  io.print(words, { profile_id: id, name: found, components_loaded, exclusive })
 }
 
 async function rename({ io, api }: Place, [name, to]: string[]): Promise<void> {
   const { id, name: found } = await find(api, name!)
   await api.call(rename_profile, { profile_id: id, name: to! })
-  io.say(`Renamed ${printable(found)} to ${printable(to!)}.`, { profile_id: id, name: to })
+  io.print(`Renamed ${printable(found)} to ${printable(to!)}.`, { profile_id: id, name: to })
 }
 
 async function remove({ io, api, yes }: Place, [name]: string[]): Promise<void> {
@@ -102,7 +102,7 @@ async function remove({ io, api, yes }: Place, [name]: string[]): Promise<void> 
   if (!yes && !(await io.confirm(`Remove the profile ${printable(found)}? Its components stay as they are.`)))
     throw cancelled()
   await api.call(delete_profile, { profile_id: id })
-  io.say(`Removed ${printable(found)}.`, { profile_id: id, name: found, removed: true })
+  io.print(`Removed ${printable(found)}.`, { profile_id: id, name: found, removed: true })
 }
 
 /** The profile of that name, or with that `#ID`. Exit 5 when there is none, 6 when the name is that of several. */

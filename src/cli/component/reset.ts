@@ -2,7 +2,7 @@ import type { Api } from '../../client/api.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
@@ -56,14 +56,14 @@ async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: Wish): Pro
     throw new Exit(5, `You have no component "${name}": svc component list shows what there is. ${hint}`, 'not_found')
   }
   const active = components.filter((one) => one.active !== null && (all || one.component_id === name)).length
-  const what = name ?? `${counted(active, 'component')} of your own`
+  const what = name ?? `${pluralize(active, 'component')} of your own`
   const document = { ...(name !== undefined && { component_id: name }), dry_run: dryRun, deactivated: active }
-  if (active === 0) return io.say(name === undefined ? 'No component is active.' : `${name} is not active.`, document)
-  if (dryRun) return io.say(`Would turn off ${what}.`, document)
+  if (active === 0) return io.print(name === undefined ? 'No component is active.' : `${name} is not active.`, document)
+  if (dryRun) return io.print(`Would turn off ${what}.`, document)
   if (!yes && !(await io.confirm(`Turn off ${what}?`))) throw cancelled()
   if (name === undefined) await api.call(reset_all, {})
   else await api.call(resetOne, { component_id: name })
-  io.say(`Turned off ${what}.`, document)
+  io.print(`Turned off ${what}.`, document)
 }
 
 async function resetOf(
@@ -73,13 +73,13 @@ async function resetOf(
 ): Promise<void> {
   const { id, username } = await accounts.byName(name)
   const active = (await desktop.components.overview(id)).filter((component) => component.active !== null).length
-  const what = `${counted(active, 'component')} of ${username}`
-  if (dryRun) return io.say(`Would turn off ${what}.`, { username, dry_run: true, deactivated: active })
+  const what = `${pluralize(active, 'component')} of ${username}`
+  if (dryRun) return io.print(`Would turn off ${what}.`, { username, dry_run: true, deactivated: active })
   if (active > 0 && !yes && !(await io.confirm(`Turn off ${what}?`))) throw cancelled()
   const deactivated = await desktop.components.resetAll(id)
   const words =
     deactivated === 0
       ? `${username} has no active components.`
-      : `Turned off ${counted(deactivated, 'component')} of ${username}.`
-  io.say(words, { username, dry_run: false, deactivated })
+      : `Turned off ${pluralize(deactivated, 'component')} of ${username}.`
+  io.print(words, { username, dry_run: false, deactivated })
 }

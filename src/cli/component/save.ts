@@ -55,7 +55,7 @@ export const save = command({
         throw inWords(error, { name, what, type: component_type })
       })
     const words = `Saved ${what} as version ${version} of ${name} (${component_type}).`
-    io.say(words, { component_id: name, component_type, version, bytes: Buffer.byteLength(code) })
+    io.print(words, { component_id: name, component_type, version, bytes: Buffer.byteLength(code) })
   },
 })
 

@@ -13,6 +13,6 @@ export const get = command({
     const { secret } = optionNamed(args.key)
     const { shown, value, source } = (await domain.instance.settings.list()).find(({ name }) => name === args.key)!
     const masked = secret && value ? '********' : undefined
-    io.say(masked ?? shown, { name: args.key, value: masked ?? value, source })
+    io.print(masked ?? shown, { name: args.key, value: masked ?? value, source })
   },
 })

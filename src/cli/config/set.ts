@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { givenSecret } from '../password.ts'
+import { readSecret } from '../password.ts'
 
 interface Given {
   key: string
@@ -15,7 +15,7 @@ async function secretValue(io: Io, { key, value, file }: Given): Promise<string>
     throw usage(
       `${key} is a secret, and arguments are seen by everybody here: give "-" and its value on standard input.`,
     )
-  const found = await givenSecret(io, { stdin: value === '-', file }, 'value')
+  const found = await readSecret(io, { stdin: value === '-', file }, 'value')
   return found ?? io.askSecret(`Value of ${key}:`, '"-" with the value on standard input, or --value-file')
 }
 
@@ -54,7 +54,7 @@ export const set = command({
     const words = overriddenBy
       ? `${key} is stored, but not in force: ${overriddenBy} sets it too, and that wins.`
       : `${key} is set, ${when}.`
-    io.say(words, { name: key, stored, overridden_by: overriddenBy ?? null })
+    io.print(words, { name: key, stored, overridden_by: overriddenBy ?? null })
     return overriddenBy ? 3 : 0
   },
 })

@@ -18,7 +18,7 @@ export const unset = command({
     const words = overriddenBy
       ? `${args.key} is not stored any more, but ${overriddenBy} sets it too, and that wins.`
       : `${args.key} has its default value ${when}.`
-    io.say(words, {
+    io.print(words, {
       name: args.key,
       stored,
       overridden_by: overriddenBy ?? null,

@@ -54,7 +54,7 @@ export const add = command({
         string,
         string
       >
-      return io.say(words[status] ?? `Added ${table} ${id}.`, { table, id, version, status, op_id })
+      return io.print(words[status] ?? `Added ${table} ${id}.`, { table, id, version, status, op_id })
     }
     const added = outcomes.filter(({ ok }) => ok)
     const failed = outcomes.filter(({ ok }) => !ok)
@@ -62,7 +62,7 @@ export const add = command({
     const queued = outcomes.filter(({ status }) => status === 'queued').length
     const rest = queued > 0 ? `, queued ${queued}` : ''
     const results = outcomes.map((outcome, index) => ({ ...outcome, index }))
-    io.say(`Added ${added.length - queued} of ${outcomes.length} rows to ${table}${rest}.`, results)
+    io.print(`Added ${added.length - queued} of ${outcomes.length} rows to ${table}${rest}.`, results)
     return failed.length > 0 ? 3 : 0
   },
 })

@@ -30,6 +30,6 @@ export const get = command({
       const text = textOf(value).split('\n').map(printable).join(indent)
       return `${io.paint.bold(printable(name).padEnd(width))}  ${text}`.trimEnd()
     })
-    io.say(lines.join('\n'), row)
+    io.print(lines.join('\n'), row)
   },
 })

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
 import type { Candidate } from '../../client/row-files.ts'
 import { command, flag } from '../command.ts'
@@ -43,7 +44,7 @@ export const importRows = command({
     const candidates = readCandidates(table, text, flags.update, flags.format, flags.raw)
     refuseFlawed(source, candidates)
     if (flags.dryRun) {
-      return io.say(`${count(candidates.length)} of ${source} could be imported into ${table}.`, {
+      return io.print(`${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}.`, {
         table,
         rows: candidates.length,
       })
@@ -75,12 +76,12 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]
   const queued = outcomes.filter(({ status }) => status === 'queued').length
   const applied = outcomes.length - failed.length - duplicates - queued
   for (const { where, error } of failed.slice(0, TOLD)) io.warn(printable(`${where}: ${error}`))
-  if (failed.length > TOLD) io.warn(`and ${count(failed.length - TOLD)} more`)
-  const parts = [`Imported ${count(applied)} into ${table}`]
+  if (failed.length > TOLD) io.warn(`and ${pluralize(failed.length - TOLD, 'row')} more`)
+  const parts = [`Imported ${pluralize(applied, 'row')} into ${table}`]
   if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
   if (queued > 0) parts.push(`${queued} are queued`)
   if (failed.length > 0) parts.push(`${failed.length} failed`)
-  io.say(`${parts.join(', ')}.`, {
+  io.print(`${parts.join(', ')}.`, {
     table,
     rows: outcomes.length,
     applied,
@@ -90,8 +91,6 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]
   })
   return failed.length > 0 ? 3 : 0
 }
-
-const count = (rows: number): string => `${rows} ${rows === 1 ? 'row' : 'rows'}`
 
 function refuseFlawed(source: string, candidates: Candidate[]): void {
   const flaws = candidates.flatMap(({ where, flaws }) => flaws.map((flaw) => `  ${where}: ${flaw}`))

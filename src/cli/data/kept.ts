@@ -4,13 +4,14 @@ import type { Change, Waiting } from '../../client/replica/records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { Line } from '../../client/replica/exchange.ts'
 import type { Outcome } from '../../client/rows.ts'
+import { pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
 import { flag, type Globals } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
-import { sentenceOf } from '../sentence.ts'
+import { errorMessage } from '../error-message.ts'
 import type { AccountIdentity } from '../../client/account-identity.ts'
 
 /** What became of a change: what the server said, or `queued` as long as it could not be asked. */
@@ -114,20 +115,20 @@ async function keptRows({ io, flags }: Context, copy: Replica, line: Line): Prom
     async fresh() {
       if (flags.offline) {
         if (!copy.place()) throw nothingHere()
-        return io.note(`The server was not asked: rows ${age()}${pending(copy)}.`)
+        return io.info(`The server was not asked: rows ${age()}${pending(copy)}.`)
       }
       try {
         await exchange()
       } catch (error) {
         if (flags.online || !isTemporary(error) || !copy.place()) throw error
-        io.note(`${printable(sentenceOf(error))} Rows ${age()}${pending(copy)}.`)
+        io.info(`${printable(errorMessage(error))} Rows ${age()}${pending(copy)}.`)
       }
     },
     async send(changes, onBatch) {
       const waiting = queued(copy, changes, flags.offline)
       const outcomes = new Map<number, Outcome>()
       if (flags.offline)
-        io.note(
+        io.info(
           `The server was not asked: svc sync or the next svc data sends ${changes.length === 1 ? 'it' : 'them'}.`,
         )
       else {
@@ -150,8 +151,8 @@ async function keptRows({ io, flags }: Context, copy: Replica, line: Line): Prom
     // A row that is not known here may not exist at all; nothing but the server could tell.
     const strangers = open.filter(({ verb, before, row }) => verb !== 'INSERT' && row > 0 && before === null)
     if (isTemporary(error) && !flags.online && strangers.length === 0) {
-      return io.note(
-        `${printable(sentenceOf(error))} ${open.length === 1 ? 'The change is queued' : 'Changes are queued'}: svc sync or the next svc data sends ${open.length === 1 ? 'it' : 'them'}.`,
+      return io.info(
+        `${printable(errorMessage(error))} ${open.length === 1 ? 'The change is queued' : 'Changes are queued'}: svc sync or the next svc data sends ${open.length === 1 ? 'it' : 'them'}.`,
       )
     }
     if (outcomes.size > 0)
@@ -165,9 +166,7 @@ async function keptRows({ io, flags }: Context, copy: Replica, line: Line): Prom
 
 const pending = (copy: Replica): string => {
   const { waiting } = copy.count()
-  return waiting === 0
-    ? ''
-    : `, with ${waiting} ${waiting === 1 ? 'change' : 'changes'} that the server does not have yet`
+  return waiting === 0 ? '' : `, with ${pluralize(waiting, 'change')} that the server does not have yet`
 }
 
 const nothingHere = (): Exit => new Exit(7, 'No rows are kept here yet: leave out --offline once.', 'unknown_here')

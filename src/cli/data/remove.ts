@@ -27,7 +27,7 @@ export const remove = command({
     const deleted = ids.length - failed.length
     const done = outcomes.some(({ status }) => status === 'queued') ? 'Queued the deletion of' : 'Deleted'
     const words = failed.length === 0 ? `${done} ${named}.` : `${done} ${deleted} of ${named}.`
-    io.say(words, { table, deleted, results: outcomes.map((outcome, index) => ({ ...outcome, index })) })
+    io.print(words, { table, deleted, results: outcomes.map((outcome, index) => ({ ...outcome, index })) })
     return failed.length > 0 ? 3 : 0
   },
 })

@@ -48,6 +48,6 @@ export const set = command({
     mustSucceed(`${table} ${id}`, outcome!)
     const { id: known, version, status, op_id } = outcome!
     const words = status === 'queued' ? `Queued the change of ${table} ${known}.` : `Changed ${table} ${known}.`
-    io.say(words, { table, id: known, version, status, op_id })
+    io.print(words, { table, id: known, version, status, op_id })
   },
 })

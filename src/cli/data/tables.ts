@@ -21,7 +21,7 @@ export const tables = command({
       .call(syncStatus.actions.info, {}, { timeout: PATIENCE })
       .catch((error: unknown) => {
         if (!isTemporary(error)) throw error
-        io.note(`${printable(error.message)} These are the tables that this version of svc knows.`)
+        io.info(`${printable(error.message)} These are the tables that this version of svc knows.`)
         return { synced_tables: [...contract.feedTables] as string[] }
       })
     const rows = contract.feedTables

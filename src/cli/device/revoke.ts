@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 
 export const revoke = command({
@@ -16,10 +16,10 @@ export const revoke = command({
     const { id, username } = await accounts.byName(args.name)
     if (args.tokenId === undefined) {
       const devices = await accounts.devices(id)
-      const question = `Sign out ${counted(devices.length, 'device')} of ${username}?`
+      const question = `Sign out ${pluralize(devices.length, 'device')} of ${username}?`
       if (!flags.yes && !(await io.confirm(question))) throw cancelled()
       const ended = await accounts.revokeAllDevices(id)
-      io.say(`Signed out ${counted(ended, 'device')} of ${username}.`, { username, devices_ended: ended })
+      io.print(`Signed out ${pluralize(ended, 'device')} of ${username}.`, { username, devices_ended: ended })
       return
     }
     if (!/^\d{1,15}$/.test(args.tokenId))
@@ -28,7 +28,7 @@ export const revoke = command({
     const device = (await accounts.devices(id)).find(({ token_id }) => token_id === tokenId)
     if (!device) throw new Exit(5, `${username} has no device with the ID ${tokenId}.`, 'not_found')
     await accounts.revokeDevice(id, tokenId)
-    io.say(`Signed out ${printable(device.device_name)} of ${username}.`, {
+    io.print(`Signed out ${printable(device.device_name)} of ${username}.`, {
       username,
       token_id: tokenId,
       revoked: true,

@@ -77,7 +77,7 @@ export const doctor = command({
     const lines = linesOf(io, findings)
     if (fixed.length > 0) lines.push(`Fixed: ${fixed.join(', ')}.`)
     const document = findings.map(({ id, health, found, remedy }) => ({ id, health, found, remedy: remedy ?? null }))
-    io.say(lines.join('\n'), { data_dir: path, fixed, checks: document })
+    io.print(lines.join('\n'), { data_dir: path, fixed, checks: document })
     if (refused) return 8
     return findings.reduce<ExitCode>((code, { health }) => (code === 1 ? 1 : worst[health] || code), 0)
   },

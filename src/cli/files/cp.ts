@@ -27,6 +27,6 @@ export const cp = command({
       if (isFault(error, 'not_found')) throw new Exit(5, `There is no ${from} in the account.`, 'not_found')
       throw error
     }
-    io.say(`Copied ${from} to ${to}.`, { from, to })
+    io.print(`Copied ${from} to ${to}.`, { from, to })
   },
 })

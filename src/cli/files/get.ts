@@ -59,7 +59,7 @@ export const get = command({
       progress.end()
     }
     const bytes = (await stat(local)).size
-    io.say(`Downloaded ${remote} to ${local} (${formatSize(bytes)}).`, { path: remote, local, size: bytes, sha256 })
+    io.print(`Downloaded ${remote} to ${local} (${formatSize(bytes)}).`, { path: remote, local, size: bytes, sha256 })
   },
 })
 

@@ -2,7 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { retryOptions } from '../retry-options.ts'
 
 export const ls = command({
@@ -37,7 +37,7 @@ export const ls = command({
         `${path} is empty.`,
       )
     } else if (items.length > 0) {
-      io.say(items.map((item) => printable(shown(item))).join('\n'), items)
+      io.print(items.map((item) => printable(shown(item))).join('\n'), items)
     }
   },
 })
@@ -45,5 +45,5 @@ export const ls = command({
 /** Empty where the server names no sound time. */
 function localTime(iso: string): string {
   const time = Date.parse(iso)
-  return Number.isNaN(time) ? '' : moment(time)
+  return Number.isNaN(time) ? '' : formatTime(time)
 }

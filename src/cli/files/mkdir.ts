@@ -15,6 +15,6 @@ export const mkdir = command({
     const path = remotePath(args.path)
     const { created } = await withRetry(() => makeFolder(api, path), retryOptions(io))
     if (!created && !flags.ifMissing) throw new Exit(6, `${path} exists already.`, 'exists')
-    io.say(created ? `Created ${path}.` : `${path} exists already.`, { path, created })
+    io.print(created ? `Created ${path}.` : `${path} exists already.`, { path, created })
   },
 })

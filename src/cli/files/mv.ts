@@ -25,6 +25,6 @@ export const mv = command({
       if (isFault(error, 'not_found')) throw new Exit(5, `There is no ${from} in the account.`, 'not_found')
       throw error
     }
-    io.say(`Moved ${from} to ${to}.`, { from, to })
+    io.print(`Moved ${from} to ${to}.`, { from, to })
   },
 })

@@ -59,7 +59,7 @@ export const put = command({
         }
       }
       const answer = await withRetry(send, retryOptions(io))
-      io.say(`Uploaded ${args.local === '-' ? 'standard input' : args.local} to ${remote} (${formatSize(size)}).`, {
+      io.print(`Uploaded ${args.local === '-' ? 'standard input' : args.local} to ${remote} (${formatSize(size)}).`, {
         path: remote,
         size,
         sha256,

@@ -17,6 +17,6 @@ export const quota = command({
       total === 0
         ? `${formatSize(used)} used, no limit.`
         : `${formatSize(used)} of ${formatSize(total)} used (${percent} %), ${formatSize(Math.max(0, total - used))} free.`
-    io.say(words, answer)
+    io.print(words, answer)
   },
 })

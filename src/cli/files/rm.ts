@@ -31,6 +31,6 @@ export const rm = command({
       const deleted = await withRetry(() => trashPath(api, path), retryOptions(io))
       done.push({ path, deleted })
     }
-    io.say(`Deleted ${named}.`, done)
+    io.print(`Deleted ${named}.`, done)
   },
 })

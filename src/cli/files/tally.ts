@@ -1,3 +1,4 @@
+import { pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { ExitCode } from '../exit.ts'
@@ -28,10 +29,10 @@ export function makeTally(): Tally {
     skip: (path, reason) => void skipped.push({ path, reason }),
     report(io, verb, target, about) {
       for (const { path, reason } of skipped) io.warn(printable(`left out ${path}: ${reason}`))
-      const parts = [`${verb} ${count === 1 ? '1 file' : `${count} files`} (${formatSize(bytes)}) to ${target}`]
+      const parts = [`${verb} ${pluralize(count, 'file')} (${formatSize(bytes)}) to ${target}`]
       if (unchanged > 0) parts.push(`${unchanged} ${unchanged === 1 ? 'was' : 'were'} there already`)
       if (skipped.length > 0) parts.push(`${skipped.length} left out`)
-      io.say(`${parts.join(', ')}.`, { ...about, files: count, bytes, unchanged, skipped })
+      io.print(`${parts.join(', ')}.`, { ...about, files: count, bytes, unchanged, skipped })
       return skipped.length > 0 ? 3 : 0
     },
   }

@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
 import { retryOptions } from '../retry-options.ts'
@@ -37,9 +37,9 @@ export const tree = command({
     const depth = flags.depth ?? Infinity
     const lines = [path, ...linesOf(top, depth, flags.long)].map(printable)
     const bytes = all.files.reduce((sum, { size }) => sum + size, 0)
-    const tally = `${counted(all.directories.length, 'folder')}, ${counted(all.files.length, 'file')}, ${formatSize(bytes)}`
+    const tally = `${pluralize(all.directories.length, 'folder')}, ${pluralize(all.files.length, 'file')}, ${formatSize(bytes)}`
     const isNear = (each: string) => each.split('/').length - path.replace(/\/$/, '').split('/').length <= depth
-    io.say(`${lines.join('\n')}\n\n${tally}`, {
+    io.print(`${lines.join('\n')}\n\n${tally}`, {
       path,
       directories: all.directories.filter(isNear),
       ...(!flags.folders && { files: files.filter((file) => isNear(file.path)) }),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { DataDirectory } from '../../wiring/data-directory.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 
 export const init = command({
   name: 'init',
@@ -31,17 +31,15 @@ export const init = command({
         throw new Exit(6, text, 'exists')
       }
       await writeFirstConfig(directory)
-      io.say(`${directory.path} is prepared already; administrator: ${others}.`, { ...place, created: false, admins })
+      io.print(`${directory.path} is prepared already; administrator: ${others}.`, { ...place, created: false, admins })
       return
     }
     const name = flags.admin ?? (await io.ask('User name of the first administrator:', '--admin'))
     const chosen = await readNewPassword(io, flags, name)
     const { username } = await accounts.create({ username: name, password: chosen.password, role: 'admin' })
     await writeFirstConfig(directory)
-    const words = `Prepared ${directory.path} with ${username} as administrator.${passwordLine(chosen)}`
-    const password = chosen.generated ? { password: chosen.password } : {}
-    const say = chosen.generated ? io.sayOnce : io.say
-    say(`${words}\nNext: svc serve`, { ...place, created: true, admins: [username], ...password })
+    const text = `Prepared ${directory.path} with ${username} as administrator.`
+    printWithPassword(io, chosen, text, { ...place, created: true, admins: [username] }, '\nNext: svc serve')
   },
 })
 

@@ -76,7 +76,7 @@ export const login = command({
       if (env['SVC_URL'] || env['SVC_TOKEN'])
         io.warn('SVC_URL and SVC_TOKEN are set: commands use them, not this sign-in.')
       const { token: _token, ...shown } = entry
-      io.say(words.join('\n'), { profile, current: isCurrent, ...shown, display_name: user.display_name })
+      io.print(words.join('\n'), { profile, current: isCurrent, ...shown, display_name: user.display_name })
     } finally {
       transport.close()
     }

@@ -38,6 +38,6 @@ export const logout = command({
     }
     if (!revoked) io.warn(`The token still works at ${account.url} until it expires or is revoked there.`)
     const rest = account.profile === '' ? ' SVC_TOKEN is of no use any more: unset it.' : ''
-    io.say(`Signed out of ${account.url}.${rest}`, { url: account.url, profile: account.profile || null, revoked })
+    io.print(`Signed out of ${account.url}.${rest}`, { url: account.url, profile: account.profile || null, revoked })
   },
 })

@@ -13,6 +13,6 @@ export const off = command({
     const words = wasOn
       ? 'Maintenance is over: everybody is let in again.'
       : 'There was no maintenance; nothing was changed.'
-    io.say(words, { ...documentOf(undefined), was_on: wasOn })
+    io.print(words, { ...documentOf(undefined), was_on: wasOn })
   },
 })

@@ -1,6 +1,7 @@
+import { pluralize } from '../../base/counts.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { parseWhen } from '../when.ts'
+import { parseTime } from '../times.ts'
 import { documentOf, stateText } from './state.ts'
 
 export const on = command({
@@ -27,14 +28,13 @@ export const on = command({
     const until = flags.until === undefined ? null : endOf(flags.until, systemClock.now())
     const declared = { message: flags.message ?? '', until, read_only: flags.readOnly }
     const { sessions, before } = await instance.maintenance.begin(declared)
-    const ended = sessions === 1 ? '1 session ended.' : `${sessions} sessions ended.`
-    const lines = [stateText(declared), ...(sessions > 0 ? [ended] : [])]
-    io.say(lines.join('\n'), { ...documentOf(declared), was_on: before !== undefined, sessions_ended: sessions })
+    const lines = [stateText(declared), ...(sessions > 0 ? [`${pluralize(sessions, 'session')} ended.`] : [])]
+    io.print(lines.join('\n'), { ...documentOf(declared), was_on: before !== undefined, sessions_ended: sessions })
   },
 })
 
 function endOf(text: string, now: number): number {
-  const until = parseWhen(text, now, 'ahead')
+  const until = parseTime(text, now, 'ahead')
   if (until === undefined)
     throw usage(
       `--until must be a time such as 15:00, a duration such as 30m, or a date such as 2026-11-21T15:00, not "${text}".`,

@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import type { Maintenance } from '../../domain/instance/instance.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 // How the commands of `maintenance` show its state: one document for machines, the same words for people.
 
@@ -18,6 +18,6 @@ export function stateText({ message, until, read_only }: Maintenance): string {
   const state = read_only
     ? 'Read-only: everybody may read, only administrators may change anything'
     : 'Maintenance is on: only administrators are let in'
-  const end = until === null ? ', until svc maintenance off' : `, until ${moment(until)}`
+  const end = until === null ? ', until svc maintenance off' : `, until ${formatTime(until)}`
   return `${state}${end}.${message ? `\nMessage: ${printable(message)}` : ''}`
 }

@@ -11,7 +11,7 @@ export const status = command({
   examples: ['svc maintenance status', 'svc maintenance status --json'],
   async run({ io, domain: { instance } }) {
     const declared = await instance.settings.maintenance()
-    io.say(declared ? stateText(declared) : 'Maintenance is off.', documentOf(declared))
+    io.print(declared ? stateText(declared) : 'Maintenance is off.', documentOf(declared))
     return declared ? 3 : 0
   },
 })

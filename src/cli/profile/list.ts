@@ -32,6 +32,6 @@ export const list = command({
       'No profiles: svc login URL makes the first.',
     )
     if (globals.env['SVC_URL'] && globals.env['SVC_TOKEN'])
-      io.note('SVC_URL and SVC_TOKEN are set: commands use them instead.')
+      io.info('SVC_URL and SVC_TOKEN are set: commands use them instead.')
   },
 })

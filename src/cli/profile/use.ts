@@ -18,6 +18,6 @@ export const use = command({
       credentials.current = name
       url = profile.url
     })
-    io.say(`Commands now use the profile ${name} (${url}).`, { profile: name, url })
+    io.print(`Commands now use the profile ${name} (${url}).`, { profile: name, url })
   },
 })

@@ -21,7 +21,7 @@ export const standard = command({
     }
     const bytes = (await instance.settings.values())[SETTING]
     const limit = bytes < 0 ? 'without limit' : `up to ${formatSize(bytes)}`
-    io.say(`Accounts without a quota of their own may store ${limit}.`, {
+    io.print(`Accounts without a quota of their own may store ${limit}.`, {
       default_quota_bytes: bytes < 0 ? null : bytes,
     })
   },

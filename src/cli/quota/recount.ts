@@ -1,7 +1,6 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
 
 export const recount = command({
   name: 'quota recount',
@@ -21,8 +20,8 @@ export const recount = command({
         `${username}, ${kind}: ${amount(counted)} ${verb}, there are ${amount(actual)}.`,
     )
     if (lines.length === 0) lines.push('Every account is counted right.')
-    else if (!flags.dryRun) lines.push(`Put right: ${counted(lines.length, 'count')}.`)
-    io.say(lines.join('\n'), {
+    else if (!flags.dryRun) lines.push(`Put right: ${pluralize(lines.length, 'count')}.`)
+    io.print(lines.join('\n'), {
       dry_run: flags.dryRun,
       accounts: drifts.map(({ username, kind, counted, actual }) => ({
         username,

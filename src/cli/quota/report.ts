@@ -1,3 +1,4 @@
+import { pluralize } from '../../base/counts.ts'
 import { formatCsv, type Field } from '../../base/csv.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { AccountUsage, UsageReport } from '../../domain/instance/instance.ts'
@@ -46,7 +47,7 @@ export const report = command({
     if (format === 'json')
       return io.raw(`${JSON.stringify(documentOf(shown, { total, default_quota }, disk), null, 2)}\n`)
     if (shown.length === 0)
-      return io.note(over > 0 ? `No account uses ${over} % of its quota.` : 'There are no accounts yet.')
+      return io.info(over > 0 ? `No account uses ${over} % of its quota.` : 'There are no accounts yet.')
     // Sums of some of them would be taken for those of all.
     const lines: Line[] = over > 0 ? shown : [...shown, { ...total, title: `${accounts.length} accounts` }]
     io.table(lines, columns, '')
@@ -84,12 +85,12 @@ const growthText = (bytes: number): string => `${bytes < 0 ? '-' : '+'}${formatS
 function fullText(days: number | null): string {
   if (days === null) return ''
   if (days === 0) return 'full'
-  return days === 1 ? '1 day' : `${days} days`
+  return pluralize(days, 'day')
 }
 
 function diskLine({ free, total }: { free: number; total: number }, growth: number | null): string {
   const days = growth !== null && growth > 0 ? Math.floor(free / growth) : Infinity
-  const end = days < 3_650 ? `, enough for ${days === 1 ? '1 day' : `${days} days`} at this growth` : ''
+  const end = days < 3_650 ? `, enough for ${pluralize(days, 'day')} at this growth` : ''
   return `Disk: ${formatSize(free)} of ${formatSize(total)} free${end}.`
 }
 

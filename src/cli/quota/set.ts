@@ -17,7 +17,7 @@ export const set = command({
     const { username, used_bytes, effective_quota } = await accounts.details(args.name)
     const limit = effective_quota < 0 ? 'without limit' : `up to ${formatSize(effective_quota)}`
     const standard = quota === null ? ' (default)' : ''
-    io.say(`${username} may store ${limit}${standard}, and uses ${formatSize(used_bytes)}.`, {
+    io.print(`${username} may store ${limit}${standard}, and uses ${formatSize(used_bytes)}.`, {
       username,
       quota_bytes: effective_quota < 0 ? null : effective_quota,
       quota_is_default: quota === null,

@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf } from './room.ts'
 
 export const list = command({
@@ -25,7 +25,7 @@ export const list = command({
         { title: 'SIZE', value: ({ bytes }) => formatSize(bytes), align: 'right' },
         {
           title: 'LAST MESSAGE',
-          value: ({ last_message_at }) => (last_message_at === null ? 'none' : moment(last_message_at)),
+          value: ({ last_message_at }) => (last_message_at === null ? 'none' : formatTime(last_message_at)),
         },
       ],
       'There are no rooms yet.',

@@ -13,12 +13,12 @@ export const remove = command({
   async run({ io, domain: { chat }, args, flags }) {
     const room = await findRoom(chat, args.room)
     if (flags.dryRun) {
-      io.say(`Would remove ${nameOf(room)} with ${contentOf(room)}.`, { ...documentOf(room), removed: false })
+      io.print(`Would remove ${nameOf(room)} with ${contentOf(room)}.`, { ...documentOf(room), removed: false })
       return
     }
     const question = `Remove ${nameOf(room)} with ${contentOf(room)}, for good?`
     if (!flags.yes && !(await io.confirm(question))) throw cancelled()
     const removed = await chat.oversight.remove(room.id)
-    io.say(`Removed ${nameOf(removed)} with ${contentOf(removed)}.`, { ...documentOf(removed), removed: true })
+    io.print(`Removed ${nameOf(removed)} with ${contentOf(removed)}.`, { ...documentOf(removed), removed: true })
   },
 })

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Chat, RoomOverview } from '../../domain/chat/chat.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit } from '../exit.ts'
 
 // How the commands of `room` find a room and show it: one document for machines, the same words for people.
@@ -39,4 +39,4 @@ export const nameOf = ({ id, name }: RoomOverview): string => `${printable(name)
 
 /** What a room holds, in a few words. */
 export const contentOf = ({ members, messages, files, bytes }: RoomOverview): string =>
-  `${counted(members, 'member')}, ${counted(messages, 'message')} and ${counted(files, 'file')} (${formatSize(bytes)})`
+  `${pluralize(members, 'member')}, ${pluralize(messages, 'message')} and ${pluralize(files, 'file')} (${formatSize(bytes)})`

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { documentOf, findRoom } from './room.ts'
 
 export const show = command({
@@ -19,10 +19,10 @@ export const show = command({
     const lines: [string, string][] = [
       ['ID', String(id)],
       ['Type', room.type],
-      ['Created', `${moment(room.created_at)} by ${room.created_by ?? 'an account that is gone'}`],
+      ['Created', `${formatTime(room.created_at)} by ${room.created_by ?? 'an account that is gone'}`],
       [
         'Messages',
-        `${room.messages}${room.last_message_at === null ? '' : `, the last ${moment(room.last_message_at)}`}`,
+        `${room.messages}${room.last_message_at === null ? '' : `, the last ${formatTime(room.last_message_at)}`}`,
       ],
       ['Files', `${room.files}, ${formatSize(room.bytes)}`],
       ['Members', people.length === 0 ? 'nobody' : ''],
@@ -32,10 +32,10 @@ export const show = command({
       ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`.trimEnd()),
       ...people.map(({ username, display_name, last_active }) => {
         const name = display_name === username ? '' : ` (${printable(display_name)})`
-        return `    ${username}${name}, ${last_active === 0 ? 'never active here' : `last active ${moment(last_active)}`}`
+        return `    ${username}${name}, ${last_active === 0 ? 'never active here' : `last active ${formatTime(last_active)}`}`
       }),
     ]
-    io.say(words.join('\n'), {
+    io.print(words.join('\n'), {
       ...documentOf(room),
       people: people.map(({ joined_at, last_active, ...person }) => ({
         ...person,

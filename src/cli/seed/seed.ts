@@ -5,7 +5,7 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { makeProgress } from '../progress.ts'
-import { tallyOf } from '../seed-tally.ts'
+import { seedSummary } from '../seed-summary.ts'
 
 export const seed = command({
   name: 'seed',
@@ -28,7 +28,7 @@ export const seed = command({
     if (flags.schema) {
       const { seedSchema } = await import('../../domain/seed/seed.ts')
       const schema = seedSchema()
-      return io.say(JSON.stringify(schema, null, 2), schema)
+      return io.print(JSON.stringify(schema, null, 2), schema)
     }
     if (args.file === undefined) throw usage('Name the seed: svc seed FILE, or - for standard input.')
     const { planSeedFile } = await import('../../wiring/seed-file.ts')
@@ -37,7 +37,7 @@ export const seed = command({
     if (plan.plainPasswords > 0)
       io.warn('The seed holds passwords in plain text: keep it secret, or use password_file or password_hash.')
     if (plan.tokens.length > 0)
-      io.note('Tokens are made by svc serve --seed with a ready file; svc token mint makes one here.')
+      io.info('Tokens are made by svc serve --seed with a ready file; svc token mint makes one here.')
     if (flags.dryRun) return show(io, plan)
     await carryOut(io, plan)
   },
@@ -54,7 +54,7 @@ const lineOf = (io: Io, { action, text }: Item): string => {
 function show(io: Io, { items, unchanged }: Plan): void {
   const lines = items.map((item) => lineOf(io, item))
   if (unchanged > 0 || items.length === 0) lines.push(`= ${formatCount(unchanged)} unchanged`)
-  io.say(lines.join('\n'), { dry_run: true, items, unchanged })
+  io.print(lines.join('\n'), { dry_run: true, items, unchanged })
 }
 
 async function carryOut(io: Io, plan: Plan): Promise<void> {
@@ -73,18 +73,18 @@ async function carryOut(io: Io, plan: Plan): Promise<void> {
         if (io.json) return
         // At once: what comes after may fail, and nobody could be told again.
         progress.end()
-        io.eventOnce(`Password of ${secret.username}, not shown again: ${secret.secret}`, undefined)
+        io.eventAlways(`Password of ${secret.username}, not shown again: ${secret.secret}`, undefined)
       },
     })
   } catch (error) {
-    if (io.json && secrets.length > 0) io.sayOnce('', { completed: false, ...secretsOf(secrets) })
+    if (io.json && secrets.length > 0) io.printAlways('', { completed: false, ...secretsOf(secrets) })
     throw error
   } finally {
     progress.end()
   }
-  for (const item of items.filter(({ action }) => action === 'keep')) io.note(lineOf(io, item))
-  const say = io.json && secrets.length > 0 ? io.sayOnce : io.say
-  say(tallyOf(items, unchanged), { completed: true, items, unchanged, ...secretsOf(secrets) })
+  for (const item of items.filter(({ action }) => action === 'keep')) io.info(lineOf(io, item))
+  const say = io.json && secrets.length > 0 ? io.printAlways : io.print
+  say(seedSummary(items, unchanged), { completed: true, items, unchanged, ...secretsOf(secrets) })
 }
 
 const secretsOf = (secrets: readonly Made[]) => ({

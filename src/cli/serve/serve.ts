@@ -6,7 +6,7 @@ import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
-import { tallyOf } from '../seed-tally.ts'
+import { seedSummary } from '../seed-summary.ts'
 
 export const serve = command({
   name: 'serve',
@@ -46,7 +46,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
       await assertInstalled(dataDirectoryPath(dataDir, env), env)
     }
     const place = flags.ephemeral ? undefined : { dataDir }
-    if (!isForPeople(await logFormatBefore(place, flags.logFormat, env))) io.logRemarks()
+    if (!isForPeople(await logFormatBefore(place, flags.logFormat, env))) io.logAsJson()
     const ended = () => new Exit(0, 'Stopped.', 'stopped')
     await interruptible(
       ended,
@@ -69,7 +69,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
           seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
         })
         const { url, local, seeded, logsForPeople } = server
-        if (!logsForPeople) io.logRemarks()
+        if (!logsForPeople) io.logAsJson()
         if (seeded) tellSeeded(io, seeded, flags.readyFile !== undefined)
         io.event(`svc is ready at ${url}`, {
           event: 'ready',
@@ -79,7 +79,7 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
         })
         await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
         if (!signal.aborted) await once(signal, 'abort')
-        io.note('Stopping: requests in progress may finish.')
+        io.info('Stopping: requests in progress may finish.')
         await server.close()
       },
       // It would leave the directory of a throw-away server behind.
@@ -91,10 +91,10 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
 /** Says what the seed did. Secrets that stand in a ready file, for its owner only, are not said a second time. */
 function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
   if (plainPasswords > 0) io.warn('The seed holds passwords in plain text: keep it secret.')
-  if (!io.json) io.note(tallyOf(items, unchanged))
+  if (!io.json) io.info(seedSummary(items, unchanged))
   if (inFile) return
   for (const [username, password] of Object.entries(passwords)) {
-    io.eventOnce(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
+    io.eventAlways(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
   }
 }
 
@@ -106,7 +106,7 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
   const link = `${public_url || url}/setup?token=${offered.token}`
   if (io.json) io.event('', { event: 'setup', setup_url: link, expires_at: iso(offered.expires_at) })
   else
-    io.note(
+    io.info(
       `There is no administrator yet. Make one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
       {
         msg: 'There is no administrator yet: the link makes one, once.',

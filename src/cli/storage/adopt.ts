@@ -14,6 +14,6 @@ export const adopt = command({
     const question = 'Does no other installation use these contents, and do they belong to this one?'
     if (!flags.yes && !(await io.confirm(question))) throw cancelled()
     await instance.adoptContents()
-    io.say('The contents belong to this installation now.', { adopted: true })
+    io.print('The contents belong to this installation now.', { adopted: true })
   },
 })

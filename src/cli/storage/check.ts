@@ -1,9 +1,8 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { IntegrityProblem, StorageReport } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
@@ -58,15 +57,15 @@ function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { qu
   const bytes = quick ? 'not read' : 'all read'
   const lines = [
     ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
-    `Looked at ${counted(looked.nodes, 'file and folder row')}, ${counted(looked.changes, 'change')} and ${counted(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
+    `Looked at ${pluralize(looked.nodes, 'file and folder row')}, ${pluralize(looked.changes, 'change')} and ${pluralize(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
     ...(orphans.blobs > 0
       ? [
-          `${counted(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
+          `${pluralize(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
         ]
       : []),
     verdictOf(io, flaws, repair),
   ]
-  io.say(lines.join('\n'), {
+  io.print(lines.join('\n'), {
     sound: flaws.length === 0,
     bytes_read: !quick,
     looked_at: looked,

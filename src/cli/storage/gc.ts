@@ -1,9 +1,9 @@
 import { HOUR } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
-import { shrinkFlag, shrunkText } from '../shrink.ts'
+import { vacuumFlag, vacuumText } from '../vacuum.ts'
 
 const LEAST_GRACE = 24
 
@@ -21,7 +21,7 @@ export const gc = command({
     dryRun: flag.switch('show what would be removed, and change nothing'),
     confirmCount: flag.integer('confirm that as many contents go as a refusal named', 'N', 1),
     grace: flag.duration('how old a content has to be (24h, which is the least)'),
-    ...shrinkFlag,
+    ...vacuumFlag,
   },
   examples: ['svc storage gc --dry-run', 'svc storage gc', 'svc storage gc --grace 7d --shrink'],
   async run({ io, domain: { instance }, flags: { dryRun, grace, shrink, confirmCount } }) {
@@ -35,15 +35,15 @@ export const gc = command({
     })
     const room = shrink ? await instance.storage.shrink() : undefined
     const lines = [
-      `${dryRun ? 'Would remove' : 'Removed'} ${counted(found.trash, 'trash entry', 'trash entries')}, ${counted(found.versions, 'old version')} and ${counted(found.contents, 'content')} (${formatSize(found.bytes)}).`,
+      `${dryRun ? 'Would remove' : 'Removed'} ${pluralize(found.trash, 'trash entry', 'trash entries')}, ${pluralize(found.versions, 'old version')} and ${pluralize(found.contents, 'content')} (${formatSize(found.bytes)}).`,
       ...(found.blobs > 0
         ? [
-            `${counted(found.blobs, 'blob')} (${formatSize(found.blob_bytes)}) of interrupted uploads ${dryRun ? 'would go' : 'went'} too.`,
+            `${pluralize(found.blobs, 'blob')} (${formatSize(found.blob_bytes)}) of interrupted uploads ${dryRun ? 'would go' : 'went'} too.`,
           ]
         : []),
-      ...(room ? [shrunkText(room)] : []),
+      ...(room ? [vacuumText(room)] : []),
     ]
-    io.say(lines.join('\n'), {
+    io.print(lines.join('\n'), {
       dry_run: dryRun,
       ...found,
       ...(room && { database_bytes_before: room.before, database_bytes_after: room.after }),

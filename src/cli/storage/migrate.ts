@@ -2,7 +2,7 @@ import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { working } from '../working.ts'
+import { withProgress } from '../progress.ts'
 
 /** A password in a URL of the command line is seen by everybody on the machine. */
 const holdsPassword = (url: string): boolean => URL.canParse(url) && new URL(url).password !== ''
@@ -33,13 +33,15 @@ export const migrate = command({
       import('../../wiring/move-storage.ts'),
       import('../../wiring/environment.ts'),
     ])
-    const moved = await working('Moving', (job) => moveStorage({ dataDir: globals.dataDir, env: environment }, to, job))
+    const moved = await withProgress('Moving', (job) =>
+      moveStorage({ dataDir: globals.dataDir, env: environment }, to, job),
+    )
     const { what, contents, bytes, left, variable } = moved
     const said =
       what === 'rows'
         ? 'Every row has moved.'
         : `${formatCount(contents)} ${contents === 1 ? 'content has' : 'contents have'} moved (${formatSize(bytes)}).`
-    io.say(`${said} What was there before still stands in ${left}; remove it when all is well.`, {
+    io.print(`${said} What was there before still stands in ${left}; remove it when all is well.`, {
       ...moved,
       variable: variable ?? null,
     })

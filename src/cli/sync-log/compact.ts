@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
-import { shrinkFlag, shrunkText } from '../shrink.ts'
+import { vacuumFlag, vacuumText } from '../vacuum.ts'
 
 export const compact = command({
   name: 'sync-log compact',
@@ -11,7 +11,7 @@ export const compact = command({
     'is told to synchronise from the start.',
   needs: 'domain',
   args: {},
-  flags: { dryRun: flag.switch('show what would be forgotten, and change nothing'), ...shrinkFlag },
+  flags: { dryRun: flag.switch('show what would be forgotten, and change nothing'), ...vacuumFlag },
   examples: ['svc sync-log compact --dry-run', 'svc sync-log compact --shrink'],
   async run({ io, domain: { instance }, flags: { dryRun, shrink } }) {
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
@@ -19,10 +19,10 @@ export const compact = command({
     const room = shrink ? await instance.storage.shrink() : undefined
     const verb = dryRun ? 'Would forget' : 'Forgot'
     const lines = [
-      `${verb} ${counted(tombstones, 'deletion')} of rows and ${counted(messages, 'deletion')} of messages.`,
-      ...(room ? [shrunkText(room)] : []),
+      `${verb} ${pluralize(tombstones, 'deletion')} of rows and ${pluralize(messages, 'deletion')} of messages.`,
+      ...(room ? [vacuumText(room)] : []),
     ]
-    io.say(lines.join('\n'), {
+    io.print(lines.join('\n'), {
       dry_run: dryRun,
       tombstones,
       deleted_messages: messages,

@@ -6,7 +6,7 @@ import type { RejectedChange } from '../../client/replica/records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { FileConflict, Side } from '../../client/sync/index.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 /** Something that waits for a decision. */
 export type Open = FileConflict | RejectedChange
@@ -67,7 +67,7 @@ const sideLine = (name: string, side: Side | null): string => {
   if (!side) return `  ${name.padEnd(8)}deleted`
   const what =
     side.kind === 'file'
-      ? [formatSize(side.size ?? 0), ...(side.mtime === null ? [] : [moment(side.mtime * 1_000)])].join(', ')
+      ? [formatSize(side.size ?? 0), ...(side.mtime === null ? [] : [formatTime(side.mtime * 1_000)])].join(', ')
       : side.kind === 'dir'
         ? 'folder'
         : 'neither file nor folder'

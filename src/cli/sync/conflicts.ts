@@ -3,7 +3,7 @@ import type { RejectedChange } from '../../client/replica/records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { Choice, FileConflict } from '../../client/sync/index.ts'
 import { command, flag, cancelled } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
@@ -52,7 +52,7 @@ export const conflicts = command({
     try {
       const open: Open[] = [...(await filesOf(io, stateFolder, account)), ...(copy?.rejected() ?? [])]
       if (!choice) {
-        io.say(
+        io.print(
           listing(io, open, systemClock.now()),
           open.map((each) => documentOf(each, copy)),
         )
@@ -60,7 +60,7 @@ export const conflicts = command({
       }
       const wanted = flags.all ? open : args.ids.map((id) => chosen(open, id))
       if (flags.dryRun) {
-        io.say(
+        io.print(
           wanted.map((each) => `${titleOf(each)}: ${done[choice]}`).join('\n') || 'Nothing has to be settled.',
           wanted.map((each) => ({ ...documentOf(each, copy), keep: choice })),
         )
@@ -68,7 +68,7 @@ export const conflicts = command({
       }
       const lost = wanted.filter((each) => !('root' in each)).length
       if (choice === 'theirs' && lost > 0 && !flags.yes) {
-        const question = `Drop your ${counted(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
+        const question = `Drop your ${pluralize(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
         if (!(await io.confirm(question))) throw cancelled()
       }
       const settled = []
@@ -80,7 +80,7 @@ export const conflicts = command({
       if (copy && copy.count().waiting > 0) await sendWhatWaits(io, copy, api)
       const words = wanted.map((each) => `${titleOf(each)}: ${done[choice]}.`)
       const files = wanted.some((each) => 'root' in each) ? ['The next svc sync carries it to the server.'] : []
-      io.say([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), settled)
+      io.print([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), settled)
       return 0
     } finally {
       copy?.close()
@@ -185,9 +185,9 @@ async function sendWhatWaits(io: Io, copy: Replica, api: Api): Promise<void> {
       { api, throttle: (_, request) => withRetryIfUnknown(request, retryOptions(io)), timeout: 20_000 },
       copy,
     )
-    if (rejected > 0) io.warn(`${counted(rejected, 'change')} could still not be carried out: look again.`)
+    if (rejected > 0) io.warn(`${pluralize(rejected, 'change')} could still not be carried out: look again.`)
   } catch (error) {
     if (!isTemporary(error)) throw error
-    io.note(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)
+    io.info(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)
   }
 }

@@ -29,6 +29,6 @@ export const init = command({
     const words = created
       ? `${path} is now kept in step with ${username} at ${account.url}. To bring both together: svc sync ${args.dir}`
       : `${path} is kept in step with ${username} at ${account.url} already.`
-    io.say(words, { root: path, created, url: account.url, username })
+    io.print(words, { root: path, created, url: account.url, username })
   },
 })

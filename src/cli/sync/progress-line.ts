@@ -1,9 +1,8 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Progress } from '../../client/sync/index.ts'
-import { counted } from '../counted.ts'
-import { barOf, standardScreen, type Screen } from '../progress.ts'
+import { barOf, progressOutput, type ProgressOutput } from '../progress.ts'
 
 /** What the server's limits are called, by the names of the wire. */
 const limited: Record<string, string> = {
@@ -27,13 +26,13 @@ export const limitText = ({ limit, max, per }: NonNullable<Progress['limited_by'
   `limited by ${limitWords(limit)}: ${max}/${per === 60 ? 'min' : `${per} s`}`
 
 interface Options {
-  screen?: Screen
+  screen?: ProgressOutput
   /** Milliseconds. */
   now?: () => number
 }
 
 /** A line on a terminal's stderr that shows how far a run is and what it waits for; silent elsewhere. */
-export function makeProgressLine({ screen = standardScreen, now = () => performance.now() }: Options = {}) {
+export function makeProgressLine({ screen = progressOutput, now = () => performance.now() }: Options = {}) {
   const start = now()
   let shown = false
   return {
@@ -53,7 +52,7 @@ export function makeProgressLine({ screen = standardScreen, now = () => performa
 function lineOf(progress: Progress, elapsed: number): string {
   const { files, of_files, bytes, of_bytes, part, seconds_left: seconds, limited_by: by } = progress
   const left = seconds === null ? undefined : formatDuration(seconds * 1_000)
-  const head = `${counted(of_files, 'file')}  ${barOf(part)}`
+  const head = `${pluralize(of_files, 'file')}  ${barOf(part)}`
   if (by) {
     const about = left === undefined ? '' : `, about ${left}`
     return `${head}  ${formatCount(files)} done, ${limitText(by)}${about}`

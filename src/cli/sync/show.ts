@@ -1,9 +1,8 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Planned, Summary, SyncEvent } from '../../client/sync/index.ts'
-import { counted } from '../counted.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { limitText, limitWords, makeProgressLine } from './progress-line.ts'
@@ -43,7 +42,7 @@ export function makeShow(io: Io) {
     const size = op.size === undefined ? '' : ` (${formatSize(op.size)})`
     const target = op.copy ?? op.to
     const way = target === undefined ? '' : ` → ${shown(target)}`
-    const inside = op.files === undefined ? '' : ` (${counted(op.files, 'file')})`
+    const inside = op.files === undefined ? '' : ` (${pluralize(op.files, 'file')})`
     const why = op.reason ? io.paint.dim(`  ${reasons[op.reason]}`) : ''
     const tail = `${way}${inside}${size}${why}`
     const words = lines > LINES && !io.json ? '' : `${doing[op.op].padEnd(13)}${shown(op.path)}${tail}`
@@ -63,17 +62,17 @@ export function makeShow(io: Io) {
     else if (event.event === 'plan') line(event)
     else if (event.event === 'done') line(event)
     else if (event.event === 'ignored') ignoredLine(event)
-    else if (event.event === 'notice') io.note(event.message)
+    else if (event.event === 'notice') io.info(event.message)
     else if (event.event === 'planned') {
       progress.end()
       announced = event.seconds >= WORTH_SAYING && event.limited_by !== null
       if (announced) {
         const time = formatDuration(event.seconds * 1_000)
-        io.note(`${counted(event.transfers, 'file')}, ${limitText(event.limited_by!)}, about ${time}`)
+        io.info(`${pluralize(event.transfers, 'file')}, ${limitText(event.limited_by!)}, about ${time}`)
       }
     } else if (event.event === 'waiting' && !announced && event.ms >= 1_000 * WORTH_SAYING) {
       progress.end()
-      io.note(`Waiting ${formatDuration(event.ms)}: the server limits requests (${limitWords(event.limit)}).`)
+      io.info(`Waiting ${formatDuration(event.ms)}: the server limits requests (${limitWords(event.limit)}).`)
     }
   }
 
@@ -86,8 +85,8 @@ export function makeShow(io: Io) {
       progress.end()
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
-        if (lines > LINES) io.note(`… and ${formatCount(lines - LINES)} more.`)
-        if (ignored > LINES) io.note(`… and ${formatCount(ignored - LINES)} more ignored; --json names all.`)
+        if (lines > LINES) io.info(`… and ${formatCount(lines - LINES)} more.`)
+        if (ignored > LINES) io.info(`… and ${formatCount(ignored - LINES)} more ignored; --json names all.`)
         io.event(sentences(io, summary), undefined)
       }
       if (summary.refused) return 8
@@ -101,15 +100,15 @@ export function makeShow(io: Io) {
 export function didIn(summary: Summary): string[] {
   const { uploaded, downloaded, conflicts, rows } = summary
   return [
-    uploaded.files > 0 ? `sent ${counted(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
-    downloaded.files > 0 ? `fetched ${counted(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
+    uploaded.files > 0 ? `sent ${pluralize(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
+    downloaded.files > 0 ? `fetched ${pluralize(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
     summary.moved_here > 0 ? `moved ${summary.moved_here} here` : '',
     summary.moved_there > 0 ? `moved ${summary.moved_there} on the server` : '',
     summary.removed_here > 0 ? `deleted ${summary.removed_here} here` : '',
     summary.removed_there > 0 ? `deleted ${summary.removed_there} on the server` : '',
-    rows && rows.sent > 0 ? `sent ${counted(rows.sent, 'change')} of rows` : '',
-    rows && rows.received > 0 ? `fetched ${counted(rows.received, 'row')}` : '',
-    conflicts.length > 0 ? `kept ${counted(conflicts.length, 'conflict copy', 'conflict copies')}` : '',
+    rows && rows.sent > 0 ? `sent ${pluralize(rows.sent, 'change')} of rows` : '',
+    rows && rows.received > 0 ? `fetched ${pluralize(rows.received, 'row')}` : '',
+    conflicts.length > 0 ? `kept ${pluralize(conflicts.length, 'conflict copy', 'conflict copies')}` : '',
   ].filter((part) => part !== '')
 }
 
@@ -127,7 +126,7 @@ function sentences(io: Io, summary: Summary): string {
   }
   if (rows && rows.conflicts + rows.refused > 0) {
     text.push(
-      `${counted(rows.conflicts + rows.refused, 'change')} of rows cannot be carried out: svc sync conflicts shows why.`,
+      `${pluralize(rows.conflicts + rows.refused, 'change')} of rows cannot be carried out: svc sync conflicts shows why.`,
     )
   }
   if (skipped.length > 0) text.push(leftAlone(io, skipped))
@@ -143,5 +142,5 @@ export function leftAlone(io: Io, skipped: Summary['skipped']): string {
     .map(({ path, message }) => `  ${shown(path) || '.'} ${io.paint.dim(printable(message))}`)
   const rest = skipped.length - lines.length
   if (rest > 0) lines.push(`  … and ${formatCount(rest)} more, all of them with svc sync status --json`)
-  return [`Left alone: ${counted(skipped.length, 'item')}`, ...lines].join('\n')
+  return [`Left alone: ${pluralize(skipped.length, 'item')}`, ...lines].join('\n')
 }

@@ -1,4 +1,4 @@
-import { formatCount } from '../../base/counts.ts'
+import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
 import type { Status, Waited } from '../../client/sync/index.ts'
@@ -6,9 +6,8 @@ import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Globals } from '../command.ts'
-import { counted } from '../counted.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { didIn, leftAlone } from './show.ts'
 
 const NAMED = 20
@@ -41,7 +40,7 @@ export const status = command({
     const found = await readStatus({ path, stateFolder, clock: systemClock })
     const { last_run: last, last_failure: failure, skipped } = found
     const { in_step, waited_ms } = waited ?? {}
-    io.say(page(io, found, systemClock.now()), {
+    io.print(page(io, found, systemClock.now()), {
       ...found,
       last_run: last && { ...last, at: iso(last.at) },
       last_failure: failure && { ...failure, at: iso(failure.at) },
@@ -60,14 +59,14 @@ function page(io: Io, found: Status, now: number): string {
   const { agreed, pending, ignored, skipped, rows } = found
   const ago = (at: number): string => `${formatDuration(now - at)} ago`
   const did = last ? didIn(last).join(', ') : ''
-  const lastRun = last ? `${moment(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
+  const lastRun = last ? `${formatTime(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
   const lines = [
     `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
     `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
     ...(watched ? ['Watched     by svc sync --watch'] : []),
     ...(failure ? [io.paint.yellow(`Failed      ${ago(failure.at)}: ${printable(failure.message)}`)] : []),
-    `In step     ${counted(agreed.files, 'file')}, ${counted(agreed.folders, 'folder')}`,
-    `Changed     ${pending.length === 0 ? 'nothing here since' : `${counted(pending.length, 'item')} here since:`}`,
+    `In step     ${pluralize(agreed.files, 'file')}, ${pluralize(agreed.folders, 'folder')}`,
+    `Changed     ${pending.length === 0 ? 'nothing here since' : `${pluralize(pending.length, 'item')} here since:`}`,
     ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
       const before = from === undefined ? '' : `${printable(from.slice(1))} → `
       return `  ${change.padEnd(8)}  ${before}${printable(at.slice(1))}`
@@ -75,10 +74,10 @@ function page(io: Io, found: Status, now: number): string {
   ]
   if (pending.length > NAMED) lines.push(`  … and ${formatCount(pending.length - NAMED)} more`)
   if (ignored.length > 0)
-    lines.push(`Ignored     ${counted(ignored.length, 'item')}; svc sync --dry-run names the rules`)
+    lines.push(`Ignored     ${pluralize(ignored.length, 'item')}; svc sync --dry-run names the rules`)
   if (rows && rows.waiting > 0)
-    lines.push(`Rows        ${counted(rows.waiting, 'change')} that the server does not have yet`)
-  if (toSettle(found) > 0) lines.push(`To settle   ${counted(toSettle(found), 'conflict')}: svc sync conflicts`)
+    lines.push(`Rows        ${pluralize(rows.waiting, 'change')} that the server does not have yet`)
+  if (toSettle(found) > 0) lines.push(`To settle   ${pluralize(toSettle(found), 'conflict')}: svc sync conflicts`)
   if (skipped.length > 0) lines.push(leftAlone(io, skipped))
   return lines.join('\n')
 }
@@ -113,7 +112,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise
         signal,
         onWait({ running, watched }) {
           if (!running && !watched)
-            io.note(
+            io.info(
               'Waiting, but nobody is at work: svc sync or svc sync --watch elsewhere brings both sides together.',
             )
         },
@@ -127,9 +126,9 @@ async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise
 function outcomeOf(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
   if (refused) throw new Exit(8, refused.message, refused.reason)
   if (!in_step) {
-    const what = pending === 0 ? 'a run is still at work' : `${counted(pending, 'change')} still to be brought over`
+    const what = pending === 0 ? 'a run is still at work' : `${pluralize(pending, 'change')} still to be brought over`
     throw new Exit(1, `Not in step after ${formatDuration(waited_ms)}: ${what}.`, 'timeout')
   }
-  if (!io.json) io.note(`Both sides are in step${skipped.length > 0 ? ', but for what is left alone' : ''}.`)
+  if (!io.json) io.info(`Both sides are in step${skipped.length > 0 ? ', but for what is left alone' : ''}.`)
   return skipped.length > 0 ? 3 : 0
 }

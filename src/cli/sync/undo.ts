@@ -2,10 +2,10 @@ import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
 import type { Summary, SyncEvent, Undone } from '../../client/sync/index.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 export const undo = command({
   name: 'sync undo',
@@ -56,13 +56,14 @@ export const undo = command({
         if (io.json) io.event('', { event: 'summary', ...planned })
         return left.length > 0 ? 3 : 0
       }
-      if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${moment(at!)}?`))) throw cancelled()
+      if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${formatTime(at!)}?`))) throw cancelled()
     }
     // Who was asked has seen the lines already.
     const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
     const { done, left } = summary.undo!
-    const rest = left.length > 0 ? `; ${counted(left.length, 'item')} left alone` : ''
-    const words = done === 0 ? `There was nothing to take back${rest}.` : `Took back ${counted(done, 'change')}${rest}.`
+    const rest = left.length > 0 ? `; ${pluralize(left.length, 'item')} left alone` : ''
+    const words =
+      done === 0 ? `There was nothing to take back${rest}.` : `Took back ${pluralize(done, 'change')}${rest}.`
     io.event(words, { event: 'summary', ...summary })
     return left.length + summary.conflicts.length > 0 ? 3 : 0
   },
@@ -72,7 +73,7 @@ export const undo = command({
 function headline({ undo: planned }: Summary, now: number): string {
   const { run_at: at, of_undo: ofUndo, done } = planned!
   if (at === null) return 'No run has changed anything yet: there is nothing to take back.'
-  const when = `${moment(at)}, ${formatDuration(now - at)} ago`
+  const when = `${formatTime(at)}, ${formatDuration(now - at)} ago`
   const what = ofUndo ? 'undo' : 'run'
   return done === 0 ? `Nothing of the ${what} of ${when} can be taken back.` : `This takes back the ${what} of ${when}.`
 }
@@ -110,10 +111,10 @@ function makeTold(io: Io) {
   return (event: SyncEvent): void => {
     if (io.json) {
       if (['started', 'notice', 'undo', 'left', 'waiting'].includes(event.event)) io.event('', event)
-    } else if (event.event === 'notice') io.note(event.message)
+    } else if (event.event === 'notice') io.info(event.message)
     else if (event.event === 'undo' || event.event === 'left') {
       lines += 1
-      if (lines === LINES + 1) io.note('… and more; --json names all.')
+      if (lines === LINES + 1) io.info('… and more; --json names all.')
       if (lines <= LINES) io.event(lineOf(io, event), undefined)
     }
   }

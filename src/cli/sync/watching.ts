@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import type { Api } from '../../client/api.ts'
 import type { Account } from '../../client/credentials.ts'
 import type { MaxDelete, Summary, SyncEvent, WatchEvent } from '../../client/sync/index.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import { interrupted, interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
@@ -87,9 +87,9 @@ const words = (event: WatchEvent): string => {
       return `${printable(event.root)} is in order again.`
     case 'rows':
       return [
-        ...(event.sent > 0 ? [`Sent ${counted(event.sent, 'change')} of rows that had waited.`] : []),
+        ...(event.sent > 0 ? [`Sent ${pluralize(event.sent, 'change')} of rows that had waited.`] : []),
         ...(event.rejected > 0
-          ? [`${counted(event.rejected, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
+          ? [`${pluralize(event.rejected, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
           : []),
       ].join(' ')
     case 'blind':
@@ -111,7 +111,7 @@ function makeTelling(io: Io, roots: readonly string[]) {
   return {
     watch(event: WatchEvent): void {
       if (io.json) io.event('', event)
-      else io.note(words(event))
+      else io.info(words(event))
     },
     run(root: string) {
       const show = makeShow(io)

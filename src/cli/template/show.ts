@@ -14,6 +14,6 @@ export const show = command({
     const files = await filledFiles(template, valuesOf(flags, globals))
     const [only, ...others] = files
     const words = others.length === 0 ? only!.text : files.map(({ name, text }) => `--- ${name}\n${text}`).join('\n')
-    io.say(words.trimEnd(), { name: args.name, files })
+    io.print(words.trimEnd(), { name: args.name, files })
   },
 })

@@ -35,8 +35,8 @@ export const write = command({
     if (doubt !== undefined) io.warn(doubt)
     const next = nextSteps(template, values)
     const paths = files.map(({ path }) => path)
-    io.say(paths.map((path) => `Wrote ${path}.`).join('\n'), { name: args.name, files: paths, values, next })
-    if (!io.json) io.note(['Next:', ...next.map((line) => `  ${line}`)].join('\n'))
+    io.print(paths.map((path) => `Wrote ${path}.`).join('\n'), { name: args.name, files: paths, values, next })
+    if (!io.json) io.info(['Next:', ...next.map((line) => `  ${line}`)].join('\n'))
   },
 })
 

@@ -26,6 +26,6 @@ export const mint = command({
     if (user === undefined) throw usage('Say whose token it is to be: --user NAME.')
     const { id, username } = await accounts.byName(user)
     const { expires_at, ...minted } = await accounts.mintToken(id, { ttl, name, code: allow === 'code' })
-    io.sayOnce(minted.token, { ...minted, user: username, expires_at: iso(expires_at) })
+    io.printAlways(minted.token, { ...minted, user: username, expires_at: iso(expires_at) })
   },
 })

@@ -1,5 +1,5 @@
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { retryOptions } from '../retry-options.ts'
 
 export const empty = command({
@@ -15,12 +15,12 @@ export const empty = command({
     const retry = retryOptions(io)
     const { items } = await withRetry(() => api.call(trash.actions.list, {}), retry)
     if (items.length === 0) {
-      io.say('The trash is empty.', { deleted: 0 })
+      io.print('The trash is empty.', { deleted: 0 })
       return
     }
-    if (!flags.yes && !(await io.confirm(`Remove ${counted(items.length, 'entry', 'entries')} for good?`)))
+    if (!flags.yes && !(await io.confirm(`Remove ${pluralize(items.length, 'entry', 'entries')} for good?`)))
       throw cancelled()
     const { deleted } = await withRetry(() => api.call(trash.actions.empty, {}), retry)
-    io.say(`Removed ${counted(deleted, 'entry', 'entries')} for good.`, { deleted })
+    io.print(`Removed ${pluralize(deleted, 'entry', 'entries')} for good.`, { deleted })
   },
 })

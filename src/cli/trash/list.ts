@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { retryOptions } from '../retry-options.ts'
 
 export const list = command({
@@ -19,8 +19,8 @@ export const list = command({
       items,
       [
         { title: 'ID', value: ({ id }) => String(id), align: 'right' },
-        { title: 'DELETED', value: ({ deleted_at }) => moment(Date.parse(deleted_at)) },
-        { title: 'GONE AFTER', value: ({ expires_at }) => moment(Date.parse(expires_at)) },
+        { title: 'DELETED', value: ({ deleted_at }) => formatTime(Date.parse(deleted_at)) },
+        { title: 'GONE AFTER', value: ({ expires_at }) => formatTime(Date.parse(expires_at)) },
         { title: 'SIZE', value: ({ size }) => formatSize(size), align: 'right' },
         { title: 'PATH', value: ({ path, type }) => `${path}${type === 'directory' ? '/' : ''}` },
       ],

@@ -25,7 +25,7 @@ export const restore = command({
     if (to === '/') throw usage('Name the path it gets with --to, not a folder to put it into.')
     try {
       const { path } = await withRetry(() => api.call(trash.actions.restore, { id, ...(to && { to }) }), retry)
-      io.say(`Restored ${path}.`, { id, path })
+      io.print(`Restored ${path}.`, { id, path })
     } catch (error) {
       if (isFault(error, 'exists'))
         throw new Exit(6, `Its place is taken: remove what is there, or name another path with --to.`, 'exists')

@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { ListedUser } from '../../domain/accounts/accounts.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 
 // How the commands of `user` show an account to people.
 
@@ -13,10 +13,10 @@ export const percentText = ({ percent_used }: ListedUser): string => (percent_us
 export function stateText(user: ListedUser): string {
   if (user.removing_since !== null) return 'being removed'
   if (user.disabled_at !== null) return 'disabled'
-  if (user.locked_until !== null) return `locked until ${moment(user.locked_until)}`
+  if (user.locked_until !== null) return `locked until ${formatTime(user.locked_until)}`
   if (user.codes_closed) return 'codes locked'
-  return user.codes_locked_until === null ? 'active' : `codes locked until ${moment(user.codes_locked_until)}`
+  return user.codes_locked_until === null ? 'active' : `codes locked until ${formatTime(user.codes_locked_until)}`
 }
 
 /** A time, or `never`. */
-export const momentText = (time: number | null): string => (time === null ? 'never' : moment(time))
+export const momentText = (time: number | null): string => (time === null ? 'never' : formatTime(time))

@@ -1,6 +1,6 @@
 import { fault, isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
-import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
@@ -27,10 +27,10 @@ export const add = command({
     'svc user add ci --quota 10GB --password-file ci.txt --if-missing',
   ],
   async run({ io, domain: { accounts }, args, flags }) {
-    // Asked first, so that nobody makes up a password for nothing.
+    // Checked before the prompt, so that nobody chooses a password in vain.
     const existing = await accounts.details(args.name).catch(unlessMissing)
     if (existing && flags.ifMissing) {
-      io.say(`${existing.username} exists already; nothing was changed.`, {
+      io.print(`${existing.username} exists already; nothing was changed.`, {
         created: false,
         user: documentOf(existing),
       })
@@ -47,10 +47,8 @@ export const add = command({
       ...(flags.quota !== undefined && { quota_bytes: storedQuota(flags.quota) }),
     })
     const user = await accounts.details(username)
-    const words = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
-    const password = chosen.generated ? { password: chosen.password } : {}
-    const say = chosen.generated ? io.sayOnce : io.say
-    say(words + passwordLine(chosen), { created: true, user: documentOf(user), ...password })
+    const text = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
+    printWithPassword(io, chosen, text, { created: true, user: documentOf(user) })
   },
 })
 

@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
 
 export const disable = command({
@@ -14,8 +14,8 @@ export const disable = command({
     const { id, username } = await accounts.byName(args.name)
     const { devices, sessions } = await accounts.disable(id)
     const document = documentOf(await accounts.details(username))
-    io.say(
-      `${username} can no longer sign in; ${counted(devices, 'device')} and ${counted(sessions, 'session')} ended.`,
+    io.print(
+      `${username} can no longer sign in; ${pluralize(devices, 'device')} and ${pluralize(sessions, 'session')} ended.`,
       { ...document, devices_ended: devices, sessions_ended: sessions },
     )
   },

@@ -11,6 +11,6 @@ export const enable = command({
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
     await accounts.enable(id)
-    io.say(`${username} can sign in again.`, documentOf(await accounts.details(username)))
+    io.print(`${username} can sign in again.`, documentOf(await accounts.details(username)))
   },
 })

@@ -56,7 +56,7 @@ export const exportAccount = command({
     } finally {
       progress.end()
     }
-    io.say(`Wrote ${username} to ${to} (${formatSize(written)}).`, { username, file: resolve(to), bytes: written })
+    io.print(`Wrote ${username} to ${to} (${formatSize(written)}).`, { username, file: resolve(to), bytes: written })
   },
 })
 

@@ -6,10 +6,10 @@ import { printable } from '../../base/text.ts'
 import { recognise } from '../../base/trouble.ts'
 import type { Contained } from '../../domain/portability/portability.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 import { makeProgress } from '../progress.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
@@ -49,7 +49,7 @@ export const importAccount = command({
       const { username, contained } = plan
       if (flags.dryRun) {
         const words = `The archive is sound. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`
-        return io.say(words, { dry_run: true, username, ...documentOf(contained) })
+        return io.print(words, { dry_run: true, username, ...documentOf(contained) })
       }
       const chosen = await readNewPassword(io, flags, username)
       const progress = makeProgress({ label: `Importing ${username}`, total: contained.bytes + contained.room_bytes })
@@ -57,10 +57,8 @@ export const importAccount = command({
         .carryOut(chosen.password, (bytes) => progress.add(bytes))
         .finally(() => progress.end())
       for (const what of leftOut) io.warn(printable(`left out ${what}`))
-      const password = chosen.generated ? { password: chosen.password } : {}
-      const words = `Imported ${username}, with\n\n${inventory(contained)}${passwordLine(chosen)}`
-      const say = chosen.generated ? io.sayOnce : io.say
-      say(words, { username, ...documentOf(contained), left_out: leftOut, ...password })
+      const text = `Imported ${username}, with\n\n${inventory(contained)}`
+      printWithPassword(io, chosen, text, { username, ...documentOf(contained), left_out: leftOut })
       return leftOut.length > 0 ? 3 : 0
     } finally {
       await source.close()
@@ -131,11 +129,11 @@ function inventory({
   room_files,
 }: Contained) {
   const lines = [
-    `${counted(files, 'file')} in ${counted(folders, 'folder')} (${formatSize(bytes)})`,
-    counted(sum(rows), 'row'),
-    `${counted(components, 'version')} of components, ${counted(profiles, 'profile')}, ${counted(apps, 'app')}`,
-    `${counted(conversations, 'conversation')} with the assistant (${counted(said, 'message')})`,
-    `${counted(rooms, 'chat room')} with ${counted(messages, 'message')} and ${counted(room_files, 'file')}`,
+    `${pluralize(files, 'file')} in ${pluralize(folders, 'folder')} (${formatSize(bytes)})`,
+    pluralize(sum(rows), 'row'),
+    `${pluralize(components, 'version')} of components, ${pluralize(profiles, 'profile')}, ${pluralize(apps, 'app')}`,
+    `${pluralize(conversations, 'conversation')} with the assistant (${pluralize(said, 'message')})`,
+    `${pluralize(rooms, 'chat room')} with ${pluralize(messages, 'message')} and ${pluralize(room_files, 'file')}`,
   ]
   return lines.map((line) => `    ${line}`).join('\n')
 }

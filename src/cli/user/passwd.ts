@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
-import { passwordFlags, passwordLine, readNewPassword } from '../password.ts'
+import { pluralize } from '../../base/counts.ts'
+import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 
 export const passwd = command({
   name: 'user passwd',
@@ -24,9 +24,7 @@ export const passwd = command({
       allow_weak: flags.allowWeak,
       keep_devices: flags.keepDevices,
     })
-    const words = `Set the password of ${username}; ${counted(devices, 'device')} and ${counted(sessions, 'session')} ended.`
-    const password = chosen.generated ? { password: chosen.password } : {}
-    const say = chosen.generated ? io.sayOnce : io.say
-    say(words + passwordLine(chosen), { username, devices_ended: devices, sessions_ended: sessions, ...password })
+    const text = `Set the password of ${username}; ${pluralize(devices, 'device')} and ${pluralize(sessions, 'session')} ended.`
+    printWithPassword(io, chosen, text, { username, devices_ended: devices, sessions_ended: sessions })
   },
 })

@@ -1,7 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { HandedOver, RemovalPlan } from '../../domain/accounts/accounts.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 
 export const remove = command({
   name: 'user remove',
@@ -36,41 +36,41 @@ export const remove = command({
     if (flags.dryRun) {
       const words = `Would remove ${username}, for good:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
       const { has, messages_kept, hands_over = null } = plan
-      io.say(words, { ...about, has, messages_kept, hands_over, removed: false, dry_run: true })
+      io.print(words, { ...about, has, messages_kept, hands_over, removed: false, dry_run: true })
       return
     }
     if (!flags.yes) {
-      if (io.interactive) io.note(`${inventory(plan, heir?.username)}\n`)
+      if (io.interactive) io.info(`${inventory(plan, heir?.username)}\n`)
       if (!(await io.confirm(`Remove ${username}, for good?`))) throw cancelled()
     }
     const { had, messages_kept, handed_over } = await accounts.remove(id, options)
-    const files = `${counted(had.files, 'file')} (${formatSize(had.bytes)})`
+    const files = `${pluralize(had.files, 'file')} (${formatSize(had.bytes)})`
     const words = [
       handed_over
         ? `Removed ${username}. ${handoverText(handed_over, heir!.username, files)}`
         : `Removed ${username} with ${files}.`,
       ...(messages_kept > 0 ? [`${stayText(messages_kept)}.`] : []),
     ]
-    io.say(words.join(' '), { ...about, has: had, messages_kept, handed_over: handed_over ?? null, removed: true })
+    io.print(words.join(' '), { ...about, has: had, messages_kept, handed_over: handed_over ?? null, removed: true })
   },
 })
 
 /** What belongs to an account, a line a kind; what there is none of is left out. */
 function inventory({ has, messages_kept, hands_over }: RemovalPlan, heir: string | undefined): string {
   const kept = (text: string, where: string) => (heir === undefined ? text : `${text}: ${where}`)
-  const files = `${counted(has.files, 'file')} in ${counted(has.folders, 'folder')}, ${formatSize(has.bytes)}`
-  const inRooms = `${counted(has.room_files, 'file')} in rooms of others, ${formatSize(has.room_bytes)}`
+  const files = `${pluralize(has.files, 'file')} in ${pluralize(has.folders, 'folder')}, ${formatSize(has.bytes)}`
+  const inRooms = `${pluralize(has.room_files, 'file')} in rooms of others, ${formatSize(has.room_bytes)}`
   const alone = has.rooms_alone > 0 ? `, and ends ${has.rooms_alone} of them, having been alone there` : ''
   const lines: [count: number, text: string][] = [
     [has.files + has.folders, kept(files, `to ${heir} as "${hands_over?.folder}"`)],
-    [has.trash, `${counted(has.trash, 'thing')} in the trash`],
+    [has.trash, `${pluralize(has.trash, 'thing')} in the trash`],
     [has.room_files, kept(inRooms, `to be counted for ${heir}`)],
-    [has.rows, counted(has.rows, 'row')],
-    [has.messages - messages_kept, counted(has.messages - messages_kept, 'message')],
-    [has.rooms, `leaves ${counted(has.rooms, 'room')}${alone}`],
-    [has.conversations, `${counted(has.conversations, 'conversation')} with the assistant`],
-    [has.devices, counted(has.devices, 'device')],
-    [has.sessions, counted(has.sessions, 'session')],
+    [has.rows, pluralize(has.rows, 'row')],
+    [has.messages - messages_kept, pluralize(has.messages - messages_kept, 'message')],
+    [has.rooms, `leaves ${pluralize(has.rooms, 'room')}${alone}`],
+    [has.conversations, `${pluralize(has.conversations, 'conversation')} with the assistant`],
+    [has.devices, pluralize(has.devices, 'device')],
+    [has.sessions, pluralize(has.sessions, 'session')],
   ]
   const some = lines.filter(([count]) => count > 0).map(([, text]) => `  ${text}`)
   if (some.length === 0 && messages_kept === 0) some.push('  An empty account.')
@@ -80,12 +80,12 @@ function inventory({ has, messages_kept, hands_over }: RemovalPlan, heir: string
 }
 
 const stayText = (messages: number): string =>
-  `${counted(messages, 'message')} ${messages === 1 ? 'stays' : 'stay'}, written by "Former user"`
+  `${pluralize(messages, 'message')} ${messages === 1 ? 'stays' : 'stay'}, written by "Former user"`
 
 function handoverText(handed: HandedOver, heir: string, files: string): string {
   const { folder, room_files } = handed
   const place = folder === null ? `There were no files to give to ${heir}.` : `Gave ${files} to ${heir} as "${folder}".`
-  const rooms = room_files > 0 ? ` ${heir} answers for ${counted(room_files, 'file')} in rooms now.` : ''
+  const rooms = room_files > 0 ? ` ${heir} answers for ${pluralize(room_files, 'file')} in rooms now.` : ''
   return `${place}${rooms} ${heir} uses ${usageText(handed)} now.`
 }
 

@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
-import { moment } from '../moment.ts'
+import { pluralize } from '../../base/counts.ts'
+import { formatTime } from '../times.ts'
 
 export const sessions = command({
   name: 'user sessions',
@@ -16,18 +16,18 @@ export const sessions = command({
     const { id, username } = await accounts.byName(args.name)
     const open = await accounts.sessions.list(id)
     if (flags.end) {
-      const question = `End ${counted(open.length, 'session')} of ${username}?`
+      const question = `End ${pluralize(open.length, 'session')} of ${username}?`
       if (!flags.yes && !(await io.confirm(question))) throw cancelled()
       const ended = await accounts.sessions.endAll(id)
-      io.say(`Ended ${counted(ended, 'session')} of ${username}.`, { username, sessions_ended: ended })
+      io.print(`Ended ${pluralize(ended, 'session')} of ${username}.`, { username, sessions_ended: ended })
       return
     }
     io.table(
       open,
       [
         { title: 'ID', value: ({ session_id }) => session_id, align: 'right' },
-        { title: 'SIGNED IN', value: ({ created_at }) => moment(created_at) },
-        { title: 'LAST USED', value: ({ last_used_at }) => moment(last_used_at) },
+        { title: 'SIGNED IN', value: ({ created_at }) => formatTime(created_at) },
+        { title: 'LAST USED', value: ({ last_used_at }) => formatTime(last_used_at) },
         { title: 'ADDRESS', value: ({ ip }) => ip },
         { title: 'BROWSER', value: ({ user_agent }) => user_agent },
       ],

@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
-import { counted } from '../counted.ts'
+import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
 import { quotaText } from './account.ts'
@@ -42,7 +42,7 @@ export const set = command({
       ...(quota !== undefined ? [`quota ${quotaText(user)}`] : []),
       ...(avatarColor !== undefined ? [`colour ${user.avatar_color}`] : []),
     ]
-    const ended = sessions_ended > 0 ? ` ${counted(sessions_ended, 'session')} ended.` : ''
-    io.say(`Changed ${user.username}: ${changes.join(', ')}.${ended}`, { ...documentOf(user), sessions_ended })
+    const ended = sessions_ended > 0 ? ` ${pluralize(sessions_ended, 'session')} ended.` : ''
+    io.print(`Changed ${user.username}: ${changes.join(', ')}.${ended}`, { ...documentOf(user), sessions_ended })
   },
 })

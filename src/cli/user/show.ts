@@ -3,8 +3,8 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { ListedUser, TwoFactorStatus } from '../../domain/accounts/accounts.ts'
 import { command } from '../command.ts'
-import { counted } from '../counted.ts'
-import { moment } from '../moment.ts'
+import { pluralize } from '../../base/counts.ts'
+import { formatTime } from '../times.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
 import { momentText, stateText } from './account.ts'
 
@@ -30,12 +30,12 @@ export const show = command({
       ['Rooms', String(user.rooms)],
       ['Last seen', momentText(user.last_seen_at)],
       ['Last login', momentText(user.last_login_at)],
-      ['Created', moment(user.created_at)],
+      ['Created', formatTime(user.created_at)],
       ['Colour', user.avatar_color],
       ['ID', String(user.id)],
     ]
     const words = [io.paint.bold(user.username), ...lines.map(([label, text]) => `  ${label.padEnd(15)}${text}`)]
-    io.say(words.join('\n'), {
+    io.print(words.join('\n'), {
       ...documentOf(user),
       two_factor_since: factor.enabled_at === null ? null : iso(factor.enabled_at),
       backup_codes_left: factor.backup_codes_left,
@@ -55,11 +55,11 @@ function storageText(user: ListedUser): string {
 function secondFactorText({ two_factor_since }: ListedUser, factor: TwoFactorStatus): string {
   if (two_factor_since === null) return factor.set_up_until === null ? 'off' : 'off, being set up'
   const words = [
-    `on since ${moment(two_factor_since)}`,
-    `${counted(factor.backup_codes_left, 'backup code')} left`,
-    ...(factor.bypass_until === null ? [] : [`bypass code until ${moment(factor.bypass_until)}`]),
+    `on since ${formatTime(two_factor_since)}`,
+    `${pluralize(factor.backup_codes_left, 'backup code')} left`,
+    ...(factor.bypass_until === null ? [] : [`bypass code until ${formatTime(factor.bypass_until)}`]),
   ]
   if (factor.closed) words.push('closed after too many wrong codes: svc user unlock')
-  else if (factor.locked_until !== null) words.push(`locked until ${moment(factor.locked_until)} after wrong codes`)
+  else if (factor.locked_until !== null) words.push(`locked until ${formatTime(factor.locked_until)} after wrong codes`)
   return words.join(', ')
 }

@@ -13,6 +13,6 @@ export const unlock = command({
     const { id, username } = await accounts.byName(args.name)
     const unlocked = await accounts.unlock(id)
     const words = unlocked ? `Unlocked ${username}.` : `${username} was not locked.`
-    io.say(words, { ...documentOf(await accounts.details(username)), unlocked })
+    io.print(words, { ...documentOf(await accounts.details(username)), unlocked })
   },
 })

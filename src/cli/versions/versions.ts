@@ -6,7 +6,7 @@ import type { versions as endpoint } from '../../contract/versions.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { moment } from '../moment.ts'
+import { formatTime } from '../times.ts'
 import { retryOptions } from '../retry-options.ts'
 
 type Version = Answer<typeof endpoint.actions.list>['versions'][number]
@@ -55,7 +55,7 @@ export const versions = command({
         throw new Exit(6, `${path} was changed at this moment: look again before bringing a version back.`, 'changed')
       throw error
     })
-    io.say(`${path} is again as it was on ${moment(version.mtime * 1_000)} (${formatSize(version.size)}).`, {
+    io.print(`${path} is again as it was on ${formatTime(version.mtime * 1_000)} (${formatSize(version.size)}).`, {
       path,
       version_id: id,
       version: restored.version,
@@ -68,7 +68,7 @@ function show(io: Io, all: Version[]): void {
     all,
     [
       { title: 'ID', value: ({ version_id, current }) => (current ? 'now' : String(version_id)), align: 'right' },
-      { title: 'MODIFIED', value: ({ mtime }) => moment(mtime * 1_000) },
+      { title: 'MODIFIED', value: ({ mtime }) => formatTime(mtime * 1_000) },
       { title: 'SIZE', value: ({ size }) => formatSize(size), align: 'right' },
       { title: 'SHA-256', value: ({ sha256 }) => sha256.slice(0, 12) },
     ],

@@ -24,7 +24,7 @@ export const whoami = command({
       `Server    svc ${printable(app_version)}${maintenance_mode ? ', under maintenance' : read_only ? ', read-only for the moment' : ''}`,
       `Profile   ${account.profile || 'none: SVC_URL and SVC_TOKEN'}`,
     ]
-    io.say(lines.join('\n'), {
+    io.print(lines.join('\n'), {
       profile: account.profile || null,
       url: account.url,
       user,

@@ -5,7 +5,7 @@ import type { Pending } from '../../../client/chat/state.ts'
 import { Unreachable } from '../../../client/errors.ts'
 import { isFault } from '../../../contract/errors.ts'
 import { Exit } from '../../exit.ts'
-import { sentenceOf } from '../../sentence.ts'
+import { errorMessage } from '../../error-message.ts'
 import { makeComposer, type Composer } from './composer.ts'
 import type { List } from './list.ts'
 import type { Span } from './spans.ts'
@@ -91,7 +91,7 @@ export function makeDesk({ session, draw, quit, failed }: DeskParts): Desk {
     },
     doing(work) {
       work().then(draw, (error: unknown) => {
-        if (isTheirs(error)) desk.say(sentenceOf(error), 'error')
+        if (isTheirs(error)) desk.say(errorMessage(error), 'error')
         else failed(error)
       })
     },
@@ -119,7 +119,7 @@ export function makeDesk({ session, draw, quit, failed }: DeskParts): Desk {
       desk.purpose = undefined
     },
     giveBack({ room_id, content }, error) {
-      desk.say(`Not sent: ${sentenceOf(error)}`, 'error')
+      desk.say(`Not sent: ${errorMessage(error)}`, 'error')
       if (room_id === at && composer.text() === '') composer.set(content)
       else if (!drafts.get(room_id)) drafts.set(room_id, content)
     },

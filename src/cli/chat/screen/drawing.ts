@@ -1,5 +1,5 @@
 import { printable } from '../../../base/text.ts'
-import { sentenceOf } from '../../sentence.ts'
+import { errorMessage } from '../../error-message.ts'
 import { candidateLine } from './complete.ts'
 import type { Trouble } from '../../../client/chat/state.ts'
 import type { Desk, Purpose } from './desk.ts'
@@ -131,7 +131,7 @@ function statusOf(desk: Desk, writing: Parts['writing']): Line {
 const troubleText = ({ kind, error }: Trouble): string =>
   kind === 'signed-out'
     ? 'You are signed out. Run svc login in another terminal: this goes on by itself.'
-    : `${printable(sentenceOf(error)).replace(/(: (check|try) .*|\.)$/, '')} · trying again`
+    : `${printable(errorMessage(error)).replace(/(: (check|try) .*|\.)$/, '')} · trying again`
 
 const HINTS: Record<Desk['mode']['kind'], string> = {
   write: 'Enter sends · Alt-Enter new line · Tab choose · Ctrl-G go to · F1 help',

@@ -2,7 +2,7 @@ import { partnerOf, titleOf } from '../../../client/chat/room-names.ts'
 import type { Message } from '../../../client/chat/follow-room.ts'
 import { teamChat } from '../../../contract/team-chat.ts'
 import { openDirect } from '../place.ts'
-import { moment } from '../../moment.ts'
+import { formatTime } from '../../times.ts'
 import type { Desk } from './desk.ts'
 import { nameSpan } from './history.ts'
 import { makeList, type Item } from './list.ts'
@@ -53,7 +53,7 @@ export async function search(desk: Desk, query: string): Promise<void> {
   const titles = new Map(state.rooms.map((room) => [room.room_id, titleOf(room, state.me?.id ?? 0)]))
   const items = messages.map((message): Item => ({
     label: [
-      { text: `${moment(Date.parse(message.timestamp))} ${safe(titles.get(message.room_id) ?? '')} `, dim: true },
+      { text: `${formatTime(Date.parse(message.timestamp))} ${safe(titles.get(message.room_id) ?? '')} `, dim: true },
       nameSpan(message),
       { text: `: ${safe(message.content.replace(/\s+/g, ' ').slice(0, 500))}` },
     ],

@@ -6,7 +6,7 @@ import { partnerOf } from '../../../client/chat/room-names.ts'
 import { downloadFromRoom, roomFiles, uploadToRoom } from '../../../client/chat/room-files.ts'
 import { teamChat } from '../../../contract/team-chat.ts'
 import { usage } from '../../exit.ts'
-import { moment } from '../../moment.ts'
+import { formatTime } from '../../times.ts'
 import { openDirect, peopleNamed } from '../place.ts'
 import type { Desk } from './desk.ts'
 import { makeList } from './list.ts'
@@ -74,7 +74,10 @@ async function download(desk: Desk, rest: string): Promise<void> {
 async function files(desk: Desk): Promise<void> {
   const found = await roomFiles(desk.session.api, here(desk))
   const items = found.map(({ name, size, modified }) => ({
-    label: [{ text: safe(name) }, { text: `  ${formatSize(size ?? 0)}, ${moment(Date.parse(modified))}`, dim: true }],
+    label: [
+      { text: safe(name) },
+      { text: `  ${formatSize(size ?? 0)}, ${formatTime(Date.parse(modified))}`, dim: true },
+    ],
     find: name,
     choose: () => desk.doing(() => download(desk, name)),
   }))

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { sentenceOf } from '../../src/cli/sentence.ts'
+import { errorMessage } from '../../src/cli/error-message.ts'
 import { errors, Fault, fault, type ErrorCode } from '../../src/contract/errors.ts'
 
 test.each(Object.keys(errors) as ErrorCode[])('what the contract says of %s is said in English', (code) => {
-  const sentence = sentenceOf(new Fault(code, { text: `${errors[code][1]} (request 7)` }))
+  const sentence = errorMessage(new Fault(code, { text: `${errors[code][1]} (request 7)` }))
   expect(sentence).not.toMatch(/Nicht gefunden|Fehler/)
   if (code !== 'maintenance') expect(sentence).toMatch(/ \(request 7\)$/)
-  expect(sentenceOf(fault(code))).not.toMatch(/Nicht gefunden|Fehler/)
+  expect(errorMessage(fault(code))).not.toMatch(/Nicht gefunden|Fehler/)
 })
 
 test('what a server says in words of its own stays', () => {
-  expect(sentenceOf(fault('not_found', { text: 'There is no option "x".' }))).toBe('There is no option "x".')
+  expect(errorMessage(fault('not_found', { text: 'There is no option "x".' }))).toBe('There is no option "x".')
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { parseWhen } from '../../src/cli/when.ts'
+import { parseTime } from '../../src/cli/times.ts'
 
 const now = Date.UTC(2026, 10, 21, 14, 30)
 
@@ -7,7 +7,7 @@ afterEach(() => vi.unstubAllEnvs())
 
 const inZone = (zone: string) => vi.stubEnv('TZ', zone)
 const said = (text: string, direction: 'ahead' | 'back', at = now): string | undefined => {
-  const ms = parseWhen(text, at, direction)
+  const ms = parseTime(text, at, direction)
   return ms === undefined ? undefined : new Date(ms).toISOString()
 }
 
@@ -60,7 +60,7 @@ describe('no moment', () => {
     '2026-11-21T25:00',
     '15:00Z',
     'NaN',
-  ])('is %s', (text) => expect(parseWhen(text, now, 'ahead')).toBeUndefined())
+  ])('is %s', (text) => expect(parseTime(text, now, 'ahead')).toBeUndefined())
 })
 
 test('a time of day is one of this machine, also over the night in which the clock changes', () => {

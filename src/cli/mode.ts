@@ -5,14 +5,14 @@ import { isInstalled } from '../wiring/installed.ts'
 import type { Globals } from './command.ts'
 
 /**
- * Whether a command that both a user and an administrator have is done on the server of the signed-in account or on the data
- * directory: there when that was asked for, or when nobody is signed in and there is one. Throws `NotSignedIn` for neither.
+ * Where a command for both users and administrators works: on the server of the signed-in account, or on the data directory.
+ * The data directory is used if it is asked for, or if nobody is signed in and one exists. Throws `NotSignedIn` without either.
  */
-export async function faceOf(
-  isAdministrators: boolean,
+export async function modeOf(
+  isAdministrator: boolean,
   { env, profile, dataDir }: Globals,
 ): Promise<'server' | 'domain'> {
-  if (isAdministrators || dataDir !== undefined) return 'domain'
+  if (isAdministrator || dataDir !== undefined) return 'domain'
   try {
     await findAccount({ env, profile })
     return 'server'

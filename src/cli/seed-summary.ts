@@ -14,19 +14,19 @@ const PLURAL: Record<Item['kind'], string> = {
 }
 
 /** What a seed came to, in a sentence: `Added 3 users and 1,204 rows, changed 1 setting; 40 unchanged.` */
-export function tallyOf(items: readonly Item[], unchanged: number): string {
-  const counted = (action: Item['action']): string[] => {
+export function seedSummary(items: readonly Item[], unchanged: number): string {
+  const countedKinds = (action: Item['action']): string[] => {
     const counts = new Map<Item['kind'], number>()
     for (const item of items) if (item.action === action) counts.set(item.kind, (counts.get(item.kind) ?? 0) + 1)
     return [...counts].map(([kind, count]) => `${formatCount(count)} ${count === 1 ? singular(kind) : PLURAL[kind]}`)
   }
-  const [added, changed, kept] = [counted('add'), counted('change'), counted('keep')]
+  const [added, changed, kept] = [countedKinds('add'), countedKinds('change'), countedKinds('keep')]
   const done = [
-    ...(added.length > 0 ? [`added ${listed(added)}`] : []),
-    ...(changed.length > 0 ? [`changed ${listed(changed)}`] : []),
+    ...(added.length > 0 ? [`added ${joinWithAnd(added)}`] : []),
+    ...(changed.length > 0 ? [`changed ${joinWithAnd(changed)}`] : []),
   ]
   const rest = [
-    ...(kept.length > 0 ? [`left ${listed(kept)} as people made them`] : []),
+    ...(kept.length > 0 ? [`left ${joinWithAnd(kept)} as people made them`] : []),
     ...(unchanged > 0 ? [`${formatCount(unchanged)} unchanged`] : []),
   ]
   const text = [...(done.length > 0 ? [done.join(', ')] : ['nothing was changed']), ...rest].join('; ')
@@ -36,5 +36,5 @@ export function tallyOf(items: readonly Item[], unchanged: number): string {
 const singular = (kind: Item['kind']): string =>
   kind === 'member' ? 'member of a room' : kind === 'file' ? 'file or folder' : kind
 
-const listed = (parts: readonly string[]): string =>
+const joinWithAnd = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`

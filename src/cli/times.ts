@@ -1,33 +1,41 @@
 import { parseDuration } from '../base/durations.ts'
 
-const TIME = /^(\d{1,2}):(\d{2})$/
+/** A time in ms since 1970 as `2026-11-21 15:00`, or with seconds, in the local time zone. */
+export function formatTime(ms: number, withSeconds = false): string {
+  const time = new Date(ms)
+  const two = (part: number) => String(part).padStart(2, '0')
+  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`
+  const seconds = withSeconds ? `:${two(time.getSeconds())}` : ''
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`
+}
+
+const TIME_OF_DAY = /^(\d{1,2}):(\d{2})$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
 /**
- * The moment a text means, epoch ms: a duration from now (`30m`) or before it, the next or the last time of day (`15:00`,
- * in the zone of this machine), or a date with or without a time (ISO 8601, local where it names no zone). Undefined when
- * it is none of these.
+ * Parses a time; ms since 1970. `30m` is a duration after or before `now`, `15:00` the next or last such time of day, and
+ * anything else an ISO 8601 date with or without a time. Times without a zone are local. Undefined for any other text.
  */
-export function parseWhen(text: string, now: number, direction: 'ahead' | 'back'): number | undefined {
+export function parseTime(text: string, now: number, direction: 'ahead' | 'back'): number | undefined {
   const sign = direction === 'ahead' ? 1 : -1
   const trimmed = text.trim()
   const duration = /^\d+$/.test(trimmed) ? undefined : parseDuration(trimmed)
   if (duration !== undefined) return now + sign * duration
-  const time = TIME.exec(trimmed)
+  const time = TIME_OF_DAY.exec(trimmed)
   if (time) return timeOfDay(Number(time[1]), Number(time[2]), now, sign)
-  return date(trimmed)
+  return parseDate(trimmed)
 }
 
 function timeOfDay(hours: number, minutes: number, now: number, sign: number): number | undefined {
   if (hours > 23 || minutes > 59) return undefined
   const at = new Date(now)
   at.setHours(hours, minutes, 0, 0)
-  // By the calendar, not by 24 hours: days on which the clock is changed are longer or shorter.
+  // By the calendar: days on which the clock changes do not have 24 hours.
   if (sign > 0 ? at.getTime() <= now : at.getTime() > now) at.setDate(at.getDate() + sign)
   return at.getTime()
 }
 
-function date(text: string): number | undefined {
+function parseDate(text: string): number | undefined {
   const match = DATE.exec(text)
   if (!match) return undefined
   const [year, month, day, hours = 0, minutes = 0, seconds = 0] = match.slice(1, 7).map((part) => Number(part ?? 0))

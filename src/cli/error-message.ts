@@ -1,7 +1,7 @@
 import { fileProblem } from '../base/trouble.ts'
 import { errors, isFault, type ErrorCode, type Fault } from '../contract/errors.ts'
 import { damageOf } from '../wiring/damage.ts'
-import { moment } from './moment.ts'
+import { formatTime } from './times.ts'
 
 /** Texts that the contract fixes in German, as the command says them. */
 const ENGLISH: Partial<Record<ErrorCode, string>> = {
@@ -10,21 +10,21 @@ const ENGLISH: Partial<Record<ErrorCode, string>> = {
 }
 
 /** What an error says to whoever ran the command, in one sentence. */
-export function sentenceOf(error: unknown): string {
-  if (isFault(error, 'maintenance')) return aboutMaintenance(error)
-  if (isFault(error, 'bad_request')) return aboutFlaws(error)
-  if (isFault(error)) return inEnglish(error)
+export function errorMessage(error: unknown): string {
+  if (isFault(error, 'maintenance')) return maintenanceMessage(error)
+  if (isFault(error, 'bad_request')) return fieldProblems(error)
+  if (isFault(error)) return translate(error)
   return damageOf(error)?.text ?? fileProblem(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
 /** The text of the server, which may go on behind that of the contract. */
-function inEnglish({ code, message }: Fault): string {
+function translate({ code, message }: Fault): string {
   const [text, fixed] = [ENGLISH[code], errors[code][1]]
   return text !== undefined && message.startsWith(fixed) ? text + message.slice(fixed.length) : message
 }
 
 /** What is wrong with which field, where the fault says no more than that something is. */
-function aboutFlaws({ message, extra: { text, fields } }: Fault): string {
+function fieldProblems({ message, extra: { text, fields } }: Fault): string {
   const details = fields?.['details']
   if (text !== undefined || !Array.isArray(details)) return message
   const flaws = (details as { path: string; message: string }[]).map(({ path, message: flaw }) => `${path} ${flaw}`)
@@ -33,20 +33,20 @@ function aboutFlaws({ message, extra: { text, fields } }: Fault): string {
 }
 
 /** What `--json` adds to an error, for scripts that come back later. */
-export function detailOf(error: unknown): object {
-  if (isFault(error, 'maintenance')) return announcedBy(error)
+export function errorDetails(error: unknown): object {
+  if (isFault(error, 'maintenance')) return announcementOf(error)
   const problems = (error as { problems?: unknown } | null)?.problems
   return problems === undefined ? {} : { problems }
 }
 
-interface Announced {
+interface Announcement {
   message: string
   /** ISO 8601; null when nobody knows. */
   until: string | null
   read_only: boolean
 }
 
-function announcedBy({ extra: { fields = {} } }: Fault): Announced {
+function announcementOf({ extra: { fields = {} } }: Fault): Announcement {
   const { message, until, read_only } = fields
   const isMoment = typeof until === 'string' && !Number.isNaN(Date.parse(until))
   return {
@@ -56,10 +56,10 @@ function announcedBy({ extra: { fields = {} } }: Fault): Announced {
   }
 }
 
-function aboutMaintenance(fault: Fault): string {
-  const { message, until, read_only } = announcedBy(fault)
+function maintenanceMessage(fault: Fault): string {
+  const { message, until, read_only } = announcementOf(fault)
   const state = read_only ? 'The server takes no changes' : 'The server is under maintenance'
-  const end = until === null ? '' : ` until ${moment(Date.parse(until))}`
+  const end = until === null ? '' : ` until ${formatTime(Date.parse(until))}`
   if (message) return `${state}${end}: ${message}`
   return `${state}${end}: try again ${until === null ? 'later' : 'then'}.`
 }
