@@ -73,7 +73,7 @@ export const nouns: Record<string, Noun> = {
     verbs: {
       report: () => import('./quota/report.ts').then((m) => m.report),
       set: () => import('./quota/set.ts').then((m) => m.set),
-      default: () => import('./quota/default.ts').then((m) => m.standard),
+      default: () => import('./quota/default.ts').then((m) => m.quotaDefault),
       recount: () => import('./quota/recount.ts').then((m) => m.recount),
     },
   },

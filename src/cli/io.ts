@@ -16,15 +16,15 @@ export interface Io {
   readonly interactive: boolean
   readonly paint: ChalkInstance
   /** The result of a command: `words` for people, `data` as the one JSON document. */
-  print(words: string, data: unknown): void
+  print(text: string, data: unknown): void
   /** Like `say`, for what cannot be shown a second time: `--quiet` does not hide it. */
-  printAlways(words: string, data: unknown): void
+  printAlways(text: string, data: unknown): void
   /** A list: a table for people, the rows as they are for machines (`data` where the document should be another). */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, data?: unknown): void
   /** One object of a stream, a line each with `--json`; `words` are left out when empty. */
-  event(words: string, data: unknown): void
+  event(text: string, data: unknown): void
   /** Like `event`, for what cannot be shown a second time. */
-  eventAlways(words: string, data: unknown): void
+  eventAlways(text: string, data: unknown): void
   /** Bytes or text that are themselves the result, for example a file's content; `--quiet` does not hide them. */
   raw(chunk: string | Uint8Array): Promise<void>
   /** A remark for people on stderr; `fields` stand in its place where remarks are lines of a log. */
@@ -138,10 +138,10 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
     pending = pending.then(() => void stream.write(text))
   }
   const document = (data: unknown) => write(stdout, `${JSON.stringify(data, null, 2)}\n`)
-  const printAlways = (words: string, data: unknown) => (json ? document(data) : write(stdout, `${words}\n`))
-  function eventAlways(words: string, data: unknown): void {
+  const printAlways = (text: string, data: unknown) => (json ? document(data) : write(stdout, `${text}\n`))
+  function eventAlways(text: string, data: unknown): void {
     if (json) write(stdout, `${JSON.stringify(data)}\n`)
-    else if (words) write(stdout, `${words}\n`)
+    else if (text) write(stdout, `${text}\n`)
   }
   let isLog = false
   function log(level: number, painted: string, msg: string, fields?: object): void {
@@ -154,7 +154,7 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
     interactive,
     paint,
     printAlways,
-    print: (words, data) => (quiet ? undefined : printAlways(words, data)),
+    print: (text, data) => (quiet ? undefined : printAlways(text, data)),
     table(rows, columns, empty, data) {
       if (quiet) return
       if (json) return document(data ?? rows)
@@ -162,7 +162,7 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
       pending = pending.then(async () => void stdout.write(`${await toTable(rows, columns, paint)}\n`))
     },
     eventAlways,
-    event: (words, data) => (quiet ? undefined : eventAlways(words, data)),
+    event: (text, data) => (quiet ? undefined : eventAlways(text, data)),
     raw: async (chunk) => {
       await pending
       // What a failure means for the command is decided where the stream's errors are heard.

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { install } from '../../src/cli/app/install.ts'
-import { lookAt, remarkLine } from '../../src/cli/app/package.ts'
+import { inspectPackage, remarkLine } from '../../src/cli/app/package.ts'
 import { packageLimits } from '../../src/domain/desktop/desktop.ts'
 import type { Io } from '../../src/cli/io.ts'
 import { appPackage, filesOfApp } from '../support/app-package.ts'
@@ -20,7 +20,7 @@ const MiB = 1024 ** 2
 async function look(bytes: Uint8Array, name = 'app.tar') {
   const file = join(await folderOfTest(), name)
   await writeFile(file, bytes)
-  const { app, problems, leftOut } = await lookAt(file)
+  const { app, problems, leftOut } = await inspectPackage(file)
   expect(app === undefined).toBe(problems.length > 0)
   return { app, problems: problems.map(remarkLine), leftOut }
 }
@@ -59,14 +59,14 @@ describe('an archive', () => {
     mkdirSync(deep, { recursive: true })
     for (const [name, content] of filesOfApp()) writeFileSync(join(folder, 'clock', name), content)
     writeFileSync(join(deep, 'far.txt'), 'far')
-    const ofFolder = await lookAt(join(folder, 'clock'))
+    const ofFolder = await inspectPackage(join(folder, 'clock'))
     expect(ofFolder.app?.files).toHaveLength(3)
     for (const [name, ...what] of [
       ['a.tar', '-C', join(folder, 'clock'), '.'],
       ['b.tar', '-C', folder, 'clock'],
     ] as const) {
       execFileSync('tar', ['--format=pax', '-czf', join(folder, name), ...what])
-      expect((await lookAt(join(folder, name))).app?.sha256).toBe(ofFolder.app!.sha256)
+      expect((await inspectPackage(join(folder, name))).app?.sha256).toBe(ofFolder.app!.sha256)
     }
   })
 
@@ -177,7 +177,7 @@ describe('a folder', () => {
     symlinkSync('/etc/passwd', join(folder, 'passwd'))
     symlinkSync('/', join(folder, 'root'))
     execFileSync('mkfifo', [join(folder, 'pipe')])
-    const { app, problems } = await lookAt(folder)
+    const { app, problems } = await inspectPackage(folder)
     expect(app).toBeUndefined()
     expect(problems.map(remarkLine)).toEqual([
       'passwd is a symbolic link: a package has only files and folders.',
@@ -191,7 +191,7 @@ describe('a folder', () => {
     for (const [name, content] of filesOfApp({ 'secret.txt': '' })) writeFileSync(join(folder, name), content)
     mkdirSync(join(folder, 'closed'), { mode: 0 })
     chmodSync(join(folder, 'secret.txt'), 0)
-    const { problems } = await lookAt(folder)
+    const { problems } = await inspectPackage(folder)
     expect(problems.map(remarkLine)).toEqual([
       'closed may not be read by this user.',
       'secret.txt may not be read by this user.',
@@ -203,11 +203,11 @@ describe('a folder', () => {
     await mkdir(join(folder, 'clock'))
     for (const [name, content] of filesOfApp()) writeFileSync(join(folder, 'clock', name), content)
     symlinkSync('clock', join(folder, 'link'))
-    expect((await lookAt(join(folder, 'link'))).app?.sha256).toBe(appPackage().sha256)
+    expect((await inspectPackage(join(folder, 'link'))).app?.sha256).toBe(appPackage().sha256)
     execFileSync('mkfifo', [join(folder, 'pipe')])
-    await expect(lookAt(join(folder, 'pipe'))).rejects.toMatchObject({ code: 2 })
-    await expect(lookAt(join(folder, 'nothing'))).rejects.toMatchObject({ code: 5 })
-    await expect(lookAt(join(folder, 'clock', 'app.json', 'x'))).rejects.toMatchObject({ code: 5 })
+    await expect(inspectPackage(join(folder, 'pipe'))).rejects.toMatchObject({ code: 2 })
+    await expect(inspectPackage(join(folder, 'nothing'))).rejects.toMatchObject({ code: 5 })
+    await expect(inspectPackage(join(folder, 'clock', 'app.json', 'x'))).rejects.toMatchObject({ code: 5 })
   })
 })
 

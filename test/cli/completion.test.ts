@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bash } from '../../src/cli/completion/bash.ts'
 import { fish } from '../../src/cli/completion/fish.ts'
 import { powershell } from '../../src/cli/completion/powershell.ts'
-import { readTree, type FlagWords, type Tree } from '../../src/cli/completion/tree.ts'
+import { readTree, type FlagCompletion, type Tree } from '../../src/cli/completion/command-tree.ts'
 import { nouns } from '../../src/cli/commands.ts'
 import { zsh } from '../../src/cli/completion/zsh.ts'
 
-const flag = (long: string, more: Partial<FlagWords> = {}): FlagWords => ({
+const flag = (long: string, more: Partial<FlagCompletion> = {}): FlagCompletion => ({
   long,
   short: undefined,
   summary: `what ${long} isn't`,

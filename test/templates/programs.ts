@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 import type { Globals } from '../../src/cli/command.ts'
-import { filledFiles, templateNamed, valuesOf } from '../../src/cli/template/fill.ts'
+import { filledFiles, templateNamed, valuesOf } from '../../src/cli/template/placeholders.ts'
 
 // Programs of the system that read what templates say; where one is missing, its test is skipped.
 

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { check } from 'prettier'
 import { describe, expect, test } from 'vitest'
-import { lookAt } from '../../src/cli/app/package.ts'
+import { inspectPackage } from '../../src/cli/app/package.ts'
 import { catalogue } from '../../src/cli/template/catalogue.ts'
-import { doubtAbout, nextSteps, templateNamed, valuesOf } from '../../src/cli/template/fill.ts'
+import { warningFor, nextSteps, templateNamed, valuesOf } from '../../src/cli/template/placeholders.ts'
 import { desktopComponents } from '../../src/contract/desktop-components.ts'
 import { filesBelow } from '../support/contents.ts'
 import { folderOfTest, serverOfTest } from '../support/server.ts'
@@ -61,13 +61,13 @@ describe('what is filled in', () => {
 
   test('is doubted where a service would not find its program', () => {
     const unit = (command: string, user = 'User=svc') =>
-      doubtAbout([{ text: `${user}\nExecStart=${command} serve` }], { command, user: 'svc' })
+      warningFor([{ text: `${user}\nExecStart=${command} serve` }], { command, user: 'svc' })
     expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js')).toMatch(/svc has to be able to read/)
     expect(unit('/root/.nvm/bin/node /opt/svc/bin/svc.js')).toBeDefined()
     expect(unit('/usr/bin/node /opt/home/bin/svc.js')).toBeUndefined()
     // A unit of one's own runs as whoever starts it.
     expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js', '')).toBeUndefined()
-    expect(doubtAbout([{ text: 'no program' }], { command: '/home/ada/svc' })).toBeUndefined()
+    expect(warningFor([{ text: 'no program' }], { command: '/home/ada/svc' })).toBeUndefined()
   })
 
   test.each([
@@ -100,7 +100,7 @@ describe('the sample app', () => {
     const folder = await folderOfTest()
     await mkdir(join(folder, 'focus'))
     for (const [file, text] of Object.entries(await written('sample-app'))) await writeFile(join(folder, file), text)
-    const { app, problems, warnings } = await lookAt(join(folder, 'focus'))
+    const { app, problems, warnings } = await inspectPackage(join(folder, 'focus'))
     expect([app?.manifest.slug, problems, warnings]).toEqual(['focus', [], []])
   })
 })

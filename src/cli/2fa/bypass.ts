@@ -1,7 +1,7 @@
 import { iso, MINUTE } from '../../base/clock.ts'
 import { command, flag } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { grouped } from './printed-codes.ts'
+import { formatCode } from './code-text.ts'
 
 export const bypass = command({
   name: '2fa bypass',
@@ -17,7 +17,7 @@ export const bypass = command({
     const { id, username } = await accounts.byName(args.name)
     const { code, expires_at } = await accounts.twoFactor.bypass(id, ttl)
     io.printAlways(
-      `Code for ${username}, good for one login until ${formatTime(expires_at)}:\n\n    ${grouped(code)}\n\n` +
+      `Code for ${username}, good for one login until ${formatTime(expires_at)}:\n\n    ${formatCode(code)}\n\n` +
         'This code is not shown again.',
       { username, code, expires_at: iso(expires_at) },
     )

@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { codeLines } from './printed-codes.ts'
+import { formatBackupCodes } from './code-text.ts'
 
 export const codes = command({
   name: '2fa codes',
@@ -13,7 +13,7 @@ export const codes = command({
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
     const backup_codes = await accounts.twoFactor.renewBackupCodes(id)
-    const words = `New backup codes of ${username}, each good for one login:\n\n${codeLines(backup_codes)}`
+    const words = `New backup codes of ${username}, each good for one login:\n\n${formatBackupCodes(backup_codes)}`
     io.printAlways(words, { username, backup_codes })
   },
 })

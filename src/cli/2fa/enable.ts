@@ -5,7 +5,7 @@ import type { Domain } from '../../domain/domain.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { codeLines } from './printed-codes.ts'
+import { formatBackupCodes } from './code-text.ts'
 
 /** How often somebody may mistype the first code. */
 const TRIES = 3
@@ -47,7 +47,7 @@ export const enable = command({
     }
     const status = await domain.accounts.twoFactor.status(id)
     const backup_codes = codeStdin ? await fromStdin(io, domain, id) : await fromPrompt(io, domain, id)
-    report(io, status, backup_codes)
+    printResult(io, status, backup_codes)
   },
 })
 
@@ -69,12 +69,12 @@ async function setUpFactor({ accounts, instance }: Domain, id: number): Promise<
 
 async function setUpText(io: Io, { username, secret, otpauth_url }: SetUp): Promise<string> {
   const { terminalQr } = await import('./terminal-qr.ts')
-  const spelt = secret.replace(/(.{4})(?=.)/g, '$1 ')
+  const groupedSecret = secret.replace(/(.{4})(?=.)/g, '$1 ')
   return [
     `The authenticator app of ${username} takes this code, the secret or the address:`,
     // Nobody can scan what is not on a screen.
     ...(io.interactive ? [terminalQr(otpauth_url, io.paint)] : []),
-    `    Secret   ${spelt}\n    Address  ${otpauth_url}`,
+    `    Secret   ${groupedSecret}\n    Address  ${otpauth_url}`,
   ].join('\n\n')
 }
 
@@ -96,7 +96,7 @@ async function fromPrompt(io: Io, { accounts }: Domain, id: number): Promise<str
   }
 }
 
-function report(io: Io, { username }: TwoFactorStatus, backup_codes: string[]): void {
-  const words = `${username} has a second factor now. Backup codes, each good for one login:\n\n${codeLines(backup_codes)}`
+function printResult(io: Io, { username }: TwoFactorStatus, backup_codes: string[]): void {
+  const words = `${username} has a second factor now. Backup codes, each good for one login:\n\n${formatBackupCodes(backup_codes)}`
   io.printAlways(words, { username, enabled: true, backup_codes })
 }

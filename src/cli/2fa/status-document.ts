@@ -17,7 +17,7 @@ export const documentOf = (status: TwoFactorStatus) => ({
 })
 
 /** What stands out about a second factor, or about the account; empty when nothing does. */
-export function remarksOn({ disabled, closed, locked_until, set_up_until, bypass_until }: TwoFactorStatus): string {
+export function stateText({ disabled, closed, locked_until, set_up_until, bypass_until }: TwoFactorStatus): string {
   const remarks: string[] = []
   if (disabled) remarks.push('account disabled')
   if (closed) remarks.push('locked until svc user unlock')

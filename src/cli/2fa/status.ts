@@ -1,6 +1,6 @@
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { documentOf, remarksOn } from './status-document.ts'
+import { documentOf, stateText } from './status-document.ts'
 
 export const status = command({
   name: '2fa status',
@@ -17,7 +17,7 @@ export const status = command({
       const lines = [
         ['Second factor', factor.enabled_at === null ? 'off' : `on since ${formatTime(factor.enabled_at)}`],
         ...(factor.enabled ? [['Backup codes', `${factor.backup_codes_left} left`]] : []),
-        ['State', remarksOn(factor) || 'nothing unusual'],
+        ['State', stateText(factor) || 'nothing unusual'],
       ]
       const words = [io.paint.bold(factor.username), ...lines.map(([label, text]) => `  ${label!.padEnd(15)}${text}`)]
       io.print(words.join('\n'), documentOf(factor))
@@ -36,7 +36,7 @@ export const status = command({
           value: ({ enabled, backup_codes_left }) => (enabled ? backup_codes_left : ''),
           align: 'right',
         },
-        { title: 'STATE', value: remarksOn },
+        { title: 'STATE', value: stateText },
       ],
       'There are no users yet.',
       factors.map(documentOf),

@@ -1,5 +1,5 @@
 import { command, flag } from '../command.ts'
-import { detailFlags, detailsOf, documentOf, named } from './app.ts'
+import { detailFlags, detailsOf, documentOf, labelOf } from './app-details.ts'
 
 export const add = command({
   name: 'app add',
@@ -17,6 +17,6 @@ export const add = command({
   ],
   async run({ io, domain: { desktop }, args, flags }) {
     const app = await desktop.registry.add(args.slug, { name: flags.name ?? args.slug, ...detailsOf(flags) })
-    io.print(`Added ${named(app)}, which loads from ${app.app_path}.`, documentOf(app))
+    io.print(`Added ${labelOf(app)}, which loads from ${app.app_path}.`, documentOf(app))
   },
 })

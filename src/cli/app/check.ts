@@ -1,7 +1,7 @@
 import { pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { lookAt, packageArg, remarkLines, type Looked } from './package.ts'
+import { inspectPackage, packageArg, remarkLines, type InspectedPackage } from './package.ts'
 
 export const check = command({
   name: 'app check',
@@ -16,26 +16,26 @@ export const check = command({
   flags: {},
   examples: ['svc app check ./focus', 'svc app check focus.tar.gz --json'],
   async run({ io, args }) {
-    const looked = await lookAt(args.package)
-    const { app, problems, warnings } = looked
+    const inspected = await inspectPackage(args.package)
+    const { app, problems, warnings } = inspected
     const lines = [
       ...remarkLines(problems).map((line) => `${io.paint.red('problem')}  ${line}`),
       ...remarkLines(warnings).map((line) => `${io.paint.yellow('warning')}  ${line}`),
-      verdict(looked),
+      summaryOf(inspected),
     ]
     io.print(lines.join('\n'), {
       ok: app !== undefined,
       app: app ? { ...app.manifest, sha256: app.sha256, files: app.files.length, bytes: app.bytes } : null,
       problems,
       warnings,
-      left_out: looked.leftOut,
+      left_out: inspected.leftOut,
     })
     if (!app) return 1
     return warnings.length > 0 ? 3 : 0
   },
 })
 
-function verdict({ app, problems, leftOut }: Looked): string {
+function summaryOf({ app, problems, leftOut }: InspectedPackage): string {
   if (!app) return `This cannot be installed: ${pluralize(problems.length, 'problem')}.`
   const { slug, version } = app.manifest
   const left = leftOut.length > 0 ? `; ${pluralize(leftOut.length, 'name')} with a dot left out` : ''

@@ -1,6 +1,6 @@
 import { command } from '../command.ts'
-import { documentOf, named } from './app.ts'
-import { packageArg, soundPackage } from './package.ts'
+import { documentOf, labelOf } from './app-details.ts'
+import { packageArg, loadPackage } from './package.ts'
 
 export const install = command({
   name: 'app install',
@@ -15,9 +15,11 @@ export const install = command({
   flags: {},
   examples: ['svc app install ./focus', 'svc app install focus-1.0.0.tar.gz'],
   async run({ io, domain: { desktop }, args }) {
-    const pack = await soundPackage(io, args.package)
+    const pack = await loadPackage(io, args.package)
     const { app, changed } = await desktop.releases.install(pack)
-    const words = changed ? `Installed ${named(app)} in version ${app.version}.` : `${named(app)} is installed already.`
+    const words = changed
+      ? `Installed ${labelOf(app)} in version ${app.version}.`
+      : `${labelOf(app)} is installed already.`
     io.print(words, { ...documentOf(app), changed })
     if (app.disabled) io.info(`It is disabled: svc app enable ${app.slug}.`)
   },

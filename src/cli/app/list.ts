@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { documentOf, sourceText } from './app.ts'
+import { documentOf, sourceText } from './app-details.ts'
 
 export const list = command({
   name: 'app list',

@@ -28,7 +28,7 @@ const MAX_UNPACKED = packageLimits.bytes + 16 * 1024 ** 2
 const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`
 
 /** Reading on makes no sense. */
-class Enough extends Error {}
+class LimitReached extends Error {}
 
 function collector() {
   const found: PackageFiles = { files: new Map(), problems: [], leftOut: [] }
@@ -41,10 +41,10 @@ function collector() {
     admit(path: string): boolean {
       entries += 1
       // That there are too many files is seen and said when they are examined.
-      if (found.files.size > packageLimits.files) throw new Enough()
+      if (found.files.size > packageLimits.files) throw new LimitReached()
       if (entries > MAX_ENTRIES) {
         problem('', `has more than ${MAX_ENTRIES} entries`)
-        throw new Enough()
+        throw new LimitReached()
       }
       const hidden = path.split('/').some((name) => /^\.[^.\\]/.test(name))
       if (hidden) found.leftOut.push(path)
@@ -58,7 +58,7 @@ function collector() {
         bytes += part.length
         if (bytes > packageLimits.bytes) {
           problem('', `has more than ${megabytes(packageLimits.bytes)}`)
-          throw new Enough()
+          throw new LimitReached()
         }
         parts.push(part)
       }
@@ -71,16 +71,16 @@ type Collector = ReturnType<typeof collector>
 
 /** The package at a path. Throws `Exit` when there is nothing that could be one. */
 export async function readPackage(path: string): Promise<PackageFiles> {
-  const at = await stat(path).catch((error: NodeJS.ErrnoException) => {
+  const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new Exit(5, `There is no ${path}.`, 'not_found')
     throw error
   })
-  if (!at.isDirectory() && !at.isFile()) throw new Exit(2, `${path} is neither a folder nor an archive.`, 'usage')
+  if (!stats.isDirectory() && !stats.isFile()) throw new Exit(2, `${path} is neither a folder nor an archive.`, 'usage')
   const collected = collector()
   try {
-    await (at.isDirectory() ? readFolder(collected, path, '') : readArchive(collected, path))
+    await (stats.isDirectory() ? readFolder(collected, path, '') : readArchive(collected, path))
   } catch (error) {
-    if (!(error instanceof Enough)) throw error
+    if (!(error instanceof LimitReached)) throw error
   }
   return collected.found
 }
@@ -92,20 +92,20 @@ const kinds: Record<string, string> = {
   '4': 'is a device',
   '6': 'is a pipe',
 }
-const onlyFiles = (kind = 'is neither a file nor a folder') => `${kind}: a package has only files and folders`
+const unsupportedKind = (kind = 'is neither a file nor a folder') => `${kind}: a package has only files and folders`
 
 async function readFolder(collected: Collector, root: string, folder: string): Promise<void> {
   const entries = await readdir(join(root, folder), { withFileTypes: true })
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`
     if (!collected.admit(path)) continue
-    if (entry.isDirectory()) await unlessForbidden(collected, path, () => readFolder(collected, root, path))
-    else if (entry.isFile()) await unlessForbidden(collected, path, () => readFile(collected, root, path))
-    else collected.problem(path, onlyFiles(entry.isSymbolicLink() ? kinds['2'] : undefined))
+    if (entry.isDirectory()) await reportForbidden(collected, path, () => readFolder(collected, root, path))
+    else if (entry.isFile()) await reportForbidden(collected, path, () => readFile(collected, root, path))
+    else collected.problem(path, unsupportedKind(entry.isSymbolicLink() ? kinds['2'] : undefined))
   }
 }
 
-async function unlessForbidden(collected: Collector, path: string, read: () => Promise<void>): Promise<void> {
+async function reportForbidden(collected: Collector, path: string, read: () => Promise<void>): Promise<void> {
   try {
     await read()
   } catch (error) {
@@ -137,13 +137,13 @@ async function archiveBytes(file: FileHandle): Promise<Readable> {
   return unpacked
 }
 
-async function* bounded(collected: Collector, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* limitSize(collected: Collector, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const part of source) {
     bytes += part.length
     if (bytes > MAX_UNPACKED) {
       collected.problem('', `has more than ${megabytes(packageLimits.bytes)}`)
-      throw new Enough()
+      throw new LimitReached()
     }
     yield part
   }
@@ -152,7 +152,7 @@ async function* bounded(collected: Collector, source: AsyncIterable<Uint8Array>)
 async function readArchive(collected: Collector, path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
-    for await (const entry of readTar(bounded(collected, await archiveBytes(file)))) await readEntry(collected, entry)
+    for await (const entry of readTar(limitSize(collected, await archiveBytes(file)))) await readEntry(collected, entry)
   } catch (error) {
     const cause = error as NodeJS.ErrnoException
     if (error instanceof BadTar) collected.problem('', `is no sound tar archive: ${error.message}`)
@@ -170,7 +170,7 @@ async function readEntry(collected: Collector, { name, type, size, body }: TarEn
   if (type === '5' && (path === '' || path === '.')) return
   if (!collected.admit(path)) return
   if (type === '0') await collected.read(path, size, body)
-  else if (type !== '5') collected.problem(path, onlyFiles(kinds[type]))
+  else if (type !== '5') collected.problem(path, unsupportedKind(kinds[type]))
 }
 
 /** Archives often have everything in one folder; then that is the package. */

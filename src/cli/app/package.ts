@@ -9,10 +9,10 @@ import type { PackageFiles } from './package-files.ts'
 /** The argument that names a package. */
 export const packageArg = 'folder of the app, or a .tar or .tar.gz of it'
 
-export type Looked = Examined & Pick<PackageFiles, 'leftOut'>
+export type InspectedPackage = Examined & Pick<PackageFiles, 'leftOut'>
 
 /** Reads and examines a package. Throws `Exit` when there is none. */
-export async function lookAt(path: string): Promise<Looked> {
+export async function inspectPackage(path: string): Promise<InspectedPackage> {
   const [{ readPackage }, { examinePackage }] = await Promise.all([
     import('./package-files.ts'),
     import('../../domain/desktop/desktop.ts'),
@@ -37,8 +37,8 @@ export function remarkLines(remarks: readonly Remark[]): string[] {
 }
 
 /** The package to install, after what its author should know. Throws `Exit` with every problem when it is not sound. */
-export async function soundPackage(io: Io, path: string): Promise<AppPackage> {
-  const { app, problems, warnings } = await lookAt(path)
+export async function loadPackage(io: Io, path: string): Promise<AppPackage> {
+  const { app, problems, warnings } = await inspectPackage(path)
   if (!app) {
     const lines = remarkLines(problems).map((line) => `  ${line}`)
     throw new Exit(

@@ -1,5 +1,5 @@
 import { cancelled, command, flag } from '../command.ts'
-import { documentOf, named, sourceText } from './app.ts'
+import { documentOf, labelOf, sourceText } from './app-details.ts'
 
 export const remove = command({
   name: 'app remove',
@@ -15,9 +15,9 @@ export const remove = command({
     const app = await desktop.registry.find(args.slug)
     // Refused before anybody is asked.
     const what = app.source === 'installed' ? `version ${app.version} and the releases before it` : sourceText(app)
-    if (app.source !== 'system' && !flags.yes && !(await io.confirm(`Remove ${named(app)}, ${what}?`)))
+    if (app.source !== 'system' && !flags.yes && !(await io.confirm(`Remove ${labelOf(app)}, ${what}?`)))
       throw cancelled()
     await desktop.registry.remove(args.slug, flags.purge)
-    io.print(`Removed ${named(app)}.`, { ...documentOf(app), removed: true, purged: flags.purge })
+    io.print(`Removed ${labelOf(app)}.`, { ...documentOf(app), removed: true, purged: flags.purge })
   },
 })

@@ -1,5 +1,5 @@
 import { command, flag } from '../command.ts'
-import { documentOf, named } from './app.ts'
+import { documentOf, labelOf } from './app-details.ts'
 
 export const rollback = command({
   name: 'app rollback',
@@ -13,7 +13,7 @@ export const rollback = command({
   examples: ['svc app rollback focus', 'svc app rollback focus --to 1.0.0'],
   async run({ io, domain: { desktop }, args, flags }) {
     const { app, before } = await desktop.releases.rollback(args.slug, flags.to)
-    io.print(`${named(app)} is back in version ${app.version}, after ${before}.`, {
+    io.print(`${labelOf(app)} is back in version ${app.version}, after ${before}.`, {
       ...documentOf(app),
       version_before: before,
     })

@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { detailFlags, detailsOf, documentOf, named } from './app.ts'
+import { detailFlags, detailsOf, documentOf, labelOf } from './app-details.ts'
 
 export const set = command({
   name: 'app set',
@@ -20,6 +20,6 @@ export const set = command({
         'Say what to change: --name, --path, --description, --category, --icon, --supports-context or --admin-only.',
       )
     const app = await desktop.registry.change(args.slug, changes)
-    io.print(`Changed ${named(app)}.`, documentOf(app))
+    io.print(`Changed ${labelOf(app)}.`, documentOf(app))
   },
 })

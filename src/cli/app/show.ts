@@ -4,7 +4,7 @@ import { printable } from '../../base/text.ts'
 import type { RegisteredApp, Release } from '../../domain/desktop/desktop.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { documentOf, releaseDocumentOf, sourceText } from './app.ts'
+import { documentOf, releaseDocumentOf, sourceText } from './app-details.ts'
 
 export const show = command({
   name: 'app show',

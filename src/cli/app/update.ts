@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
-import { documentOf, named } from './app.ts'
-import { packageArg, soundPackage } from './package.ts'
+import { documentOf, labelOf } from './app-details.ts'
+import { packageArg, loadPackage } from './package.ts'
 
 export const update = command({
   name: 'app update',
@@ -13,11 +13,11 @@ export const update = command({
   flags: { force: flag.switch('also an older version, or the same with other contents') },
   examples: ['svc app update focus ./focus', 'svc app update focus focus-1.1.0.tar.gz'],
   async run({ io, domain: { desktop }, args, flags }) {
-    const pack = await soundPackage(io, args.package)
+    const pack = await loadPackage(io, args.package)
     const { app, before, changed } = await desktop.releases.update(args.slug, pack, flags.force)
     const words = changed
-      ? `Updated ${named(app)} from version ${before} to ${app.version}.`
-      : `${named(app)} has these files already, in version ${app.version}.`
+      ? `Updated ${labelOf(app)} from version ${before} to ${app.version}.`
+      : `${labelOf(app)} has these files already, in version ${app.version}.`
     io.print(words, { ...documentOf(app), version_before: before, changed })
   },
 })

@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
-import type { Talk } from './converse.ts'
+import type { ConversationContext } from './conversation.ts'
 
 export const ask = command({
   name: 'ask',
@@ -31,31 +31,31 @@ export const ask = command({
     'svc ask --no-stream --json "Sum up /Reports/2026.md"',
   ],
   async run({ io, api, args, flags }) {
-    const [{ compose }, { converse }, { makeAsking }, { lastConversation }, stages] = await Promise.all([
+    const [{ composeQuestion }, { askQuestion }, { makeAsking }, { lastConversation }, outputs] = await Promise.all([
       import('./question.ts'),
-      import('./converse.ts'),
+      import('./conversation.ts'),
       import('../../client/ask/asking.ts'),
       import('./last-conversation.ts'),
-      import('./stage.ts'),
+      import('./answer-output.ts'),
     ])
     if (flags.continue && flags.conversation !== undefined) throw usage('Give --continue or --conversation, not both.')
-    const composed = await compose(io, args.question, flags.attach)
+    const composed = await composeQuestion(io, args.question, flags.attach)
     if (!composed && (!io.interactive || io.json)) throw usage('Say what to ask: svc ask "…", or standard input.')
 
     const isStream = !flags.noStream
     const onTerminal = process.stdout.isTTY && !io.json
-    const stage = io.json
-      ? stages.jsonStage(io, isStream)
+    const output = io.json
+      ? outputs.jsonOutput(io, isStream)
       : onTerminal
-        ? await stages.terminalStage(io)
-        : stages.plainStage(io)
+        ? await outputs.terminalOutput(io)
+        : outputs.plainOutput(io)
     const conversation_id = flags.continue ? await lastConversation(api) : (flags.conversation ?? null)
-    const standing = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
+    const options = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
 
     await interruptible('Interrupted: the answer was given up.', async (signal) => {
-      const talk: Talk = { io, asking: makeAsking(api), stage, isStream, signal }
-      if (composed) await converse(talk, { ...composed, ...standing })
-      else await (await import('./prompt-loop.ts')).promptLoop(talk, standing)
+      const context: ConversationContext = { io, asking: makeAsking(api), output, isStream, signal }
+      if (composed) await askQuestion(context, { ...composed, ...options })
+      else await (await import('./prompt-loop.ts')).promptLoop(context, options)
     })
   },
 })

@@ -33,7 +33,7 @@ export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
   let isFirst = true
   let timer: NodeJS.Timeout | undefined
 
-  const look = () => ({ paint, width: Math.max(20, Math.min(WIDEST, surface.size().columns - 1)) })
+  const layout = () => ({ paint, width: Math.max(20, Math.min(WIDEST, surface.size().columns - 1)) })
 
   const erase = (): string => {
     const codes = drawn > 0 ? `\x1b[${drawn}A\x1b[0J` : ''
@@ -42,24 +42,24 @@ export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
   }
 
   /** Lines that stand for good, after a blank one where something stands above. */
-  function settled(lines: string[]): string {
+  function finishedLines(lines: string[]): string {
     if (lines.length === 0) return ''
     const above = isFirst ? '' : '\n'
     isFirst = false
     return `${above}${lines.join('\n')}\n`
   }
 
-  function draw(isOver: boolean): void {
+  function draw(isFinished: boolean): void {
     clearTimeout(timer)
     timer = undefined
     const tokens = parseBlocks(source)
-    const growing = isOver ? [] : tokens.splice(-1)
+    const growing = isFinished ? [] : tokens.splice(-1)
     // What is blank at the end may still belong to the block before it.
     if (growing[0]?.type === 'space') growing.unshift(...tokens.splice(-1))
     // Cut by length: of blanks at its end a block does not keep which they were.
     source = source.slice(tokens.reduce((sum, { raw }) => sum + raw.length, 0))
-    let output = erase() + settled(renderBlocks(tokens, look()))
-    const lines = renderBlocks(growing, look())
+    let output = erase() + finishedLines(renderBlocks(tokens, layout()))
+    const lines = renderBlocks(growing, layout())
     if (lines.length > 0) {
       // A line that has left the screen could not be taken back.
       const shown = (isFirst ? lines : ['', ...lines]).slice(-(surface.size().rows - 2))

@@ -1,20 +1,20 @@
 import { createInterface } from 'node:readline/promises'
 import type { Question } from '../../client/ask/asking.ts'
-import { converse, type Talk } from './converse.ts'
+import { askQuestion, type ConversationContext } from './conversation.ts'
 
 /** Asks for one question after the other on a terminal, in one conversation, until there is an empty one or Ctrl-D. */
 export async function promptLoop(
-  talk: Talk,
-  { conversation_id, ...standing }: Omit<Question, 'message'>,
+  context: ConversationContext,
+  { conversation_id, ...options }: Omit<Question, 'message'>,
 ): Promise<void> {
-  const { io, signal } = talk
+  const { io, signal } = context
   // Straight away: the prompt that follows does not wait for what is queued.
   process.stderr.write(`${io.paint.dim('Ask away; an empty line ends the conversation.')}\n`)
   let conversation = conversation_id ?? null
   for (;;) {
     const message = await question(io.paint.bold('> '), signal)
     if (message === undefined || message.trim() === '') return
-    const answer = await converse(talk, { message, conversation_id: conversation, ...standing })
+    const answer = await askQuestion(context, { message, conversation_id: conversation, ...options })
     conversation = answer.conversation_id
   }
 }

@@ -6,9 +6,9 @@ import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 /** Most characters of a question with all its files; the server decides, but no more than this is read. */
-const MOST = 262_144
+const MAX_CHARACTERS = 262_144
 
-const IMAGE_MAX = 8 * 1_048_576
+const MAX_IMAGE_BYTES = 8 * 1_048_576
 
 /** How files of images begin, in Latin-1. */
 const IMAGES: readonly (readonly [name: string, head: string])[] = [
@@ -26,7 +26,7 @@ function isImage(bytes: Buffer): boolean {
 }
 
 /** What is sent: the text whole, and an image. */
-export interface Composed {
+export interface ComposedQuestion {
   message: string
   /** Base64. */
   image?: string
@@ -39,7 +39,7 @@ async function readFile(path: string): Promise<Buffer> {
   try {
     const stat = await file.stat()
     if (stat.isDirectory()) throw usage(`${path} is a folder: attach files.`)
-    if (stat.size > IMAGE_MAX) throw usage(`${path} is larger than ${formatSize(IMAGE_MAX)}.`)
+    if (stat.size > MAX_IMAGE_BYTES) throw usage(`${path} is larger than ${formatSize(MAX_IMAGE_BYTES)}.`)
     return await file.readFile()
   } finally {
     await file.close()
@@ -61,21 +61,22 @@ async function pipedText(io: Io): Promise<string> {
   for await (const piece of io.input()) {
     pieces.push(piece)
     size += piece.length
-    if (size > 4 * MOST) throw tooLong()
+    if (size > 4 * MAX_CHARACTERS) throw tooLong()
   }
   const bytes = Buffer.concat(pieces)
   if (!isUtf8(bytes) || bytes.includes(0)) throw usage('Standard input is no text: attach images with -a.')
   return bytes.toString().trim()
 }
 
-const tooLong = () => usage(`The question with its files is longer than ${MOST} characters: give less of them.`)
+const tooLong = () =>
+  usage(`The question with its files is longer than ${MAX_CHARACTERS} characters: give less of them.`)
 
 /** Puts a question together: the words, then standard input, then the files, images apart. Undefined when there is nothing. */
-export async function compose(
+export async function composeQuestion(
   io: Io,
   words: readonly string[],
   paths: readonly string[],
-): Promise<Composed | undefined> {
+): Promise<ComposedQuestion | undefined> {
   const texts: string[] = []
   let image: string | undefined
   for (const path of paths) {
@@ -90,6 +91,6 @@ export async function compose(
   if (question.length === 0 && paths.length === 0) return undefined
   if (question.length === 0) question.push(image === undefined ? 'Read this.' : 'What is in this picture?')
   const message = [...question, ...texts].join('\n\n')
-  if (message.length > MOST) throw tooLong()
+  if (message.length > MAX_CHARACTERS) throw tooLong()
   return { message, ...(image !== undefined && { image }) }
 }

@@ -1,7 +1,7 @@
 import { assistant } from '../../contract/assistant.ts'
 import { cancelled, command, flag } from '../command.ts'
-import { noSuch } from './no-such.ts'
-import { numberOf } from './number-of.ts'
+import { explainNotFound } from './not-found.ts'
+import { parseId } from './id-argument.ts'
 
 export const remove = command({
   name: 'ask remove',
@@ -12,11 +12,11 @@ export const remove = command({
   flags: { yes: flag.yes },
   examples: ['svc ask remove 12', 'svc ask remove 12 --yes'],
   async run({ io, api, args, flags }) {
-    const conversation_id = numberOf('A conversation', args.id)
+    const conversation_id = parseId('A conversation', args.id)
     if (!flags.yes && !(await io.confirm(`Delete conversation ${conversation_id}?`))) throw cancelled()
     await api
       .call(assistant.actions.delete_conversation, { conversation_id })
-      .catch(noSuch('conversation', conversation_id))
+      .catch(explainNotFound('conversation', conversation_id))
     io.print(`Deleted conversation ${conversation_id}.`, { conversation_id, deleted: true })
   },
 })

@@ -1,8 +1,8 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { noSuch } from './no-such.ts'
-import { numberOf } from './number-of.ts'
+import { explainNotFound } from './not-found.ts'
+import { parseId } from './id-argument.ts'
 
 export const show = command({
   name: 'ask show',
@@ -13,15 +13,15 @@ export const show = command({
   flags: {},
   examples: ['svc ask show 12', 'svc ask show 12 --json'],
   async run({ io, api, args }) {
-    const conversation_id = numberOf('A conversation', args.id)
+    const conversation_id = parseId('A conversation', args.id)
     const { messages } = await api
       .call(assistant.actions.messages, { conversation_id })
-      .catch(noSuch('conversation', conversation_id))
+      .catch(explainNotFound('conversation', conversation_id))
     if (io.json) return io.print('', { conversation_id, messages })
-    const { shownText } = await import('./shown-text.ts')
+    const { renderMarkdown } = await import('./markdown-text.ts')
     for (const [index, { role, content, created_at }] of messages.entries()) {
       const head = `${role === 'user' ? 'you' : 'assistant'} ${io.paint.dim(formatTime(Date.parse(created_at)))}`
-      io.print(`${index > 0 ? '\n' : ''}${io.paint.bold(head)}\n${shownText(content, io.paint)}`, undefined)
+      io.print(`${index > 0 ? '\n' : ''}${io.paint.bold(head)}\n${renderMarkdown(content, io.paint)}`, undefined)
     }
   },
 })

@@ -3,8 +3,8 @@ import { printable } from '../../base/text.ts'
 import { cancelled, command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { changeText } from './change-text.ts'
-import { noSuch } from './no-such.ts'
-import { numberOf } from './number-of.ts'
+import { explainNotFound } from './not-found.ts'
+import { parseId } from './id-argument.ts'
 
 export const undo = command({
   name: 'ask undo',
@@ -17,11 +17,11 @@ export const undo = command({
   flags: { yes: flag.yes },
   examples: ['svc ask undo 12', 'svc ask undo 12 --yes --json'],
   async run({ io, api, args, flags }): Promise<ExitCode> {
-    const change_set_id = numberOf('An entry', args.id)
+    const change_set_id = parseId('An entry', args.id)
     if (!flags.yes && !(await io.confirm(`Take back what entry ${change_set_id} changed?`))) throw cancelled()
     const { items, change_set_id: undo } = await api
       .call(assistant.actions.undo, { change_set_id }, { repeatable: true })
-      .catch(noSuch('entry', change_set_id))
+      .catch(explainNotFound('entry', change_set_id))
     const refused = items.filter(({ status }) => status === 'refused')
     if (io.json) io.print('', { change_set_id: undo, items })
     for (const { kind, target, status, reason = '' } of io.json ? [] : items) {

@@ -7,11 +7,11 @@ import type { Io } from '../io.ts'
 import { formatTime, parseTime } from '../times.ts'
 import { detailText, documentOf, lineOf } from './entry.ts'
 
-const LIMIT = 50
+const DEFAULT_LIMIT = 50
 /** How often `--follow` looks for more, ms. */
-const LOOK_EVERY = 1_000
+const POLL_MS = 1_000
 /** Entries taken at a time while following. */
-const PIECE = 1_000
+const BATCH = 1_000
 
 const width = Math.max(...Object.keys(auditKinds).map((kind) => kind.length))
 const kindTable = Object.entries(auditKinds)
@@ -33,7 +33,7 @@ export const audit = command({
     kind: flag.many('only this kind, or with login.* all that begin so; may be repeated', 'KIND'),
     since: flag.text('only from then on: 24h, 15:00 or 2026-11-21T15:00', 'WHEN'),
     until: flag.text('only from before then', 'WHEN'),
-    limit: flag.integer(`how many entries at most (${LIMIT})`, 'N', 1, 1_000_000),
+    limit: flag.integer(`how many entries at most (${DEFAULT_LIMIT})`, 'N', 1, 1_000_000),
   },
   examples: [
     'svc audit',
@@ -48,11 +48,11 @@ export const audit = command({
     const filter = {
       ...(flags.kind.length > 0 && { kinds: kindsOf(flags.kind) }),
       ...(flags.user !== undefined && { user: flags.user.toLowerCase() }),
-      ...(flags.since !== undefined && { since: momentOf('since', flags.since, now) }),
-      ...(flags.until !== undefined && { until: momentOf('until', flags.until, now) }),
+      ...(flags.since !== undefined && { since: timeFlag('since', flags.since, now) }),
+      ...(flags.until !== undefined && { until: timeFlag('until', flags.until, now) }),
     }
     if (flags.follow) return follow(io, instance.audit, filter, flags.limit ?? 10)
-    const entries = (await instance.audit.list({ ...filter, limit: flags.limit ?? LIMIT })).reverse()
+    const entries = (await instance.audit.list({ ...filter, limit: flags.limit ?? DEFAULT_LIMIT })).reverse()
     io.table(
       entries,
       [
@@ -81,7 +81,7 @@ function kindsOf(patterns: readonly string[]): string[] {
   return [...new Set(kinds)]
 }
 
-function momentOf(name: string, text: string, now: number): number {
+function timeFlag(name: string, text: string, now: number): number {
   const moment = parseTime(text, now, 'back')
   if (moment === undefined)
     throw usage(
@@ -98,12 +98,12 @@ async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise
   let after = await log.newest()
   for (const entry of (await log.list({ ...filter, limit: last })).reverse()) if (entry.id <= after) show(entry)
   for (;;) {
-    await sleep(LOOK_EVERY)
+    await sleep(POLL_MS)
     for (;;) {
-      const entries = await log.after(after, PIECE)
+      const entries = await log.after(after, BATCH)
       entries.filter((entry) => isWanted(entry, filter)).forEach(show)
       after = entries.at(-1)?.id ?? after
-      if (entries.length < PIECE) break
+      if (entries.length < BATCH) break
     }
   }
 }

@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
-import { browsing, browsingFlags } from './browsing.ts'
+import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 export const cat = command({
   name: 'backup cat',
@@ -12,7 +12,7 @@ export const cat = command({
   flags: {
     user: flag.text('the account', 'NAME'),
     path: flag.text('the file', 'PATH'),
-    ...browsingFlags,
+    ...browserFlags,
   },
   examples: [
     'svc backup cat latest --user ada --path /notes.txt',
@@ -20,7 +20,7 @@ export const cat = command({
   ],
   async run({ io, globals, args, flags: { user, path, ...flags } }) {
     if (user === undefined || path === undefined) throw usage('Say which file: --user NAME --path PATH.')
-    await browsing({ io, globals, flags }, args.backup, async (browser) => {
+    await withBackupBrowser({ io, globals, flags }, args.backup, async (browser) => {
       const [file] = await browser.below(user, path)
       if (file!.type !== 'file') throw new Exit(2, `${path} is a folder: svc backup extract brings it back.`, 'usage')
       for await (const part of browser.read(file!)) await io.raw(part)

@@ -5,7 +5,7 @@ import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf } from './manifest.ts'
-import { passphraseFlags, passphrasesOf, seekingOf } from './seeking.ts'
+import { passphraseFlags, passphraseSource, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const create = command({
@@ -37,9 +37,9 @@ export const create = command({
     if (to === undefined) throw usage('Say where to: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
     const { backupTarget, isArchiveName } = await import('../../wiring/backup-places.ts')
     if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
-    const passphrases = passphrasesOf(io, flags)
-    const wish = { to, encrypt: flags.encrypt, anew: flags.new }
-    const target = await backupTarget({ domain, directory }, wish, passphrases)
+    const passphrases = passphraseSource(io, flags)
+    const options = { to, encrypt: flags.encrypt, anew: flags.new }
+    const target = await backupTarget({ domain, directory }, options, passphrases)
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
     const { manifest, place, encrypted, took_ms, unchanged } = created
     const lost = manifest.missing.length
@@ -47,8 +47,8 @@ export const create = command({
       io.warn(
         `${pluralize(lost, 'content')} ${lost === 1 ? 'is' : 'are'} missing or damaged, and not in this backup: svc storage check names the files.`,
       )
-    const seeking = { ...seekingOf(globals, { from: place }), dataDir: directory.path }
-    const removed = flags.prune ? await pruneAfter(domain.backups, seeking, passphrases) : undefined
+    const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
+    const removed = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
     const words = [summaryOf(created), ...(removed ? [`Removed ${pluralize(removed.length, 'old backup')}.`] : [])]
     io.print(words.join('\n'), {
       ...documentOf(manifest),
@@ -63,12 +63,12 @@ export const create = command({
 })
 
 /** Removes what the settings keep no longer; returns the ids. */
-async function pruneAfter(backups: Backups, seeking: Seeking, passphrases: Passphrases): Promise<string[]> {
+async function pruneAfter(backups: Backups, lookup: Seeking, passphrases: Passphrases): Promise<string[]> {
   const [{ backupFolder }, { openPruning }] = await Promise.all([
     import('../../wiring/backup-places.ts'),
     import('../../wiring/prune.ts'),
   ])
-  const folder = await backupFolder(seeking, passphrases)
+  const folder = await backupFolder(lookup, passphrases)
   const pruning = await openPruning(folder, await backups.keep())
   try {
     await pruning.carryOut()

@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { contentText, documentOf } from './manifest.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const drill = command({
@@ -13,7 +13,7 @@ export const drill = command({
     'svc doctor shows. BACKUP is an id, its beginning, an archive, or latest, which is the default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
-  flags: { ...seekingFlags, temp: flag.text('folder with room for all of it', 'DIR') },
+  flags: { ...sourceFlags, temp: flag.text('folder with room for all of it', 'DIR') },
   examples: ['svc backup drill', 'svc backup drill svc.tar.age --temp /srv/tmp --passphrase-file secret.txt'],
   async run({ io, globals, args, flags }) {
     const [{ backupNamed, backupSource, withInstallation }, wiring] = await Promise.all([
@@ -21,14 +21,14 @@ export const drill = command({
       import('../../wiring/drill.ts'),
     ])
     const name = args.backup ?? 'latest'
-    const seeking = seekingOf(globals, flags)
-    const source = await backupSource(name, seeking, passphrasesOf(io, flags))
+    const lookup = sourceOptions(globals, flags)
+    const source = await backupSource(name, lookup, passphraseSource(io, flags))
     try {
       const id = await backupNamed(source, name)
       const result = await withProgress('Restoring', (job) => wiring.drill(source, id, flags.temp, job))
       const { manifest, problems, contents, rows, took_ms } = result
       if (problems.length === 0)
-        await withInstallation(seeking, async (local) => {
+        await withInstallation(lookup, async (local) => {
           if (local?.domain.instance.identity.server_id === manifest.server_id)
             await local.domain.backups.proved(id, source.place)
         })

@@ -7,7 +7,7 @@ import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
-import { browsing, browsingFlags } from './browsing.ts'
+import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 /** Left-out files that people are shown; `--json` has all. */
 const SHOWN = 20
@@ -25,7 +25,7 @@ export const extract = command({
     path: flag.text('file or folder of the account (/)', 'PATH'),
     to: flag.text('folder to write to', 'DIR'),
     force: flag.switch('replace files that are there', { short: 'f' }),
-    ...browsingFlags,
+    ...browserFlags,
   },
   examples: [
     'svc backup extract latest --user ada --to ada-restored',
@@ -33,7 +33,7 @@ export const extract = command({
   ],
   async run({ io, globals, args, flags: { user, path, to, force, ...flags } }) {
     if (user === undefined || to === undefined) throw usage('Say whose files and where to: --user NAME --to DIR.')
-    return browsing({ io, globals, flags }, args.backup, async (browser, job): Promise<ExitCode> => {
+    return withBackupBrowser({ io, globals, flags }, args.backup, async (browser, job): Promise<ExitCode> => {
       const entries = await browser.below(user, path ?? '/')
       const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, job)
       for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
@@ -45,14 +45,14 @@ export const extract = command({
   },
 })
 
-interface Outcome {
+interface Extracted {
   files: number
   bytes: number
   skipped: { path: string; why: string }[]
 }
 
 /** A name that stays where it is put, on this system. */
-const isPlain = (name: string): boolean =>
+const isSafeName = (name: string): boolean =>
   name !== '' &&
   name !== '.' &&
   name !== '..' &&
@@ -80,9 +80,9 @@ async function writeAll(
   target: string,
   force: boolean,
   { progress, signal }: JobContext,
-): Promise<Outcome> {
+): Promise<Extracted> {
   const { streamDurably } = await import('../../host/durable.ts')
-  const outcome: Outcome = { files: 0, bytes: 0, skipped: [] }
+  const extracted: Extracted = { files: 0, bytes: 0, skipped: [] }
   await (await import('../../host/make-folder.ts')).makeFolder(target)
   const start = top!.path === '/' ? 0 : top!.path.lastIndexOf('/')
   // Where each folder went; what is below one that could not be made is left out with it.
@@ -94,19 +94,19 @@ async function writeAll(
     const folder = folders.get(entry.path.slice(0, slash))
     const name = entry.path.slice(slash + 1)
     if (folder === undefined) throw new Error('its folder is left out')
-    if (!isPlain(name)) throw new Error('it cannot have this name here')
+    if (!isSafeName(name)) throw new Error('it cannot have this name here')
     const path = join(folder, name)
     if (entry.type === 'directory') {
       await makeFolder(path)
       folders.set(entry.path, path)
       return
     }
-    await streamDurably(path, watched(browser.read(entry)), { replace: force, mode: 0o600, mtime: entry.mtime })
-    outcome.files += 1
-    outcome.bytes += entry.size
+    await streamDurably(path, countBytes(browser.read(entry)), { replace: force, mode: 0o600, mtime: entry.mtime })
+    extracted.files += 1
+    extracted.bytes += entry.size
   }
 
-  async function* watched(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* countBytes(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const part of content) {
       signal?.throwIfAborted()
       progress?.add(part.length)
@@ -119,8 +119,8 @@ async function writeAll(
       await write(entry)
     } catch (error) {
       if (error instanceof Exit) throw error
-      outcome.skipped.push({ path: entry.path, why: reasonOf(error) })
+      extracted.skipped.push({ path: entry.path, why: reasonOf(error) })
     }
   }
-  return outcome
+  return extracted
 }

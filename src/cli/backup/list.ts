@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
 import { documentOf } from './manifest.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const list = command({
   name: 'backup list',
@@ -12,11 +12,11 @@ export const list = command({
   needs: 'nothing',
   onlyPrints: true,
   args: {},
-  flags: seekingFlags,
+  flags: sourceFlags,
   examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
   async run({ io, globals, flags }) {
     const { listBackups } = await import('../../wiring/backup-places.ts')
-    const { place, manifests } = await listBackups(seekingOf(globals, flags), passphrasesOf(io, flags))
+    const { place, manifests } = await listBackups(sourceOptions(globals, flags), passphraseSource(io, flags))
     io.table(
       manifests,
       [

@@ -5,7 +5,7 @@ import type { AccountInBackup, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatTime } from '../times.ts'
-import { browsing, browsingFlags } from './browsing.ts'
+import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 export const ls = command({
   name: 'backup ls',
@@ -18,7 +18,7 @@ export const ls = command({
     user: flag.text('the files of this account', 'NAME'),
     path: flag.text('file or folder of the account (/)', 'PATH'),
     recursive: flag.switch('everything below', { short: 'r' }),
-    ...browsingFlags,
+    ...browserFlags,
   },
   examples: [
     'svc backup ls latest',
@@ -26,7 +26,7 @@ export const ls = command({
     'svc backup ls svc.tar --user ada -r',
   ],
   async run({ io, globals, args, flags }) {
-    await browsing({ io, globals, flags }, args.backup, async (browser) => {
+    await withBackupBrowser({ io, globals, flags }, args.backup, async (browser) => {
       if (flags.user === undefined) return showAccounts(io, await browser.accounts())
       const [top, ...below] = await browser.below(flags.user, flags.path ?? '/')
       const depth = top!.path === '/' ? 2 : top!.path.split('/').length + 1

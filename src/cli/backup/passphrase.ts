@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const passphrase = command({
   name: 'backup passphrase',
@@ -12,7 +12,7 @@ export const passphrase = command({
   needs: 'nothing',
   args: {},
   flags: {
-    ...seekingFlags,
+    ...sourceFlags,
     newPassphraseFile: flag.text('read the new passphrase from a file', 'FILE'),
     newPassphraseStdin: flag.switch('read the new passphrase from standard input'),
   },
@@ -27,14 +27,14 @@ export const passphrase = command({
       import('../../wiring/backup-places.ts'),
       import('../../wiring/backup-passphrase.ts'),
     ])
-    const seeking = seekingOf(globals, flags)
-    const folder = await backupFolder(seeking, passphrasesOf(io, flags))
+    const lookup = sourceOptions(globals, flags)
+    const folder = await backupFolder(lookup, passphraseSource(io, flags))
     if (!folder.header.encrypted)
       throw new Exit(6, `The backups in ${folder.folder} are not encrypted: begin an encrypted folder beside them.`)
     const given = { passphraseFile: newPassphraseFile, passphraseStdin: newPassphraseStdin }
-    const chosen = passphrasesOf(io, given, '--new-passphrase-file or --new-passphrase-stdin').chosen()
+    const chosen = passphraseSource(io, given, '--new-passphrase-file or --new-passphrase-stdin').chosen()
     await changePassphrase(folder, await chosen)
-    await withInstallation(seeking, async (local) => {
+    await withInstallation(lookup, async (local) => {
       // The log of an installation tells of its own backups only.
       if (local?.domain.instance.identity.server_id === folder.header.server_id)
         await local.domain.backups.rekeyed(folder.folder)

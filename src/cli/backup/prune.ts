@@ -1,9 +1,9 @@
 import { formatSize } from '../../base/sizes.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
-const count = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
+const keepFlag = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
 
 export const prune = command({
   name: 'backup prune',
@@ -15,13 +15,13 @@ export const prune = command({
   needs: 'nothing',
   args: {},
   flags: {
-    keepLast: count('newest backups to keep (3)'),
-    keepDaily: count('days to keep one of (7)'),
-    keepWeekly: count('weeks to keep one of (4)'),
-    keepMonthly: count('months to keep one of (12)'),
+    keepLast: keepFlag('newest backups to keep (3)'),
+    keepDaily: keepFlag('days to keep one of (7)'),
+    keepWeekly: keepFlag('weeks to keep one of (4)'),
+    keepMonthly: keepFlag('months to keep one of (12)'),
     dryRun: flag.switch('show what would go, and change nothing'),
     yes: flag.yes,
-    ...seekingFlags,
+    ...sourceFlags,
   },
   examples: ['svc backup prune --dry-run', 'svc backup prune --keep-daily 14 --keep-monthly 6 --yes'],
   async run({ io, globals, flags }) {
@@ -30,9 +30,9 @@ export const prune = command({
       import('../../wiring/prune.ts'),
       import('../../domain/backups/backups.ts'),
     ])
-    const seeking = seekingOf(globals, flags)
-    const folder = await backupFolder(seeking, passphrasesOf(io, flags))
-    await withInstallation(seeking, async (local) => {
+    const lookup = sourceOptions(globals, flags)
+    const folder = await backupFolder(lookup, passphraseSource(io, flags))
+    await withInstallation(lookup, async (local) => {
       const standard = (await local?.domain.backups.keep()) ?? standardKeep
       const pruning = await openPruning(folder, {
         last: flags.keepLast ?? standard.last,

@@ -2,7 +2,7 @@ import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { contentText, documentOf } from './manifest.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const restore = command({
@@ -15,7 +15,7 @@ export const restore = command({
     'would work again.',
   needs: 'nothing',
   args: { backup: 'backup' },
-  flags: { keepDevices: flag.switch('let devices stay signed in'), ...seekingFlags },
+  flags: { keepDevices: flag.switch('let devices stay signed in'), ...sourceFlags },
   examples: [
     'svc backup restore latest --data-dir /srv/svc-new',
     'svc backup restore 20261121-0315 --from /mnt/backup/svc --data-dir /srv/svc',
@@ -29,12 +29,12 @@ export const restore = command({
       import('../../wiring/restore.ts'),
     ])
     // --data-dir is what is to be made; the settings are those of the data directory there is.
-    const seeking = { ...seekingOf(globals, flags), dataDir: undefined }
-    const source = await backupSource(args.backup, seeking, passphrasesOf(io, flags))
+    const lookup = { ...sourceOptions(globals, flags), dataDir: undefined }
+    const source = await backupSource(args.backup, lookup, passphraseSource(io, flags))
     try {
       const id = await backupNamed(source, args.backup)
-      const wish = { target, keepDevices: flags.keepDevices }
-      const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, wish, job))
+      const options = { target, keepDevices: flags.keepDevices }
+      const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, options, job))
       const { manifest, devices, epoch } = restored
       const signedOut =
         devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`

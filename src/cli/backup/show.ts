@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
 import { documentOf } from './manifest.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const show = command({
   name: 'backup show',
@@ -12,11 +12,11 @@ export const show = command({
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },
-  flags: seekingFlags,
+  flags: sourceFlags,
   examples: ['svc backup show latest', 'svc backup show 20261121-03', 'svc backup show svc.tar --json'],
   async run({ io, globals, args, flags }) {
     const { backupNamed, backupSource } = await import('../../wiring/backup-places.ts')
-    const source = await backupSource(args.backup, seekingOf(globals, flags), passphrasesOf(io, flags))
+    const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
     const manifest = await source.manifest(await backupNamed(source, args.backup))
     await source.close()
     const { id, created_at, version, server_id, epoch, database, blobs, files, totals, added, missing, rows } = manifest

@@ -2,7 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { passphrasesOf, seekingFlags, seekingOf } from './seeking.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 /** Problems that people are shown; `--json` has all. */
@@ -17,7 +17,7 @@ export const verify = command({
     'default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
-  flags: { ...seekingFlags, temp: flag.text('folder for one database at a time', 'DIR') },
+  flags: { ...sourceFlags, temp: flag.text('folder for one database at a time', 'DIR') },
   examples: [
     'svc backup verify',
     'svc backup verify latest',
@@ -28,24 +28,24 @@ export const verify = command({
       import('../../wiring/backup-places.ts'),
       import('../../domain/backups/backups.ts'),
     ])
-    const source = await backupSource(args.backup, seekingOf(globals, flags), passphrasesOf(io, flags))
+    const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
-    const scratch = await makeTemporaryFolder('svc-verify-', flags.temp)
+    const temporary = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {
       const { problems, objects, bytes } = await withProgress('Verifying', (job) =>
-        check(source, ids, scratch.path, job),
+        check(source, ids, temporary.path, job),
       )
       const read = `${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
-      const verdict =
+      const summary =
         problems.length === 0
           ? `Verified ${read}: all sound.`
           : `Broken: ${pluralize(problems.length, 'problem')} in ${read}.`
-      io.print([...lines, verdict].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
+      io.print([...lines, summary].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {
-      await scratch.remove()
+      await temporary.remove()
       await source.close()
     }
   },

@@ -22,21 +22,21 @@ export const create = command({
     'svc chat create builds --if-missing --json',
   ],
   async run({ io, api, args, flags }) {
-    const { look, openDirect, peopleNamed } = await import('./place.ts')
+    const { readRooms, openDirectRoom, findPeople } = await import('./room-lookup.ts')
     if (flags.dm !== undefined) {
       if (args.name !== undefined || flags.member.length > 0 || flags.ifMissing)
         throw usage('--dm stands alone: a direct conversation has no name and no further members.')
-      const room = await openDirect(api, flags.dm)
+      const room = await openDirectRoom(api, flags.dm)
       const other = room.participants.map(({ username }) => username)
       io.print(`The conversation of ${printable(other.join(' and '))} is #${room.room_id}.`, room)
       return
     }
     if (args.name === undefined) throw usage('Name the room, or with --dm whom to talk to.')
     const name = args.name.trim().normalize('NFC')
-    const people = await peopleNamed(api, flags.member)
+    const people = await findPeople(api, flags.member)
     const ids = people.map(({ id }) => id)
     const there = flags.ifMissing
-      ? (await look(api)).rooms.find((room) => room.type === 'channel' && room.name.normalize('NFC') === name)
+      ? (await readRooms(api)).rooms.find((room) => room.type === 'channel' && room.name.normalize('NFC') === name)
       : undefined
     if (there) {
       const missing = ids.filter((id) => !there.participants.some((person) => person.id === id))

@@ -12,10 +12,10 @@ export const edit = command({
   flags: {},
   examples: ['svc chat edit 4711 "The build is green again."', 'svc chat edit 4711 - < status.txt'],
   async run({ io, api, args }) {
-    const { messageGiven } = await import('./message-input.ts')
+    const { readMessage } = await import('./message-input.ts')
     const { messageId } = await import('./message-id.ts')
     const message_id = messageId(args.message)
-    const content = await messageGiven(io, args.text)
+    const content = await readMessage(io, args.text)
     await api.call(teamChat.actions.edit, { message_id, content }, { repeatable: true })
     io.print(`Changed #${message_id}.`, { message_id })
   },

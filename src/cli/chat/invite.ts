@@ -11,9 +11,9 @@ export const invite = command({
   flags: {},
   examples: ['svc chat invite engines charles', 'svc chat invite engines ada charles --json'],
   async run({ io, api, args }) {
-    const { enter, peopleNamed } = await import('./place.ts')
-    const { room, title } = await enter(api, args.room)
-    const people = await peopleNamed(api, args.user)
+    const { resolveRoom, findPeople } = await import('./room-lookup.ts')
+    const { room, title } = await resolveRoom(api, args.room)
+    const people = await findPeople(api, args.user)
     const params = { room_id: room.room_id, user_ids: people.map(({ id }) => id) }
     const { room: now } = await api.call(teamChat.actions.invite, params)
     const names = people.map(({ username }) => printable(username)).join(', ')

@@ -12,8 +12,8 @@ export const leave = command({
   flags: { yes: flag.yes },
   examples: ['svc chat leave engines', "svc chat leave '#12' --yes"],
   async run({ io, api, args, flags }) {
-    const { enter } = await import('./place.ts')
-    const { room, title } = await enter(api, args.room)
+    const { resolveRoom } = await import('./room-lookup.ts')
+    const { room, title } = await resolveRoom(api, args.room)
     const last = room.participant_count === 1 ? ', which removes it with its messages and files' : ''
     if (!flags.yes && !(await io.confirm(`Leave ${printable(title)}${last}?`))) throw cancelled()
     await api.call(teamChat.actions.leave, { room_id: room.room_id })

@@ -11,8 +11,8 @@ export const members = command({
   flags: {},
   examples: ['svc chat members general', 'svc chat members general --json'],
   async run({ io, api, args }) {
-    const { enter } = await import('./place.ts')
-    const { room } = await enter(api, args.room)
+    const { resolveRoom } = await import('./room-lookup.ts')
+    const { room } = await resolveRoom(api, args.room)
     const { members: found } = await api.call(teamChat.actions.members, { room_id: room.room_id })
     io.table(
       found,

@@ -21,13 +21,13 @@ export const read = command({
     'svc chat read general --before 2d --json',
   ],
   async run({ io, api, args, flags }) {
-    const { enter } = await import('./place.ts')
+    const { resolveRoom } = await import('./room-lookup.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const { transcript } = await import('./message-text.ts')
     const before = flags.before === undefined ? undefined : parseTime(flags.before, systemClock.now(), 'back')
     if (flags.before !== undefined && before === undefined)
       throw usage(`--before must be a moment such as 2h, 15:00 or 2026-11-22, not "${flags.before}".`)
-    const { room } = await enter(api, args.room)
+    const { room } = await resolveRoom(api, args.room)
     const { messages, has_more } = await api.call(teamChat.actions.messages, {
       room_id: room.room_id,
       limit: flags.limit ?? 50,

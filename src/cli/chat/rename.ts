@@ -10,8 +10,8 @@ export const rename = command({
   flags: {},
   examples: ['svc chat rename engines "Difference engines"'],
   async run({ io, api, args }) {
-    const { enter } = await import('./place.ts')
-    const { room, title } = await enter(api, args.room)
+    const { resolveRoom } = await import('./room-lookup.ts')
+    const { room, title } = await resolveRoom(api, args.room)
     const params = { room_id: room.room_id, name: args.name }
     const { room: now } = await api.call(teamChat.actions.rename_room, params, { repeatable: true })
     io.print(`${printable(title)} is ${printable(now.name)} now.`, now)

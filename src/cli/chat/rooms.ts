@@ -10,9 +10,9 @@ export const rooms = command({
   flags: {},
   examples: ['svc chat rooms', 'svc chat rooms --json'],
   async run({ io, api }) {
-    const { look } = await import('./place.ts')
+    const { readRooms } = await import('./room-lookup.ts')
     const { titleOf } = await import('../../client/chat/room-names.ts')
-    const { me, rooms: found } = await look(api)
+    const { me, rooms: found } = await readRooms(api)
     io.table(
       found,
       [

@@ -12,11 +12,11 @@ export const search = command({
   flags: { room: flag.text("only in this room: name, '#id' or @user", 'ROOM') },
   examples: ['svc chat search "release notes"', 'svc chat search invoice --room general --json'],
   async run({ io, api, args, flags }) {
-    const { look, roomOf } = await import('./place.ts')
+    const { readRooms, findRoom } = await import('./room-lookup.ts')
     const { titleOf } = await import('../../client/chat/room-names.ts')
     const { transcript } = await import('./message-text.ts')
-    const place = await look(api)
-    const room_id = flags.room === undefined ? undefined : roomOf(place, flags.room).room_id
+    const place = await readRooms(api)
+    const room_id = flags.room === undefined ? undefined : findRoom(place, flags.room).room_id
     const params = { query: args.text, ...(room_id === undefined ? {} : { room_id }) }
     const { messages } = await api.call(teamChat.actions.search, params)
     const titles = new Map(place.rooms.map((room) => [room.room_id, titleOf(room, place.me)]))

@@ -25,15 +25,15 @@ export const send = command({
     'make 2>&1 | tail -20 | svc chat send general - --key build-4711',
   ],
   async run({ io, api, args, flags }) {
-    const { messageGiven } = await import('./message-input.ts')
+    const { readMessage } = await import('./message-input.ts')
     const { messageId } = await import('./message-id.ts')
-    const { enterOrOpen } = await import('./place.ts')
+    const { resolveOrOpenRoom } = await import('./room-lookup.ts')
     const { withRetry } = await import('../../client/http/retry.ts')
     if (flags.key !== undefined && (flags.key === '' || flags.key.length > 100))
       throw usage('--key must be 1 to 100 characters long.')
     const reply_to = flags.replyTo === undefined ? undefined : messageId(flags.replyTo)
-    const content = await messageGiven(io, args.text)
-    const { room, title } = await enterOrOpen(api, args.room)
+    const content = await readMessage(io, args.text)
+    const { room, title } = await resolveOrOpenRoom(api, args.room)
     // A key of its own makes it safe to send again what may have got lost.
     const client_id = flags.key ?? randomUUID()
     const params = { room_id: room.room_id, content, client_id, ...(reply_to === undefined ? {} : { reply_to }) }

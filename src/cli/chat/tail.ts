@@ -13,10 +13,10 @@ export const tail = command({
   flags: { limit: flag.integer('begin with so many messages, 10 by default', 'N', 0, 200) },
   examples: ['svc chat tail general', 'svc chat tail @ada --limit 0 --json'],
   async run({ io, api, args, flags }) {
-    const { enter } = await import('./place.ts')
-    const { follow } = await import('./following.ts')
+    const { resolveRoom } = await import('./room-lookup.ts')
+    const { follow } = await import('./room-follower.ts')
     const { transcript } = await import('./message-text.ts')
-    const { room } = await enter(api, args.room)
+    const { room } = await resolveRoom(api, args.room)
     const { room_id } = room
     const limit = flags.limit ?? 10
     const { messages } = await api.call(teamChat.actions.messages, { room_id, limit: Math.max(1, limit) })

@@ -4,9 +4,9 @@ import { teamChat } from '../../contract/team-chat.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 
-const PATIENCE = 600_000
+const DEFAULT_TIMEOUT = 600_000
 /** The longest that a timer of Node lasts, milliseconds. */
-const LONGEST = 2_147_483_647
+const MAX_TIMEOUT = 2_147_483_647
 
 export const wait = command({
   name: 'chat wait',
@@ -31,21 +31,23 @@ export const wait = command({
   async run({ io, api, args, flags }) {
     if (flags.match === undefined) throw usage('Say what to wait for: --match REGEX.')
     const matches = await compile(flags.match)
-    const timeout = flags.timeout ?? PATIENCE
-    if (timeout > LONGEST) throw usage(`--timeout must be at most ${formatDuration(LONGEST)}.`)
+    const timeout = flags.timeout ?? DEFAULT_TIMEOUT
+    if (timeout > MAX_TIMEOUT) throw usage(`--timeout must be at most ${formatDuration(MAX_TIMEOUT)}.`)
     const { messageId } = await import('./message-id.ts')
-    const { enter, peopleNamed } = await import('./place.ts')
-    const { follow } = await import('./following.ts')
+    const { resolveRoom, findPeople } = await import('./room-lookup.ts')
+    const { follow } = await import('./room-follower.ts')
     const { transcript } = await import('./message-text.ts')
     const mark = flags.after === undefined ? undefined : messageId(flags.after)
-    const { room } = await enter(api, args.room)
-    const [from] = flags.from === undefined ? [] : await peopleNamed(api, [flags.from])
+    const { room } = await resolveRoom(api, args.room)
+    const [from] = flags.from === undefined ? [] : await findPeople(api, [flags.from])
     // What was last said when the rooms were read is the past; everything after it is looked at.
-    const after = mark ? await momentOf(api, room.room_id, mark) : (room.last_message?.timestamp ?? room.created_at)
+    const after = mark
+      ? await timeOfMessage(api, room.room_id, mark)
+      : (room.last_message?.timestamp ?? room.created_at)
 
-    const late = new Exit(1, `Nobody said so within ${formatDuration(timeout)}.`, 'timeout')
+    const timedOut = new Exit(1, `Nobody said so within ${formatDuration(timeout)}.`, 'timeout')
     const controller = new AbortController()
-    const timer = setTimeout(() => controller.abort(late), timeout)
+    const timer = setTimeout(() => controller.abort(timedOut), timeout)
     try {
       const polls = await follow({ io, api }, { room: room.room_id, after, signal: controller.signal, isStream: false })
       for await (const { messages } of polls) {
@@ -71,7 +73,7 @@ async function compile(pattern: string): Promise<(text: string) => boolean> {
   }
 }
 
-async function momentOf(api: Api, room_id: number, message: number): Promise<string> {
+async function timeOfMessage(api: Api, room_id: number, message: number): Promise<string> {
   const { messages } = await api.call(teamChat.actions.messages, { room_id, limit: 200 })
   const found = messages.find(({ message_id }) => message_id === message)
   if (!found) throw new Exit(5, `#${message} is not among the last 200 messages of the room.`, 'not_found')

@@ -1,6 +1,6 @@
-import { valueGlobals, type FlagWords, type Tree } from './tree.ts'
+import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 
-const flagWords = (flags: readonly FlagWords[]): string =>
+const flagWords = (flags: readonly FlagCompletion[]): string =>
   flags.flatMap(({ long, short }) => (short ? [long, short] : [long])).join(' ')
 
 /** The script for bash 3.2 and later. Words hold no quotes and no spaces, so they need no escaping. */

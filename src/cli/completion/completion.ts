@@ -25,7 +25,10 @@ export const completion = command({
   async run({ io, nouns, args: { shell } }) {
     if (!Object.hasOwn(shells, shell))
       throw usage(`There is no completion for "${shell}": choose ${Object.keys(shells).join(', ')}.`)
-    const [write, { readTree }] = await Promise.all([shells[shell as keyof typeof shells](), import('./tree.ts')])
+    const [write, { readTree }] = await Promise.all([
+      shells[shell as keyof typeof shells](),
+      import('./command-tree.ts'),
+    ])
     await io.raw(write(await readTree(nouns)))
   },
 })

@@ -1,8 +1,8 @@
-import { valueGlobals, type FlagWords, type Tree } from './tree.ts'
+import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 
 const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`
 
-const flagLine = (condition: string, { long, short, summary, takesValue, choices }: FlagWords): string =>
+const flagLine = (condition: string, { long, short, summary, takesValue, choices }: FlagCompletion): string =>
   [
     `complete -c svc${condition ? ` -n ${quoted(condition)}` : ''} -l ${long.slice(2)}`,
     ...(short ? [`-s ${short.slice(1)}`] : []),

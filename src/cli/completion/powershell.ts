@@ -1,11 +1,11 @@
-import { valueGlobals, type FlagWords, type Tree } from './tree.ts'
+import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 const table = (indent: string, entries: readonly (readonly [string, string])[]): string =>
   `[ordered]@{\n${entries.map(([key, value]) => `${indent}  ${quoted(key)} = ${value}\n`).join('')}${indent}}`
 
-const flagTable = (indent: string, flags: readonly FlagWords[]): string =>
+const flagTable = (indent: string, flags: readonly FlagCompletion[]): string =>
   table(
     indent,
     flags.map(({ long, summary }) => [long, quoted(summary)]),

@@ -1,11 +1,11 @@
-import { valueGlobals, type FlagWords, type Tree } from './tree.ts'
+import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** An entry of `_describe`: a colon ends the word. */
 const entry = (word: string, summary: string): string => quoted(`${word.replaceAll(':', '\\:')}:${summary}`)
 
-const flagEntries = (flags: readonly FlagWords[]): string =>
+const flagEntries = (flags: readonly FlagCompletion[]): string =>
   flags
     .flatMap(({ long, short, summary }) => [entry(long, summary), ...(short ? [entry(short, summary)] : [])])
     .join(' ')

@@ -1,7 +1,7 @@
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command } from '../command.ts'
 import { usage } from '../exit.ts'
-import { ofComponent } from './component.ts'
+import { explainNotFound } from './api-values.ts'
 
 export const activate = command({
   name: 'component activate',
@@ -13,7 +13,7 @@ export const activate = command({
   async run({ io, api, args: { name, ...args } }) {
     const version = Number(args.version)
     if (!/^\d{1,9}$/.test(args.version) || version < 1) throw usage(`A version is a number, not "${args.version}".`)
-    await ofComponent(api.call(desktopComponents.actions.activate, { component_id: name, version }), name, version)
+    await explainNotFound(api.call(desktopComponents.actions.activate, { component_id: name, version }), name, version)
     io.print(`Version ${version} of ${name} is in force.`, { component_id: name, version })
   },
 })

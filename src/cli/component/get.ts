@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command, flag } from '../command.ts'
-import { ofComponent, timeOf } from './component.ts'
+import { explainNotFound, parseApiTime } from './api-values.ts'
 
 export const get = command({
   name: 'component get',
@@ -18,9 +18,9 @@ export const get = command({
   ],
   async run({ io, api, args: { name }, flags: { version } }) {
     const asked = { component_id: name, ...(version !== undefined && { version }) }
-    const { component } = await ofComponent(api.call(desktopComponents.actions.get, asked), name, version)
+    const { component } = await explainNotFound(api.call(desktopComponents.actions.get, asked), name, version)
     if (!io.json) return io.raw(component.code)
     const { updated_at, id: _, ...rest } = component
-    io.print('', { ...rest, updated_at: iso(timeOf(updated_at)) })
+    io.print('', { ...rest, updated_at: iso(parseApiTime(updated_at)) })
   },
 })

@@ -3,7 +3,7 @@ import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command, flag } from '../command.ts'
 import type { Column } from '../io.ts'
 import { formatTime } from '../times.ts'
-import { timeOf } from './component.ts'
+import { parseApiTime } from './api-values.ts'
 
 interface Listed {
   component_id: string
@@ -47,7 +47,10 @@ export const list = command({
     const { io, flags } = context
     if ('api' in context) {
       const { components } = await context.api.call(desktopComponents.actions.overview, {})
-      const own = components.map(({ updated_at, ...component }) => ({ ...component, updated_at: timeOf(updated_at) }))
+      const own = components.map(({ updated_at, ...component }) => ({
+        ...component,
+        updated_at: parseApiTime(updated_at),
+      }))
       const empty = 'You have made no components: svc component save NAME FILE makes one.'
       return io.table(own, columns, empty, own.map(documentOf))
     }

@@ -8,13 +8,13 @@ import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { formatTime } from '../times.ts'
-import { timeOf } from './component.ts'
+import { parseApiTime } from './api-values.ts'
 
 const { profiles, save_profile, load_profile, rename_profile, delete_profile } = desktopComponents.actions
 
 type Profile = Answer<typeof profiles>['profiles'][number]
 
-interface Place {
+interface ActionContext {
   io: Io
   api: Api
   exclusive: boolean
@@ -22,9 +22,9 @@ interface Place {
 }
 
 /** What can be done with profiles: how many names it takes, and how it is done. */
-const DEEDS: Record<string, { names: number; run(place: Place, names: string[]): Promise<void> }> = {
+const ACTIONS: Record<string, { names: number; run(place: ActionContext, names: string[]): Promise<void> }> = {
   list: { names: 0, run: show },
-  save: { names: 1, run: keep },
+  save: { names: 1, run: save },
   load: { names: 1, run: load },
   rename: { names: 2, run: rename },
   remove: { names: 1, run: remove },
@@ -51,18 +51,18 @@ export const profile = command({
     'svc component profile remove Night --yes',
   ],
   async run({ io, api, args: { action = 'list', names }, flags }) {
-    const deed = Object.hasOwn(DEEDS, action) ? DEEDS[action] : undefined
-    if (!deed) throw usage(`"${action}" is none of ${Object.keys(DEEDS).join(', ')}.`)
+    const chosen = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined
+    if (!chosen) throw usage(`"${action}" is none of ${Object.keys(ACTIONS).join(', ')}.`)
     if (flags.exclusive && action !== 'load') throw usage('--exclusive is for load.')
-    if (names.length !== deed.names) {
+    if (names.length !== chosen.names) {
       const forms = ['takes no name', 'takes the name of one profile', 'takes the name of a profile and the new one']
-      throw usage(`svc component profile ${action} ${forms[deed.names]}.`)
+      throw usage(`svc component profile ${action} ${forms[chosen.names]}.`)
     }
-    await deed.run({ io, api, ...flags }, names)
+    await chosen.run({ io, api, ...flags }, names)
   },
 })
 
-async function show({ io, api }: Place): Promise<void> {
+async function show({ io, api }: ActionContext): Promise<void> {
   const found = (await api.call(profiles, {})).profiles
   io.table(
     found,
@@ -70,20 +70,24 @@ async function show({ io, api }: Place): Promise<void> {
       { title: 'ID', value: ({ id }) => id, align: 'right' },
       { title: 'PROFILE', value: ({ name }) => name },
       { title: 'COMPONENTS', value: ({ components }) => components.join(', ') },
-      { title: 'SAVED', value: ({ created_at }) => formatTime(timeOf(created_at)) },
+      { title: 'SAVED', value: ({ created_at }) => formatTime(parseApiTime(created_at)) },
     ],
     'There are no profiles: svc component profile save NAME makes one.',
-    found.map(({ id, created_at, ...rest }) => ({ profile_id: id, ...rest, created_at: iso(timeOf(created_at)) })),
+    found.map(({ id, created_at, ...rest }) => ({
+      profile_id: id,
+      ...rest,
+      created_at: iso(parseApiTime(created_at)),
+    })),
   )
 }
 
-async function keep({ io, api }: Place, [name]: string[]): Promise<void> {
+async function save({ io, api }: ActionContext, [name]: string[]): Promise<void> {
   const { profile_id, components_saved } = await api.call(save_profile, { name: name! })
   const words = `Saved ${pluralize(components_saved, 'component')} as ${printable(name!)}.`
   io.print(words, { profile_id, name, components_saved })
 }
 
-async function load({ io, api, exclusive }: Place, [name]: string[]): Promise<void> {
+async function load({ io, api, exclusive }: ActionContext, [name]: string[]): Promise<void> {
   const { id, name: found } = await find(api, name!)
   const { components_loaded } = await api.call(load_profile, { profile_id: id, exclusive })
   const others = exclusive ? ', and turned all others off' : ''
@@ -91,13 +95,13 @@ async function load({ io, api, exclusive }: Place, [name]: string[]): Promise<vo
   io.print(words, { profile_id: id, name: found, components_loaded, exclusive })
 }
 
-async function rename({ io, api }: Place, [name, to]: string[]): Promise<void> {
+async function rename({ io, api }: ActionContext, [name, to]: string[]): Promise<void> {
   const { id, name: found } = await find(api, name!)
   await api.call(rename_profile, { profile_id: id, name: to! })
   io.print(`Renamed ${printable(found)} to ${printable(to!)}.`, { profile_id: id, name: to })
 }
 
-async function remove({ io, api, yes }: Place, [name]: string[]): Promise<void> {
+async function remove({ io, api, yes }: ActionContext, [name]: string[]): Promise<void> {
   const { id, name: found } = await find(api, name!)
   if (!yes && !(await io.confirm(`Remove the profile ${printable(found)}? Its components stay as they are.`)))
     throw cancelled()

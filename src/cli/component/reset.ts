@@ -6,7 +6,7 @@ import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
-interface Wish {
+interface ResetOptions {
   name: string | undefined
   all: boolean
   dryRun: boolean
@@ -48,7 +48,7 @@ export const reset = command({
 
 const { overview, reset: resetOne, reset_all } = desktopComponents.actions
 
-async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: Wish): Promise<void> {
+async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: ResetOptions): Promise<void> {
   if ((name === undefined) !== all) throw usage('Say which component to turn off, or all of them with --all.')
   const { components } = await api.call(overview, {})
   if (name !== undefined && !components.some(({ component_id }) => component_id === name)) {
@@ -69,7 +69,7 @@ async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: Wish): Pro
 async function resetOf(
   io: Io,
   { accounts, desktop }: Domain,
-  { name, dryRun, yes }: Wish & { name: string },
+  { name, dryRun, yes }: ResetOptions & { name: string },
 ): Promise<void> {
   const { id, username } = await accounts.byName(name)
   const active = (await desktop.components.overview(id)).filter((component) => component.active !== null).length

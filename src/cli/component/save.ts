@@ -43,8 +43,8 @@ export const save = command({
   async run({ io, api, args: { name, file }, flags }) {
     const given = flags.metadata === undefined ? undefined : metadataOf(flags.metadata)
     const what = file === '-' ? 'standard input' : file
-    const code = await codeOf(io, file, what)
-    const known = await newest(api, name)
+    const code = await readCode(io, file, what)
+    const known = await newestVersion(api, name)
     const component_type = flags.type ?? BY_EXTENSION[extname(file).toLowerCase()] ?? known?.component_type
     if (component_type === undefined) throw usage(`What is ${what}? Give --type css, --type js or --type widget.`)
     const metadata = given ?? (await metadataNow(api, name, known?.newest))
@@ -52,7 +52,7 @@ export const save = command({
     const { version } = await api
       .call(desktopComponents.actions.save, { component_id: name, component_type, code, metadata, ...base })
       .catch((error: unknown) => {
-        throw inWords(error, { name, what, type: component_type })
+        throw explainError(error, { name, what, type: component_type })
       })
     const words = `Saved ${what} as version ${version} of ${name} (${component_type}).`
     io.print(words, { component_id: name, component_type, version, bytes: Buffer.byteLength(code) })
@@ -71,7 +71,7 @@ function metadataOf(text: string): object {
   return value
 }
 
-async function newest(api: Api, name: string) {
+async function newestVersion(api: Api, name: string) {
   const { components } = await api.call(desktopComponents.actions.overview, {})
   return components.find(({ component_id }) => component_id === name)
 }
@@ -88,7 +88,7 @@ async function metadataNow(api: Api, name: string, version: number | undefined):
 }
 
 /** The text of a file, or of standard input; no more is read than a component may have. */
-async function codeOf(io: Io, file: string, what: string): Promise<string> {
+async function readCode(io: Io, file: string, what: string): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of file === '-' ? io.input() : fileBytes(file)) {
@@ -116,7 +116,7 @@ async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {
 }
 
 /** What a refusal means here, in words of the command. */
-function inWords(error: unknown, { name, what, type }: { name: string; what: string; type: Type }): unknown {
+function explainError(error: unknown, { name, what, type }: { name: string; what: string; type: Type }): unknown {
   if (isFault(error, 'conflict'))
     return new Exit(
       6,

@@ -3,14 +3,14 @@ import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { readSecret } from '../password.ts'
 
-interface Given {
+interface ValueSource {
   key: string
   value: string | undefined
   file: string | undefined
 }
 
 /** A secret, which everybody on the machine could read in the arguments: from standard input, a file or a terminal. */
-async function secretValue(io: Io, { key, value, file }: Given): Promise<string> {
+async function secretValue(io: Io, { key, value, file }: ValueSource): Promise<string> {
   if (value !== undefined && value !== '-')
     throw usage(
       `${key} is a secret, and arguments are seen by everybody here: give "-" and its value on standard input.`,
@@ -19,7 +19,7 @@ async function secretValue(io: Io, { key, value, file }: Given): Promise<string>
   return found ?? io.askSecret(`Value of ${key}:`, '"-" with the value on standard input, or --value-file')
 }
 
-async function plainValue({ key, value, file }: Given): Promise<string> {
+async function plainValue({ key, value, file }: ValueSource): Promise<string> {
   if (value !== undefined) return value
   if (file === undefined) throw usage(`Give the value of ${key}.`)
   const { readFile } = await import('node:fs/promises')
@@ -47,8 +47,8 @@ export const set = command({
   async run({ io, domain, config, directory, args: { key, value }, flags: { valueFile } }) {
     const { changeSetting, optionNamed } = await import('../../wiring/change-setting.ts')
     if (value !== undefined && valueFile !== undefined) throw usage('Give the value or --value-file, not both.')
-    const given = { key, value, file: valueFile }
-    const text = optionNamed(key).secret ? await secretValue(io, given) : await plainValue(given)
+    const source = { key, value, file: valueFile }
+    const text = optionNamed(key).secret ? await secretValue(io, source) : await plainValue(source)
     const { stored, overriddenBy } = await changeSetting({ instance: domain.instance, config, directory }, key, text)
     const when = stored === 'database' ? 'in force now' : 'in force from the next start of the server on'
     const words = overriddenBy

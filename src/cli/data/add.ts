@@ -1,8 +1,8 @@
 import { command, flag } from '../command.ts'
 import { usage, type ExitCode } from '../exit.ts'
-import { whether, withRows } from './kept.ts'
+import { connectionFlags, withRows } from './row-access.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed, refusalOf } from './outcome.ts'
+import { mustSucceed, refusalOf } from './change-result.ts'
 
 export const add = command({
   name: 'data add',
@@ -15,7 +15,7 @@ export const add = command({
   flags: {
     jsonStdin: flag.switch('read an object, or an array of them, from standard input'),
     opId,
-    ...whether,
+    ...connectionFlags,
   },
   examples: [
     "svc data add notes title=Milk content='two bottles'",

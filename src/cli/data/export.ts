@@ -1,5 +1,5 @@
 import { command, flag } from '../command.ts'
-import { whether, withRows } from './kept.ts'
+import { connectionFlags, withRows } from './row-access.ts'
 
 export const exportRows = command({
   name: 'data export',
@@ -14,7 +14,7 @@ export const exportRows = command({
   flags: {
     format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']),
     raw: flag.switch('CSV: leave texts as they are that a spreadsheet would run as a formula'),
-    ...whether,
+    ...connectionFlags,
   },
   examples: ['svc data export notes > notes.json', 'svc data export finance --format csv > finance.csv'],
   async run(context) {

@@ -1,7 +1,7 @@
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { whether, withRows } from './kept.ts'
+import { connectionFlags, withRows } from './row-access.ts'
 import { rowId } from './row-id.ts'
 
 export const get = command({
@@ -11,7 +11,7 @@ export const get = command({
   needs: 'server',
   onlyPrints: true,
   args: { table: 'table; svc_ may be left out', id: 'id of the row' },
-  flags: whether,
+  flags: connectionFlags,
   examples: ['svc data get notes 12', 'svc data get svc_contacts 3 --json'],
   async run(context) {
     const { io, args } = context

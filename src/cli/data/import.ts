@@ -6,11 +6,11 @@ import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { makeProgress } from '../progress.ts'
-import { whether, withRows, type Told } from './kept.ts'
-import { refusalOf } from './outcome.ts'
+import { connectionFlags, withRows, type ChangeResult } from './row-access.ts'
+import { refusalOf } from './change-result.ts'
 
 /** Most rows whose flaws are told. */
-const TOLD = 20
+const SHOWN = 20
 
 export const importRows = command({
   name: 'data import',
@@ -26,7 +26,7 @@ export const importRows = command({
     raw: flag.switch('CSV: keep the apostrophe before what looks like a formula, as svc data export --raw has it'),
     again: flag.switch('add rows that were imported before once more'),
     dryRun: flag.switch('only check the file'),
-    ...whether,
+    ...connectionFlags,
   },
   examples: [
     'svc data import notes notes.csv',
@@ -56,7 +56,7 @@ export const importRows = command({
       total: changes.length,
       format: (amount) => `${Math.round(amount)} rows`,
     })
-    let outcomes: Told[]
+    let outcomes: ChangeResult[]
     try {
       outcomes = await withRows(context, ({ send }) => send(changes, progress.add))
     } finally {
@@ -66,7 +66,7 @@ export const importRows = command({
   },
 })
 
-function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]): ExitCode {
+function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[]): ExitCode {
   const failed = outcomes.flatMap((outcome, index) =>
     outcome.ok
       ? []
@@ -75,8 +75,8 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]
   const duplicates = outcomes.filter(({ status }) => status === 'duplicate').length
   const queued = outcomes.filter(({ status }) => status === 'queued').length
   const applied = outcomes.length - failed.length - duplicates - queued
-  for (const { where, error } of failed.slice(0, TOLD)) io.warn(printable(`${where}: ${error}`))
-  if (failed.length > TOLD) io.warn(`and ${pluralize(failed.length - TOLD, 'row')} more`)
+  for (const { where, error } of failed.slice(0, SHOWN)) io.warn(printable(`${where}: ${error}`))
+  if (failed.length > SHOWN) io.warn(`and ${pluralize(failed.length - SHOWN, 'row')} more`)
   const parts = [`Imported ${pluralize(applied, 'row')} into ${table}`]
   if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
   if (queued > 0) parts.push(`${queued} are queued`)
@@ -95,14 +95,14 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Told[]
 function refuseFlawed(source: string, candidates: Candidate[]): void {
   const flaws = candidates.flatMap(({ where, flaws }) => flaws.map((flaw) => `  ${where}: ${flaw}`))
   if (flaws.length === 0) return
-  const more = flaws.length > TOLD ? [`  and ${flaws.length - TOLD} more`] : []
+  const more = flaws.length > SHOWN ? [`  and ${flaws.length - SHOWN} more`] : []
   throw usage(
-    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, TOLD), ...more].join('\n'),
+    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, SHOWN), ...more].join('\n'),
   )
 }
 
 async function readText(io: Io, file: string): Promise<string> {
-  const bytes = file === '-' ? await collect(io.input()) : await readFile(file).catch(explainMissing(file))
+  const bytes = file === '-' ? await readAll(io.input()) : await readFile(file).catch(explainReadError(file))
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -110,11 +110,11 @@ async function readText(io: Io, file: string): Promise<string> {
   }
 }
 
-const explainMissing = (file: string) => (error: NodeJS.ErrnoException) => {
+const explainReadError = (file: string) => (error: NodeJS.ErrnoException) => {
   throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${file} here.`, 'not_found') : error
 }
 
-async function collect(input: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function readAll(input: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   for await (const chunk of input) chunks.push(chunk)
   return Buffer.concat(chunks)

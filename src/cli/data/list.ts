@@ -1,7 +1,7 @@
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { whether, withRows } from './kept.ts'
+import { connectionFlags, withRows } from './row-access.ts'
 
 /** Longest text in a cell, in characters. */
 const CELL = 40
@@ -20,7 +20,7 @@ export const list = command({
     where: flag.many('only rows with this value', 'COLUMN=VALUE'),
     columns: flag.text('only these columns', 'A,B,…'),
     limit: flag.integer('at most so many rows', 'N', 1),
-    ...whether,
+    ...connectionFlags,
   },
   examples: [
     'svc data list notes',

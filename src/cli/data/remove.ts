@@ -1,7 +1,7 @@
 import { cancelled, command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
-import { whether, withRows } from './kept.ts'
-import { mustSucceed, refusalOf } from './outcome.ts'
+import { connectionFlags, withRows } from './row-access.ts'
+import { mustSucceed, refusalOf } from './change-result.ts'
 import { rowId } from './row-id.ts'
 
 export const remove = command({
@@ -9,7 +9,7 @@ export const remove = command({
   summary: 'Delete rows for good',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', ids: { summary: 'ids of the rows', many: true } },
-  flags: { yes: flag.yes, ...whether },
+  flags: { yes: flag.yes, ...connectionFlags },
   examples: ['svc data remove notes 12', 'svc data remove notes 12 13 14 --yes'],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context

@@ -1,8 +1,8 @@
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { whether, withRows } from './kept.ts'
+import { connectionFlags, withRows } from './row-access.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed } from './outcome.ts'
+import { mustSucceed } from './change-result.ts'
 import { rowId } from './row-id.ts'
 
 export const set = command({
@@ -21,7 +21,7 @@ export const set = command({
     jsonStdin: flag.switch('read the columns as a JSON object from standard input'),
     baseVersion: flag.integer('only if the row is still at this version', 'N', 1),
     opId,
-    ...whether,
+    ...connectionFlags,
   },
   examples: ['svc data set tasks 4 done=true', 'svc data set notes 12 category= --base-version 3'],
   async run(context) {

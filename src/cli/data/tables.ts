@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
 
 /** Milliseconds without a byte before the server counts as away. */
-const PATIENCE = 20_000
+const TIMEOUT = 20_000
 
 export const tables = command({
   name: 'data tables',
@@ -18,7 +18,7 @@ export const tables = command({
     const { syncStatus } = await import('../../contract/sync-status.ts')
     const { isTemporary } = await import('../../client/http/connectivity.ts')
     const { synced_tables } = await api
-      .call(syncStatus.actions.info, {}, { timeout: PATIENCE })
+      .call(syncStatus.actions.info, {}, { timeout: TIMEOUT })
       .catch((error: unknown) => {
         if (!isTemporary(error)) throw error
         io.info(`${printable(error.message)} These are the tables that this version of svc knows.`)

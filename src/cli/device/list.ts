@@ -16,15 +16,15 @@ export const list = command({
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
     const devices = await accounts.devices(id)
-    const momentOr = (time: number | null, otherwise: string) => (time === null ? otherwise : formatTime(time))
+    const timeOr = (time: number | null, otherwise: string) => (time === null ? otherwise : formatTime(time))
     io.table(
       devices,
       [
         { title: 'ID', value: ({ token_id }) => token_id, align: 'right' },
         { title: 'DEVICE', value: ({ device_name }) => device_name },
         { title: 'SIGNED IN', value: ({ created_at }) => formatTime(created_at) },
-        { title: 'LAST USED', value: ({ last_used_at }) => momentOr(last_used_at, 'never') },
-        { title: 'ENDS', value: ({ expires_at }) => momentOr(expires_at, '') },
+        { title: 'LAST USED', value: ({ last_used_at }) => timeOr(last_used_at, 'never') },
+        { title: 'ENDS', value: ({ expires_at }) => timeOr(expires_at, '') },
         { title: 'ADDRESS', value: ({ last_ip }) => last_ip ?? '' },
         { title: 'DEVICE ID', value: ({ device_id }) => device_id },
       ],

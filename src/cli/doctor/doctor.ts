@@ -6,7 +6,7 @@ import type { Io } from '../io.ts'
 const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
 
 /** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
-async function examined(dataDir: string | undefined, repair: boolean) {
+async function examineDirectory(dataDir: string | undefined, repair: boolean) {
   const [{ openLocal }, { dataDirectoryPath }, { assertInstalled }, { environment }, { examine, notOpened, opened }] =
     await Promise.all([
       import('../../wiring/local.ts'),
@@ -72,7 +72,7 @@ export const doctor = command({
   examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --list', 'svc doctor --json'],
   async run({ io, globals, flags }) {
     if (flags.list) return list(io)
-    const { path, fixed, failed, findings, refused } = await examined(globals.dataDir, flags.fix)
+    const { path, fixed, failed, findings, refused } = await examineDirectory(globals.dataDir, flags.fix)
     for (const sentence of failed) io.warn(sentence)
     const lines = linesOf(io, findings)
     if (fixed.length > 0) lines.push(`Fixed: ${fixed.join(', ')}.`)

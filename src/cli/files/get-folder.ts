@@ -12,7 +12,7 @@ import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
-import { makeTally } from './tally.ts'
+import { makeTransferSummary } from './transfer-summary.ts'
 import { toLocalPath } from '../../client/local-path.ts'
 import { isSafePath, unrepresentable } from '../../client/path-rules.ts'
 
@@ -31,42 +31,42 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
   if (item?.type !== 'directory') throw new Exit(5, `There is no folder ${remote} in the account.`, 'not_found')
   const { files, directories } = await withRetry(() => readTree(api, remote), retry)
   const inside = (path: string) => path.slice(remote === '/' ? 0 : remote.length)
-  const tally = makeTally()
-  const isPossible = (path: string) => isSafePath(path) && unrepresentable(inside(path)) === undefined
+  const summary = makeTransferSummary()
+  const isRepresentable = (path: string) => isSafePath(path) && unrepresentable(inside(path)) === undefined
 
   await makeFolder(local)
   for (const path of directories) {
-    if (isPossible(path)) await mkdir(toLocalPath(local, inside(path)), { recursive: true })
-    else tally.skip(path, 'its name is not possible on this machine')
+    if (isRepresentable(path)) await mkdir(toLocalPath(local, inside(path)), { recursive: true })
+    else summary.skip(path, 'its name is not possible on this machine')
   }
   const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
   for (const { path, size, sha256 } of files) {
-    if (!isPossible(path)) {
-      tally.skip(path, 'its name is not possible on this machine')
+    if (!isRepresentable(path)) {
+      summary.skip(path, 'its name is not possible on this machine')
       continue
     }
     const target = toLocalPath(local, inside(path))
-    const there = await stateOf(target)
-    const isSame = there?.size === size && there.sha256 === (sha256 ?? (await remoteHash(api, path)))
-    if (isSame) tally.keep()
-    else if (there && !there.isFile) tally.skip(path, `${target} is no ordinary file`)
-    else if (there && !force) tally.skip(path, `${target} exists with other content (--force replaces it)`)
+    const existing = await stateOf(target)
+    const isSame = existing?.size === size && existing.sha256 === (sha256 ?? (await remoteHash(api, path)))
+    if (isSame) summary.unchanged()
+    else if (existing && !existing.isFile) summary.skip(path, `${target} is no ordinary file`)
+    else if (existing && !force) summary.skip(path, `${target} exists with other content (--force replaces it)`)
     else {
       try {
         await mkdir(dirname(target), { recursive: true })
         const { content, mtime } = await withRetry(() => download(api, path), retry)
         await streamDurably(target, content, { replace: force, mtime })
-        tally.done(size)
+        summary.transferred(size)
       } catch (error) {
         // Deleted or damaged meanwhile: the others go on.
         if (!isFault(error)) throw error
-        tally.skip(path, error.message)
+        summary.skip(path, error.message)
       }
     }
     progress.add(size)
   }
   progress.end()
-  return tally.report(io, 'Downloaded', local, { path: remote, local })
+  return summary.report(io, 'Downloaded', local, { path: remote, local })
 }
 
 async function stateOf(path: string): Promise<{ isFile: boolean; size?: number; sha256?: string } | undefined> {

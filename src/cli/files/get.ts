@@ -52,7 +52,7 @@ export const get = command({
     const { streamDurably } = await import('../../host/durable.ts')
     try {
       const mode = old && old.mode & 0o777
-      await streamDurably(local, counted(content, progress.add), { replace: flags.force, mode, mtime })
+      await streamDurably(local, countBytes(content, progress.add), { replace: flags.force, mode, mtime })
     } catch (error) {
       throw codeOf(error) === 'EEXIST' ? alreadyThere(local) : error
     } finally {
@@ -93,7 +93,10 @@ async function localTarget(named: string, name: string): Promise<string> {
   return target
 }
 
-async function* counted(content: AsyncIterable<Uint8Array>, add: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* countBytes(
+  content: AsyncIterable<Uint8Array>,
+  add: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of content) {
     add(chunk.length)
     yield chunk

@@ -11,7 +11,7 @@ import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
-import { makeTally } from './tally.ts'
+import { makeTransferSummary } from './transfer-summary.ts'
 import { nameProblem } from '../../client/path-rules.ts'
 
 interface PutFolder {
@@ -26,20 +26,20 @@ interface PutFolder {
 export async function putFolder({ io, api, local, remote, noClobber }: PutFolder): Promise<ExitCode> {
   const retry = retryOptions(io)
   const { files } = await withRetry(() => readTree(api, remote), retry)
-  const there = new Map(files.map((file) => [file.path.normalize('NFC'), file]))
-  const tally = makeTally()
+  const existing = new Map(files.map((file) => [file.path.normalize('NFC'), file]))
+  const summary = makeTransferSummary()
   const progress = makeProgress({ label: nameOf(remote), total: undefined })
 
-  async function folder(here: string, path: string): Promise<void> {
-    const entries = await readdir(here, { withFileTypes: true })
+  async function folder(directory: string, path: string): Promise<void> {
+    const entries = await readdir(directory, { withFileTypes: true })
     if (entries.length === 0) await withRetry(() => makeFolder(api, path), retry)
     for (const entry of entries) {
-      const source = join(here, entry.name)
+      const source = join(directory, entry.name)
       const target = below(path, entry.name)
-      if (nameProblem(entry.name)) tally.skip(source, 'the server takes no such name')
+      if (nameProblem(entry.name)) summary.skip(source, 'the server takes no such name')
       else if (entry.isDirectory()) await folder(source, target)
       else if (entry.isFile()) await file(source, target)
-      else tally.skip(source, 'it is no ordinary file')
+      else summary.skip(source, 'it is no ordinary file')
     }
   }
 
@@ -47,19 +47,19 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
     const handle = await open(source, 'r')
     try {
       const found = await measure(handle)
-      const known = there.get(path.normalize('NFC'))
+      const known = existing.get(path.normalize('NFC'))
       const isSame =
         known?.size === found.size && (known.sha256 ?? (await remoteHash(api, known.path))) === found.sha256
-      if (isSame) tally.keep()
-      else if (known !== undefined && noClobber) tally.skip(source, `${path} exists with other content`)
+      if (isSame) summary.unchanged()
+      else if (known !== undefined && noClobber) summary.skip(source, `${path} exists with other content`)
       else {
         await withRetry(() => upload(api, path, found, { ifAbsent: noClobber, sent: progress.add }), retry)
-        tally.done(found.size)
+        summary.transferred(found.size)
       }
     } catch (error) {
       // Refused by itself, not for want of space: the others go on.
       if (!isFault(error) || !['exists', 'bad_path', 'precondition_failed'].includes(error.code)) throw error
-      tally.skip(source, error.message)
+      summary.skip(source, error.message)
     } finally {
       await handle.close()
     }
@@ -72,5 +72,5 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
   } finally {
     progress.end()
   }
-  return tally.report(io, 'Uploaded', remote, { local, path: remote })
+  return summary.report(io, 'Uploaded', remote, { local, path: remote })
 }

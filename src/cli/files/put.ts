@@ -46,7 +46,7 @@ export const put = command({
 
     const { measure, upload } = await import('../../client/upload.ts')
     const { withRetry } = await import('../../client/http/retry.ts')
-    const { file, remove } = args.local === '-' ? await spooled(io.input()) : await opened(args.local)
+    const { file, remove } = args.local === '-' ? await spoolInput(io.input()) : await openFile(args.local)
     try {
       const found = await measure(file)
       const { sha256, size } = found
@@ -81,7 +81,7 @@ interface Source {
   remove(): Promise<void>
 }
 
-async function opened(path: string): Promise<Source> {
+async function openFile(path: string): Promise<Source> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${path} here.`, 'not_found') : error
   })
@@ -91,7 +91,7 @@ async function opened(path: string): Promise<Source> {
 }
 
 /** Standard input as a file: its length and checksum must be known before it can be sent. */
-async function spooled(input: AsyncIterable<Uint8Array>): Promise<Source> {
+async function spoolInput(input: AsyncIterable<Uint8Array>): Promise<Source> {
   const { path: folder, remove } = await makeTemporaryFolder('svc-')
   try {
     const file = await open(join(folder, 'input'), 'wx+', 0o600)

@@ -37,12 +37,12 @@ export const tree = command({
     const depth = flags.depth ?? Infinity
     const lines = [path, ...linesOf(top, depth, flags.long)].map(printable)
     const bytes = all.files.reduce((sum, { size }) => sum + size, 0)
-    const tally = `${pluralize(all.directories.length, 'folder')}, ${pluralize(all.files.length, 'file')}, ${formatSize(bytes)}`
-    const isNear = (each: string) => each.split('/').length - path.replace(/\/$/, '').split('/').length <= depth
-    io.print(`${lines.join('\n')}\n\n${tally}`, {
+    const totals = `${pluralize(all.directories.length, 'folder')}, ${pluralize(all.files.length, 'file')}, ${formatSize(bytes)}`
+    const isShallow = (each: string) => each.split('/').length - path.replace(/\/$/, '').split('/').length <= depth
+    io.print(`${lines.join('\n')}\n\n${totals}`, {
       path,
-      directories: all.directories.filter(isNear),
-      ...(!flags.folders && { files: files.filter((file) => isNear(file.path)) }),
+      directories: all.directories.filter(isShallow),
+      ...(!flags.folders && { files: files.filter((file) => isShallow(file.path)) }),
     })
   },
 })

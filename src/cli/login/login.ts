@@ -46,7 +46,7 @@ export const login = command({
     const known = stored?.url === url ? stored : undefined
     const insecure = flags.insecure || known?.insecure === true
     mustBePrivate(url, insecure)
-    refuseOther(profile, stored, url, flags.username)
+    assertSameAccount(profile, stored, url, flags.username)
 
     const { makeApi } = await import('../../client/api.ts')
     const { makeNodeTransport } = await import('../../client/node-http.ts')
@@ -56,7 +56,7 @@ export const login = command({
       const api = makeApi({ url, token: undefined, transport })
       await greet(api)
       const username = flags.username ?? known?.username ?? (await io.ask('User name:', '--username'))
-      const [password, code] = await secrets(io, flags, `Password of ${username} at ${url}:`)
+      const [password, code] = await readPasswordAndCode(io, flags, `Password of ${username} at ${url}:`)
       const device_id = stored?.device_id ?? randomUUID()
       const device_name = flags.deviceName ?? stored?.device_name ?? (hostname() || 'computer')
       const { token, user } = await signIn(api, {
@@ -69,7 +69,12 @@ export const login = command({
       })
       const entry = { url, username: user.username, user_id: user.id, token, device_id, device_name }
       const signedIn = makeApi({ url, token, transport })
-      const isCurrent = await keep(env, profile, { ...entry, ...(insecure ? { insecure: true } : {}) }, signedIn)
+      const isCurrent = await storeProfile(
+        env,
+        profile,
+        { ...entry, ...(insecure ? { insecure: true } : {}) },
+        signedIn,
+      )
       const words = [`Signed in to ${url} as ${printable(user.username)}.`]
       if (!isCurrent)
         words.push(`Use it with --profile ${profile}, or make it the current one: svc profile use ${profile}`)
@@ -84,7 +89,12 @@ export const login = command({
 })
 
 /** A profile keeps one account: replacing it unasked would leave a living token behind and point commands somewhere else. */
-function refuseOther(profile: string, stored: Profile | undefined, url: string, username: string | undefined): void {
+function assertSameAccount(
+  profile: string,
+  stored: Profile | undefined,
+  url: string,
+  username: string | undefined,
+): void {
   if (!stored?.token) return
   if (stored.url === url && (username === undefined || username.toLowerCase() === stored.username)) return
   throw new Exit(
@@ -95,7 +105,7 @@ function refuseOther(profile: string, stored: Profile | undefined, url: string, 
 }
 
 /** Password and code: from standard input, or the password asked for and the code left for later. */
-async function secrets(
+async function readPasswordAndCode(
   io: Io,
   { passwordStdin, codeStdin }: { passwordStdin: boolean; codeStdin: boolean },
   question: string,
@@ -110,7 +120,7 @@ async function secrets(
 }
 
 /** Stores the sign-in and answers whether it is the current one; a token that cannot be kept is given back. */
-async function keep(env: NodeJS.ProcessEnv, name: string, profile: Profile, api: Api): Promise<boolean> {
+async function storeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile, api: Api): Promise<boolean> {
   const { changeCredentials } = await import('../../client/credentials.ts')
   let current = name
   try {

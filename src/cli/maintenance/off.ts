@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { documentOf } from './state.ts'
+import { documentOf } from './state-text.ts'
 
 export const off = command({
   name: 'maintenance off',

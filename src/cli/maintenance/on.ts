@@ -2,7 +2,7 @@ import { pluralize } from '../../base/counts.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { parseTime } from '../times.ts'
-import { documentOf, stateText } from './state.ts'
+import { documentOf, stateText } from './state-text.ts'
 
 export const on = command({
   name: 'maintenance on',

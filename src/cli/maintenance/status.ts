@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { documentOf, stateText } from './state.ts'
+import { documentOf, stateText } from './state-text.ts'
 
 export const status = command({
   name: 'maintenance status',

@@ -4,7 +4,7 @@ import { readSize } from './size-argument.ts'
 
 const SETTING = 'quota.default'
 
-export const standard = command({
+export const quotaDefault = command({
   name: 'quota default',
   summary: 'How much accounts without a quota of their own may store',
   details: 'Without a size it shows what holds. The same as svc config set quota.default.',

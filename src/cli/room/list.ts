@@ -1,7 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { documentOf } from './room.ts'
+import { documentOf } from './room-details.ts'
 
 export const list = command({
   name: 'room list',

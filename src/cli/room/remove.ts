@@ -1,5 +1,5 @@
 import { cancelled, command, flag } from '../command.ts'
-import { contentOf, documentOf, findRoom, nameOf } from './room.ts'
+import { contentOf, documentOf, findRoom, nameOf } from './room-details.ts'
 
 export const remove = command({
   name: 'room remove',

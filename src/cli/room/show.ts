@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../times.ts'
-import { documentOf, findRoom } from './room.ts'
+import { documentOf, findRoom } from './room-details.ts'
 
 export const show = command({
   name: 'room show',

@@ -48,12 +48,12 @@ const exitOf = (flaws: readonly IntegrityProblem[]): ExitCode => {
   return flaws.every(({ repairable, repaired }) => repairable || repaired) ? 3 : 1
 }
 
-interface Asked {
+interface CheckFlags {
   quick: boolean
   repair: boolean
 }
 
-function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { quick, repair }: Asked): void {
+function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { quick, repair }: CheckFlags): void {
   const bytes = quick ? 'not read' : 'all read'
   const lines = [
     ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
@@ -63,7 +63,7 @@ function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { qu
           `${pluralize(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
         ]
       : []),
-    verdictOf(io, flaws, repair),
+    summaryOf(io, flaws, repair),
   ]
   io.print(lines.join('\n'), {
     sound: flaws.length === 0,
@@ -98,7 +98,7 @@ function linesOf(io: Io, flaws: IntegrityProblem[], truncated: boolean): string[
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }
 
-function verdictOf(io: Io, flaws: readonly IntegrityProblem[], repair: boolean): string {
+function summaryOf(io: Io, flaws: readonly IntegrityProblem[], repair: boolean): string {
   if (flaws.length === 0) return io.paint.green('Everything is sound.')
   const broken = flaws.filter(({ repairable }) => !repairable).length
   const open = flaws.filter(({ repairable, repaired }) => repairable && !repaired).length

@@ -5,7 +5,7 @@ import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { vacuumFlag, vacuumText } from '../vacuum.ts'
 
-const LEAST_GRACE = 24
+const MIN_GRACE_HOURS = 24
 
 export const gc = command({
   name: 'storage gc',
@@ -25,8 +25,8 @@ export const gc = command({
   },
   examples: ['svc storage gc --dry-run', 'svc storage gc', 'svc storage gc --grace 7d --shrink'],
   async run({ io, domain: { instance }, flags: { dryRun, grace, shrink, confirmCount } }) {
-    if (grace !== undefined && grace < LEAST_GRACE * HOUR)
-      throw usage(`--grace is at least ${LEAST_GRACE}h: somebody may be about to use what is younger.`)
+    if (grace !== undefined && grace < MIN_GRACE_HOURS * HOUR)
+      throw usage(`--grace is at least ${MIN_GRACE_HOURS}h: somebody may be about to use what is younger.`)
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
     const found = await instance.storage.collect({
       dryRun,

@@ -9,20 +9,20 @@ import type { Io } from '../io.ts'
 import { formatTime } from '../times.ts'
 
 /** Something that waits for a decision. */
-export type Open = FileConflict | RejectedChange
+export type OpenConflict = FileConflict | RejectedChange
 
 /** Longest value that is shown, in characters. */
 const LONGEST = 60
 
-const isFile = (open: Open): open is FileConflict => 'root' in open
+const isFile = (open: OpenConflict): open is FileConflict => 'root' in open
 
-export const titleOf = (open: Open): string =>
+export const titleOf = (open: OpenConflict): string =>
   isFile(open)
     ? `${open.id}  ${printable((open.theirs ?? open.mine).path.slice(1))}`
     : `r${open.id}  ${open.table} ${open.row}`
 
 /** A conflict for machines. */
-export function documentOf(open: Open, copy: Replica | undefined): object {
+export function documentOf(open: OpenConflict, copy: Replica | undefined): object {
   if (isFile(open)) {
     const { id, root, at, mine, theirs } = open
     return { id, kind: 'file', root, at: iso(at), mine, theirs }
@@ -45,20 +45,20 @@ export function documentOf(open: Open, copy: Replica | undefined): object {
 }
 
 /** All of them for people. */
-export function listing(io: Io, open: readonly Open[], now: number): string {
+export function conflictList(io: Io, open: readonly OpenConflict[], now: number): string {
   if (open.length === 0) return 'There is nothing to settle.'
   const ago = (at: number): string => io.paint.dim(`${formatDuration(now - at)} ago`)
   const blocks = open.map((each) => {
     const head = io.paint.bold(titleOf(each))
     return isFile(each)
       ? [`${head}  changed on both sides, ${ago(each.at)}`, ...fileLines(each)]
-      : [`${head}  ${whatOf(each)}, ${ago(each.at)}`, ...rowLines(each)]
+      : [`${head}  ${causeOf(each)}, ${ago(each.at)}`, ...rowLines(each)]
   })
   const how = 'To settle one: svc sync conflicts keep ID --mine|--theirs|--both'
   return [...blocks.map((lines) => lines.join('\n')), how].join('\n\n')
 }
 
-const whatOf = ({ kind, message }: RejectedChange): string => {
+const causeOf = ({ kind, message }: RejectedChange): string => {
   const text = printable(message).replace(/\.$/, '')
   return kind === 'refused' ? `refused: ${text}` : text.replace(/^It was/, 'was')
 }

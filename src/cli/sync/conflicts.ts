@@ -7,9 +7,9 @@ import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
-import { documentOf, listing, titleOf, type Open } from './conflict-text.ts'
+import { documentOf, conflictList, titleOf, type OpenConflict } from './conflict-text.ts'
 
-const done: Record<Choice, string> = {
+const DECISIONS: Record<Choice, string> = {
   mine: 'yours is kept',
   theirs: 'the one of the server is kept',
   both: 'both are kept',
@@ -48,20 +48,20 @@ export const conflicts = command({
     const { systemClock } = await import('../../base/clock.ts')
     const stateFolder = userFolder('state', globals.env)
     const choice = choiceOf(args.action, args.ids, flags)
-    const copy = await openKept(stateFolder, account)
+    const copy = await openExistingReplica(stateFolder, account)
     try {
-      const open: Open[] = [...(await filesOf(io, stateFolder, account)), ...(copy?.rejected() ?? [])]
+      const open: OpenConflict[] = [...(await fileConflictsOf(io, stateFolder, account)), ...(copy?.rejected() ?? [])]
       if (!choice) {
         io.print(
-          listing(io, open, systemClock.now()),
+          conflictList(io, open, systemClock.now()),
           open.map((each) => documentOf(each, copy)),
         )
         return open.length > 0 ? 3 : 0
       }
-      const wanted = flags.all ? open : args.ids.map((id) => chosen(open, id))
+      const wanted = flags.all ? open : args.ids.map((id) => findConflict(open, id))
       if (flags.dryRun) {
         io.print(
-          wanted.map((each) => `${titleOf(each)}: ${done[choice]}`).join('\n') || 'Nothing has to be settled.',
+          wanted.map((each) => `${titleOf(each)}: ${DECISIONS[choice]}`).join('\n') || 'Nothing has to be settled.',
           wanted.map((each) => ({ ...documentOf(each, copy), keep: choice })),
         )
         return 0
@@ -71,16 +71,16 @@ export const conflicts = command({
         const question = `Drop your ${pluralize(lost, 'change')} of rows? Nothing else keeps ${lost === 1 ? 'it' : 'them'}.`
         if (!(await io.confirm(question))) throw cancelled()
       }
-      const settled = []
+      const resolved = []
       for (const each of wanted) {
-        if ('root' in each) await settleFileOf(each, choice, stateFolder)
-        else await settleRow(copy!, each, choice)
-        settled.push({ ...documentOf(each, undefined), kept: choice })
+        if ('root' in each) await resolveFile(each, choice, stateFolder)
+        else await resolveRow(copy!, each, choice)
+        resolved.push({ ...documentOf(each, undefined), kept: choice })
       }
-      if (copy && copy.count().waiting > 0) await sendWhatWaits(io, copy, api)
-      const words = wanted.map((each) => `${titleOf(each)}: ${done[choice]}.`)
+      if (copy && copy.count().waiting > 0) await sendQueued(io, copy, api)
+      const words = wanted.map((each) => `${titleOf(each)}: ${DECISIONS[choice]}.`)
       const files = wanted.some((each) => 'root' in each) ? ['The next svc sync carries it to the server.'] : []
-      io.print([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), settled)
+      io.print([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), resolved)
       return 0
     } finally {
       copy?.close()
@@ -88,7 +88,7 @@ export const conflicts = command({
   },
 })
 
-interface Choosing {
+interface ChoiceFlags {
   mine: boolean
   theirs: boolean
   both: boolean
@@ -96,7 +96,7 @@ interface Choosing {
 }
 
 /** What is to be kept; undefined when the conflicts are only to be listed. */
-function choiceOf(action: string | undefined, ids: readonly string[], flags: Choosing): Choice | undefined {
+function choiceOf(action: string | undefined, ids: readonly string[], flags: ChoiceFlags): Choice | undefined {
   const given = (['mine', 'theirs', 'both'] as const).filter((each) => flags[each])
   if (action === undefined) {
     if (given.length > 0 || flags.all)
@@ -109,13 +109,16 @@ function choiceOf(action: string | undefined, ids: readonly string[], flags: Cho
   return given[0]!
 }
 
-function chosen(open: readonly Open[], id: string): Open {
+function findConflict(open: readonly OpenConflict[], id: string): OpenConflict {
   const found = open.find((each) => ('root' in each ? each.id : `r${each.id}`) === id)
   if (!found) throw new Exit(5, `There is no conflict "${id}": svc sync conflicts lists them.`, 'not_found')
   return found
 }
 
-async function openKept(stateFolder: string, account: Parameters<typeof filesOf>[2]): Promise<Replica | undefined> {
+async function openExistingReplica(
+  stateFolder: string,
+  account: Parameters<typeof fileConflictsOf>[2],
+): Promise<Replica | undefined> {
   const { existsSync } = await import('node:fs')
   const { systemClock } = await import('../../base/clock.ts')
   const { replicaFile, knownAccount } = await import('../../client/replica/replica-file.ts')
@@ -125,7 +128,7 @@ async function openKept(stateFolder: string, account: Parameters<typeof filesOf>
   return file && existsSync(file) ? openReplica(file, owner, systemClock).copy : undefined
 }
 
-async function filesOf(
+async function fileConflictsOf(
   io: Io,
   stateFolder: string,
   account: { url: string; username: string; token: string; profile: string },
@@ -150,7 +153,7 @@ async function filesOf(
   return found
 }
 
-async function settleFileOf(conflict: FileConflict, choice: Choice, stateFolder: string): Promise<void> {
+async function resolveFile(conflict: FileConflict, choice: Choice, stateFolder: string): Promise<void> {
   const { resolveFileConflict, Changed } = await import('../../client/sync/index.ts')
   const { systemClock } = await import('../../base/clock.ts')
   try {
@@ -165,7 +168,7 @@ async function settleFileOf(conflict: FileConflict, choice: Choice, stateFolder:
   }
 }
 
-async function settleRow(copy: Replica, rejectedChange: RejectedChange, choice: Choice): Promise<void> {
+async function resolveRow(copy: Replica, rejectedChange: RejectedChange, choice: Choice): Promise<void> {
   const { changesFor } = await import('../../client/replica/decide.ts')
   const { systemClock, iso } = await import('../../base/clock.ts')
   const { hostname } = await import('node:os')
@@ -176,7 +179,7 @@ async function settleRow(copy: Replica, rejectedChange: RejectedChange, choice: 
   )
 }
 
-async function sendWhatWaits(io: Io, copy: Replica, api: Api): Promise<void> {
+async function sendQueued(io: Io, copy: Replica, api: Api): Promise<void> {
   const { flush } = await import('../../client/replica/exchange.ts')
   const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
   const { isTemporary } = await import('../../client/http/connectivity.ts')

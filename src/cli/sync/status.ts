@@ -8,7 +8,7 @@ import { interruptible } from '../interruption.ts'
 import type { Globals } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatTime } from '../times.ts'
-import { didIn, leftAlone } from './show.ts'
+import { changesIn, skippedText } from './run-report.ts'
 
 const NAMED = 20
 
@@ -40,7 +40,7 @@ export const status = command({
     const found = await readStatus({ path, stateFolder, clock: systemClock })
     const { last_run: last, last_failure: failure, skipped } = found
     const { in_step, waited_ms } = waited ?? {}
-    io.print(page(io, found, systemClock.now()), {
+    io.print(statusPage(io, found, systemClock.now()), {
       ...found,
       last_run: last && { ...last, at: iso(last.at) },
       last_failure: failure && { ...failure, at: iso(failure.at) },
@@ -48,17 +48,17 @@ export const status = command({
       rows: found.rows && { ...found.rows, as_of: found.rows.as_of === null ? null : iso(found.rows.as_of) },
       ...(waited ? { in_step, waited_ms } : {}),
     })
-    if (waited) return outcomeOf(io, waited)
-    return skipped.length + toSettle(found) > 0 || failure ? 3 : 0
+    if (waited) return waitExitCode(io, waited)
+    return skipped.length + unresolved(found) > 0 || failure ? 3 : 0
   },
 })
 
 /** A folder on one page. */
-function page(io: Io, found: Status, now: number): string {
+function statusPage(io: Io, found: Status, now: number): string {
   const { root, url, username, running, watched, last_run: last, last_failure: failure } = found
   const { agreed, pending, ignored, skipped, rows } = found
   const ago = (at: number): string => `${formatDuration(now - at)} ago`
-  const did = last ? didIn(last).join(', ') : ''
+  const did = last ? changesIn(last).join(', ') : ''
   const lastRun = last ? `${formatTime(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
   const lines = [
     `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
@@ -77,15 +77,16 @@ function page(io: Io, found: Status, now: number): string {
     lines.push(`Ignored     ${pluralize(ignored.length, 'item')}; svc sync --dry-run names the rules`)
   if (rows && rows.waiting > 0)
     lines.push(`Rows        ${pluralize(rows.waiting, 'change')} that the server does not have yet`)
-  if (toSettle(found) > 0) lines.push(`To settle   ${pluralize(toSettle(found), 'conflict')}: svc sync conflicts`)
-  if (skipped.length > 0) lines.push(leftAlone(io, skipped))
+  if (unresolved(found) > 0) lines.push(`To settle   ${pluralize(unresolved(found), 'conflict')}: svc sync conflicts`)
+  if (skipped.length > 0) lines.push(skippedText(io, skipped))
   return lines.join('\n')
 }
 
 /** What waits for a decision, files and rows. */
-const toSettle = ({ conflicts, rows }: Status): number => conflicts.length + (rows ? rows.conflicts + rows.refused : 0)
+const unresolved = ({ conflicts, rows }: Status): number =>
+  conflicts.length + (rows ? rows.conflicts + rows.refused : 0)
 
-interface Place {
+interface WaitOptions {
   io: Io
   globals: Globals
   path: string
@@ -93,7 +94,7 @@ interface Place {
   timeout: number | undefined
 }
 
-async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise<Waited> {
+async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): Promise<Waited> {
   const { systemClock: clock } = await import('../../base/clock.ts')
   const { findAccount, openApi } = await import('../../client/credentials.ts')
   const { readStatus, runSync, waitUntilInSync } = await import('../../client/sync/index.ts')
@@ -123,7 +124,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: Place): Promise
   }
 }
 
-function outcomeOf(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
+function waitExitCode(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
   if (refused) throw new Exit(8, refused.message, refused.reason)
   if (!in_step) {
     const what = pending === 0 ? 'a run is still at work' : `${pluralize(pending, 'change')} still to be brought over`

@@ -53,16 +53,16 @@ export const sync = command({
     const { systemClock } = await import('../../base/clock.ts')
     const { findRoot, findRoots, runSync } = await import('../../client/sync/index.ts')
     const { sleep } = await import('../../client/http/sleep.ts')
-    const { makeShow } = await import('./show.ts')
+    const { makeRunReport } = await import('./run-report.ts')
     const stateFolder = userFolder('state', globals.env)
     if (flags.watch) {
-      const { keepWatching } = await import('./watching.ts')
+      const { watchFolders } = await import('./watch-folders.ts')
       const roots = await findRoots(args.dir, process.cwd(), stateFolder, account)
-      return keepWatching({ io, api, account, stateFolder, roots, maxDelete: flags.maxDelete })
+      return watchFolders({ io, api, account, stateFolder, roots, maxDelete: flags.maxDelete })
     }
     const path = await findRoot(args.dir[0], process.cwd(), stateFolder)
 
-    const show = makeShow(io)
+    const show = makeRunReport(io)
     try {
       const ending = 'Interrupted: what was done stays done, and the next run goes on from there.'
       const summary = await interruptible(ending, (signal) =>

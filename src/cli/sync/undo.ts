@@ -50,7 +50,7 @@ export const undo = command({
       const planned = await run(true, (event) => void events.push(event))
       const { run_at: at, of_undo: ofUndo, done, left } = planned.undo!
       if (!io.json) io.event(headline(planned, systemClock.now()), undefined)
-      events.forEach(makeTold(io))
+      events.forEach(makeUndoReport(io))
       if (flags.dryRun || done === 0) {
         if (flags.dryRun && done > 0) io.event('Nothing was changed: this was a dry run.', undefined)
         if (io.json) io.event('', { event: 'summary', ...planned })
@@ -59,7 +59,7 @@ export const undo = command({
       if (!(await io.confirm(`Take back the ${ofUndo ? 'undo' : 'run'} of ${formatTime(at!)}?`))) throw cancelled()
     }
     // Who was asked has seen the lines already.
-    const summary = await run(false, flags.yes || io.json ? makeTold(io) : () => undefined)
+    const summary = await run(false, flags.yes || io.json ? makeUndoReport(io) : () => undefined)
     const { done, left } = summary.undo!
     const rest = left.length > 0 ? `; ${pluralize(left.length, 'item')} left alone` : ''
     const words =
@@ -80,7 +80,7 @@ function headline({ undo: planned }: Summary, now: number): string {
 
 const LINES = 40
 
-const did: Record<Undone['did'], string> = {
+const REASONS: Record<Undone['did'], string> = {
   upload: 'that run sent it',
   download: 'that run fetched it',
   'remove-local': 'that run deleted it here',
@@ -97,7 +97,7 @@ const did: Record<Undone['did'], string> = {
   undo: 'an undo did the opposite',
 }
 
-function doing({ do: what, side }: Undone): string {
+function actionOf({ do: what, side }: Undone): string {
   if (what === 'remove-copy') return side === 'here' ? 'remove here' : 'remove there'
   if (what === 'remove') return 'delete again'
   if (what === 'restore') return 'restore'
@@ -106,7 +106,7 @@ function doing({ do: what, side }: Undone): string {
 }
 
 /** Tells, a line each, what is taken back and why, and what is left alone. */
-function makeTold(io: Io) {
+function makeUndoReport(io: Io) {
   let lines = 0
   return (event: SyncEvent): void => {
     if (io.json) {
@@ -127,5 +127,5 @@ function lineOf(io: Io, event: Extract<SyncEvent, { event: 'undo' | 'left' }>): 
     `${what.padEnd(14)}${rest}${io.paint.dim(`  ${why}`)}`
   if (event.event === 'left') return line('left alone', shown(event.path), event.message)
   const way = event.to === undefined ? '' : ` → ${shown(event.to)}`
-  return line(doing(event), shown(event.path) + way, did[event.did])
+  return line(actionOf(event), shown(event.path) + way, REASONS[event.did])
 }

@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { filledFiles, templateNamed, valueFlags, valuesOf } from './fill.ts'
+import { filledFiles, templateNamed, valueFlags, valuesOf } from './placeholders.ts'
 
 export const show = command({
   name: 'template show',

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { streamDurably } from '../../host/durable.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { doubtAbout, filledFiles, nextSteps, templateNamed, valueFlags, valuesOf } from './fill.ts'
+import { warningFor, filledFiles, nextSteps, templateNamed, valueFlags, valuesOf } from './placeholders.ts'
 
 export const write = command({
   name: 'template write',
@@ -31,8 +31,8 @@ export const write = command({
     if (!force) await assertFree(files.map(({ path }) => path))
     for (const { path, text } of files) await writeText(path, text, force)
 
-    const doubt = doubtAbout(files, values)
-    if (doubt !== undefined) io.warn(doubt)
+    const warning = warningFor(files, values)
+    if (warning !== undefined) io.warn(warning)
     const next = nextSteps(template, values)
     const paths = files.map(({ path }) => path)
     io.print(paths.map((path) => `Wrote ${path}.`).join('\n'), { name: args.name, files: paths, values, next })
@@ -46,7 +46,7 @@ async function assertFree(paths: readonly string[]): Promise<void> {
   for (const path of paths) {
     const there = await lstat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined
-      throw trouble(path, error)
+      throw explainError(path, error)
     })
     if (there) found.push(path)
   }
@@ -64,7 +64,7 @@ async function writeText(path: string, text: string, replace: boolean): Promise<
     await makeFolder(dirname(path))
     await streamDurably(path, content(text), { replace, mode: 0o644 })
   } catch (error) {
-    throw trouble(path, error as NodeJS.ErrnoException)
+    throw explainError(path, error as NodeJS.ErrnoException)
   }
 }
 
@@ -72,7 +72,7 @@ async function* content(text: string): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(Buffer.from(text))
 }
 
-function trouble(path: string, error: NodeJS.ErrnoException): Error {
+function explainError(path: string, error: NodeJS.ErrnoException): Error {
   const reasons: Record<string, string> = {
     EACCES: 'you may not write there',
     EPERM: 'you may not write there',

@@ -29,13 +29,13 @@ export const restore = command({
     } catch (error) {
       if (isFault(error, 'exists'))
         throw new Exit(6, `Its place is taken: remove what is there, or name another path with --to.`, 'exists')
-      if (isFault(error, 'not_found')) throw nothing(args.item)
+      if (isFault(error, 'not_found')) throw notInTrash(args.item)
       throw error
     }
   },
 })
 
-const nothing = (item: string) =>
+const notInTrash = (item: string) =>
   new Exit(5, `There is no ${item} in the trash: svc trash list shows what is.`, 'not_found')
 
 async function idOf(api: Api, path: string, retry: RetryOptions): Promise<number> {
@@ -45,6 +45,6 @@ async function idOf(api: Api, path: string, retry: RetryOptions): Promise<number
   const wanted = path.normalize('NFC')
   // Newest first.
   const found = items.find((item) => item.path.normalize('NFC') === wanted)
-  if (!found) throw nothing(path)
+  if (!found) throw notInTrash(path)
   return found.id
 }

@@ -38,11 +38,11 @@ export const exportAccount = command({
         () => false,
       )
     )
-      throw taken(to)
+      throw alreadyExists(to)
     const { streamDurably } = await import('../../host/durable.ts')
     const progress = makeProgress({ label: `Exporting ${username}`, total: bytes })
     let written = 0
-    async function* watched(): AsyncGenerator<Uint8Array> {
+    async function* countBytes(): AsyncGenerator<Uint8Array> {
       for await (const piece of archive) {
         written += piece.length
         progress.add(piece.length)
@@ -50,9 +50,9 @@ export const exportAccount = command({
       }
     }
     try {
-      await streamDurably(resolve(to), watched(), { replace: false, mode: 0o600 })
+      await streamDurably(resolve(to), countBytes(), { replace: false, mode: 0o600 })
     } catch (error) {
-      throw explained(error, to)
+      throw explainWriteError(error, to)
     } finally {
       progress.end()
     }
@@ -60,13 +60,13 @@ export const exportAccount = command({
   },
 })
 
-function explained(error: unknown, file: string): unknown {
+function explainWriteError(error: unknown, file: string): unknown {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EEXIST') return taken(file)
+  if (code === 'EEXIST') return alreadyExists(file)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new Exit(5, `There is no folder ${dirname(resolve(file))}.`, 'not_found')
   return recognise(error)
 }
 
-const taken = (file: string): Exit =>
+const alreadyExists = (file: string): Exit =>
   new Exit(6, `There is a file ${file} already: name another one with --to.`, 'exists')

@@ -38,7 +38,7 @@ export const importAccount = command({
   ],
   async run({ io, domain: { portability }, directory, args, flags }): Promise<ExitCode | void> {
     assertPasswordSource(args.file, flags)
-    const source = await sourceOf(io, args.file, join(directory.path, 'tmp'))
+    const source = await openArchive(io, args.file, join(directory.path, 'tmp'))
     try {
       const options = {
         username: flags.as,
@@ -75,11 +75,11 @@ interface Source {
   close(): Promise<void>
 }
 
-const PIECE = 1024 * 1024
+const CHUNK = 1024 * 1024
 
 /** The archive, to be read twice: what comes from standard input is kept in a file meanwhile. */
-async function sourceOf(io: Io, file: string, scratch: string): Promise<Source> {
-  const spool = file === '-' ? await spooled(io.input(), scratch) : undefined
+async function openArchive(io: Io, file: string, scratch: string): Promise<Source> {
+  const spool = file === '-' ? await spoolInput(io.input(), scratch) : undefined
   const opened = await open(spool ?? file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new Exit(5, `There is no file ${file}.`, 'not_found')
     throw new Exit(1, `${file} cannot be read: ${error.code}.`)
@@ -89,7 +89,7 @@ async function sourceOf(io: Io, file: string, scratch: string): Promise<Source> 
   return {
     async *open() {
       for (let position = 0; ;) {
-        const { bytesRead, buffer } = await opened.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position)
+        const { bytesRead, buffer } = await opened.read(Buffer.allocUnsafe(CHUNK), 0, CHUNK, position)
         if (bytesRead === 0) return
         yield buffer.subarray(0, bytesRead)
         position += bytesRead
@@ -99,7 +99,7 @@ async function sourceOf(io: Io, file: string, scratch: string): Promise<Source> 
   }
 }
 
-async function spooled(input: AsyncIterable<Uint8Array>, scratch: string): Promise<string> {
+async function spoolInput(input: AsyncIterable<Uint8Array>, scratch: string): Promise<string> {
   const [{ mkdir }, { streamDurably }] = await Promise.all([
     import('node:fs/promises'),
     import('../../host/durable.ts'),

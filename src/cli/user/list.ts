@@ -4,7 +4,7 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Column } from '../io.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
-import { momentText, percentText, quotaText, stateText } from './account.ts'
+import { timeText, percentText, quotaText, stateText } from './account-text.ts'
 
 const orders = ['name', 'used', 'percent', 'seen', 'created'] as const satisfies readonly UserOrder[]
 
@@ -17,7 +17,7 @@ const columns: readonly Column<ListedUser>[] = [
   { title: 'FULL', value: percentText, align: 'right' },
   { title: 'DEVICES', value: ({ devices }) => devices, align: 'right' },
   { title: '2FA', value: ({ two_factor_since }) => (two_factor_since === null ? 'off' : 'on') },
-  { title: 'LAST SEEN', value: ({ last_seen_at }) => momentText(last_seen_at) },
+  { title: 'LAST SEEN', value: ({ last_seen_at }) => timeText(last_seen_at) },
   { title: 'STATE', value: stateText },
 ]
 

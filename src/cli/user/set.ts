@@ -3,7 +3,7 @@ import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
-import { quotaText } from './account.ts'
+import { quotaText } from './account-text.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const set = command({

@@ -6,7 +6,7 @@ import { command } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { formatTime } from '../times.ts'
 import { documentOf } from '../../domain/accounts/document.ts'
-import { momentText, stateText } from './account.ts'
+import { timeText, stateText } from './account-text.ts'
 
 export const show = command({
   name: 'user show',
@@ -28,8 +28,8 @@ export const show = command({
       ['Devices', String(user.devices)],
       ['Sessions', String(user.sessions)],
       ['Rooms', String(user.rooms)],
-      ['Last seen', momentText(user.last_seen_at)],
-      ['Last login', momentText(user.last_login_at)],
+      ['Last seen', timeText(user.last_seen_at)],
+      ['Last login', timeText(user.last_login_at)],
       ['Created', formatTime(user.created_at)],
       ['Colour', user.avatar_color],
       ['ID', String(user.id)],

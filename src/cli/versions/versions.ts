@@ -33,14 +33,14 @@ export const versions = command({
     if (flags.print !== undefined && flags.restore !== undefined) throw usage('Give one of --print and --restore.')
     const { remotePath } = await import('../../client/remote-files.ts')
     const { withRetry } = await import('../../client/http/retry.ts')
-    const { versions: kept } = await import('../../contract/versions.ts')
+    const { versions: endpoint } = await import('../../contract/versions.ts')
     const path = remotePath(args.path)
     const retry = retryOptions(io)
     const missing = (error: unknown): never => {
       if (isFault(error, 'not_found')) throw new Exit(5, `There is no file ${path} in the account.`, 'not_found')
       throw error
     }
-    const { versions: all } = await withRetry(() => api.call(kept.actions.list, { path }), retry).catch(missing)
+    const { versions: all } = await withRetry(() => api.call(endpoint.actions.list, { path }), retry).catch(missing)
     const id = flags.print ?? flags.restore
     if (id === undefined) return show(io, all)
     const version = all.find(({ version_id, current }) => version_id === id && !current)
@@ -48,7 +48,7 @@ export const versions = command({
     if (flags.print !== undefined) return print(io, api, path, version)
     const { sha256 } = all.find(({ current }) => current)!
     const restored = await withRetry(
-      () => api.call(kept.actions.restore, { path, version_id: id, if_sha256: sha256 }),
+      () => api.call(endpoint.actions.restore, { path, version_id: id, if_sha256: sha256 }),
       retry,
     ).catch((error: unknown) => {
       if (isFault(error, 'precondition_failed'))
@@ -77,8 +77,8 @@ function show(io: Io, all: Version[]): void {
 }
 
 async function print(io: Io, api: Api, path: string, { version_id, sha256 }: Version): Promise<void> {
-  const { versions: kept } = await import('../../contract/versions.ts')
+  const { versions: endpoint } = await import('../../contract/versions.ts')
   const { verified } = await import('../../client/download.ts')
-  const { body } = await api.receive(kept.actions.download, { path, version_id })
+  const { body } = await api.receive(endpoint.actions.download, { path, version_id })
   for await (const piece of verified(body, sha256, path)) await io.raw(piece)
 }

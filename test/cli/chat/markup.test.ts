@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { markUp } from '../../../src/cli/chat/screen/markup.ts'
+import { parseMarkup } from '../../../src/cli/chat/screen/markup.ts'
 import { clip, fit, lineWidth, wrap } from '../../../src/cli/chat/screen/spans.ts'
 
-const plain = (content: string): string[] => markUp(content, 'ada').map((line) => line.map(({ text }) => text).join(''))
+const plain = (content: string): string[] =>
+  parseMarkup(content, 'ada').map((line) => line.map(({ text }) => text).join(''))
 
 test('emphasis, code, links and names are shown, not their marks', () => {
-  expect(markUp('**bold** and `a*b` _so_ snake_case https://example.org/x_y @ada, @bob', 'ada')).toEqual([
+  expect(parseMarkup('**bold** and `a*b` _so_ snake_case https://example.org/x_y @ada, @bob', 'ada')).toEqual([
     [
       { text: 'bold', bold: true },
       { text: ' and ' },

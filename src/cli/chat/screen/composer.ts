@@ -56,7 +56,7 @@ export function makeComposer(): Composer {
     },
     layout(width) {
       field.width = width
-      const all = placesOf(field)
+      const all = positionsOf(field)
       const lines = Array.from({ length: all.at(-1)!.row + 1 }, () => '')
       for (const [index, part] of field.parts.entries()) if (part !== '\n') lines[all[index]!.row] += part
       return { lines, ...all[field.at]! }
@@ -131,14 +131,14 @@ function remove(field: Field, to: number, keep: boolean): void {
   field.at = from
 }
 
-interface Place {
+interface Position {
   row: number
   column: number
 }
 
 /** Where each grapheme stands in lines of the field's width, and where the end is. Lines are broken between words. */
-function placesOf({ parts, width }: Field): Place[] {
-  const found: Place[] = []
+function positionsOf({ parts, width }: Field): Position[] {
+  const found: Position[] = []
   let row = 0
   let column = 0
   /** Where the word begins that would go on to the next line. */
@@ -169,7 +169,7 @@ function placesOf({ parts, width }: Field): Place[] {
 
 /** Goes a line up or down; false where there is none. */
 function vertical(field: Field, by: number): boolean {
-  const all = placesOf(field)
+  const all = positionsOf(field)
   const { row, column } = all[field.at]!
   const there = all.flatMap((place, index) => (place.row === row + by ? [{ ...place, index }] : []))
   if (there.length === 0) return false

@@ -1,9 +1,9 @@
 import { partnerOf, titleOf, type ChatRoom } from '../../../client/chat/room-names.ts'
 import type { ChatState } from '../../../client/chat/state.ts'
-import type { HistoryLine } from './history.ts'
+import type { HistoryLine } from './history-layout.ts'
 import { fit, lineWidth, type Line, type Span } from './spans.ts'
 import type { Frame } from './terminal.ts'
-import { safe } from './markup.ts'
+import { sanitize } from './markup.ts'
 
 /** What is shown beside what is known of the rooms. */
 export interface View {
@@ -25,7 +25,7 @@ export interface View {
 const SIDEBAR = 22
 /** The narrowest window that has a list of rooms at its side. */
 const WITH_SIDEBAR = 72
-const MOST_COMPOSER = 6
+const MAX_COMPOSER_LINES = 6
 
 /** Columns that the history has. */
 export const historyWidth = (columns: number): number =>
@@ -33,12 +33,12 @@ export const historyWidth = (columns: number): number =>
 
 /** Rows that the history has. */
 export const historyRows = (rows: number, composerLines: number): number =>
-  Math.max(1, rows - 3 - Math.min(MOST_COMPOSER, composerLines))
+  Math.max(1, rows - 3 - Math.min(MAX_COMPOSER_LINES, composerLines))
 
 /** The whole screen. */
-export function frameOf(state: ChatState, view: View): Frame {
+export function layoutFrame(state: ChatState, view: View): Frame {
   const { rows, columns, composer } = view
-  const shownComposer = Math.min(MOST_COMPOSER, composer.lines.length)
+  const shownComposer = Math.min(MAX_COMPOSER_LINES, composer.lines.length)
   const height = historyRows(rows, composer.lines.length)
   const hasSidebar = columns >= WITH_SIDEBAR
   const width = historyWidth(columns)
@@ -57,7 +57,7 @@ export function frameOf(state: ChatState, view: View): Frame {
   const from = Math.max(0, Math.min(composer.row - shownComposer + 1, composer.lines.length - shownComposer))
   const written = composer.lines.slice(from, from + shownComposer).map((text, row): Line => {
     const prompt = from + row === 0 ? composer.prompt : ' '.repeat(composer.prompt.length)
-    return [{ text: prompt, bold: true }, { text: safe(text) }]
+    return [{ text: prompt, bold: true }, { text: sanitize(text) }]
   })
   const lines = [
     titleBar(state, columns, hasSidebar),
@@ -78,18 +78,18 @@ function titleBar(state: ChatState, columns: number, hasSidebar: boolean): Line 
   const room = roomAt(state)
   const spans: Span[] = [{ text: ' ' }]
   if (room && state.me) {
-    spans.push({ text: safe(titleOf(room, state.me.id)), bold: true })
+    spans.push({ text: sanitize(titleOf(room, state.me.id)), bold: true })
     const partner = partnerOf(room, state.me.id)
     const here = room.participants.filter(({ id }) => state.online.has(id)).length
     if (partner)
-      spans.push({ text: `  ${safe(partner.display_name)}${state.online.has(partner.id) ? ', online' : ''}` })
+      spans.push({ text: `  ${sanitize(partner.display_name)}${state.online.has(partner.id) ? ', online' : ''}` })
     else spans.push({ text: `  ${room.participant_count} members, ${here} online` })
   } else spans.push({ text: state.me ? 'No room is open' : 'Connecting…' })
   if (!hasSidebar) {
     const unread = [...state.unread].reduce((sum, [id, count]) => (id === state.current ? sum : sum + count), 0)
     if (unread > 0) spans.push({ text: `  ${unread} elsewhere`, bold: true })
   }
-  const own = state.me ? `${safe(state.me.username)} ` : ''
+  const own = state.me ? `${sanitize(state.me.username)} ` : ''
   const left = fit(spans, Math.max(0, columns - own.length))
   return [...left, { text: own }].map((span) => ({ ...span, inverse: true }))
 }
@@ -113,11 +113,11 @@ function roomLine(state: ChatState, room: ChatRoom): Line {
   const name = titleOf(room, state.me?.id ?? 0).replace(/^@/, '')
   const style = { ...(isOpen ? { inverse: true } : {}), ...(unread > 0 ? { bold: true } : {}) }
   const mark: Span = { text: ` ${dot} `, ...style, ...(dot === '●' && !isOpen ? { color: 'green' } : {}) }
-  const named = fit([mark, { text: safe(name), ...style }], SIDEBAR - lineWidth([{ text: end }]), style)
+  const named = fit([mark, { text: sanitize(name), ...style }], SIDEBAR - lineWidth([{ text: end }]), style)
   return [...named, { text: end, ...style, ...(unread > 0 && !isOpen ? { color: 'yellow' } : {}) }]
 }
 
-/** The line above what is written: what it is for, or who else is writing. */
+/** The line above what is written: what it is for, or who else is typing. */
 function ruleOf(state: ChatState, { columns, purpose, scroll }: View): Line {
   const text = purpose ?? typists(state)
   const below = scroll > 0 ? ` ↓ ${scroll} more lines ` : ''
@@ -135,7 +135,7 @@ function ruleOf(state: ChatState, { columns, purpose, scroll }: View): Line {
 }
 
 function typists({ typing }: ChatState): string {
-  const names = typing.map(({ display_name }) => safe(display_name))
+  const names = typing.map(({ display_name }) => sanitize(display_name))
   if (names.length === 0) return ''
   if (names.length > 2) return `${names.length} people are typing…`
   return `${names.join(' and ')} ${names.length === 1 ? 'is' : 'are'} typing…`

@@ -9,20 +9,20 @@ const MARKS =
 const CODE = 'cyan'
 
 /** A letter may carry marks, but not so many that they cover the lines around it. */
-const MOST_MARKS = /(\p{M}{6})\p{M}+/gu
+const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu
 
 /** A text of one line that somebody else wrote, safe to show. */
-export const safe = (text: string): string => printable(text).replace(MOST_MARKS, '$1')
+export const sanitize = (text: string): string => printable(text).replace(EXCESS_MARKS, '$1')
 
 /** A text somebody wrote as lines for the screen: safe to show, with code, emphasis, links and names made visible. */
-export function markUp(content: string, me: string | undefined): Span[][] {
+export function parseMarkup(content: string, me: string | undefined): Span[][] {
   let isCode = false
   return content
     .replace(/\r\n?/g, '\n')
     .replaceAll('\t', '    ')
     .split('\n')
     .flatMap((raw) => {
-      const text = safe(raw)
+      const text = sanitize(raw)
       if (/^\s*```/.test(text)) {
         isCode = !isCode
         return []

@@ -6,14 +6,14 @@ import { roomsNamed, titleOf } from '../../../client/chat/room-names.ts'
 import { makeChatSession } from '../../../client/chat/session.ts'
 import type { ExitCode } from '../../exit.ts'
 import { interruptible } from '../../interruption.ts'
-import { makeDesk, type Desk } from './desk.ts'
-import { makeDrawing } from './drawing.ts'
-import { makeInput } from './input.ts'
-import { readKeys } from './keys.ts'
-import { goTo } from './places.ts'
-import { runNotifier } from './programs.ts'
+import { makeScreenState, type ScreenState } from './screen-state.ts'
+import { makeRenderer } from './renderer.ts'
+import { makeInputHandler } from './input-handler.ts'
+import { readKeys } from './key-input.ts'
+import { pickRoom } from './pickers.ts'
+import { runNotifier } from './external-programs.ts'
 import { makeTerminal, type Terminal } from './terminal.ts'
-import { makeWriting } from './write.ts'
+import { makeComposeMode } from './compose-mode.ts'
 import { sleep } from '../../../client/http/sleep.ts'
 
 export type Bell = 'mentions' | 'all' | 'none'
@@ -34,9 +34,9 @@ export interface ScreenParts {
 /** Shows the chat on the whole terminal until somebody leaves it. */
 export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
   const terminal = makeTerminal(process.stdout, parts.paint)
-  const { left, leave, failed } = makeEnd()
+  const { left, leave, failed } = makeOutcome()
   const window = { isFocused: true }
-  const draw = onceATurn(() => drawing.draw(), failed)
+  const draw = coalesce(() => renderer.draw(), failed)
   const session = makeChatSession({
     api: parts.api,
     renew: parts.renew,
@@ -44,19 +44,19 @@ export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
     sleep,
     random: Math.random,
     changed: draw,
-    heard: (message, forMe) => announce({ ...parts, desk, terminal, isFocused: window.isFocused }, message, forMe),
-    refused: (pending, error) => desk.giveBack(pending, error),
+    heard: (message, forMe) => alert({ ...parts, screen, terminal, isFocused: window.isFocused }, message, forMe),
+    refused: (pending, error) => screen.restoreRejected(pending, error),
   })
-  const desk = makeDesk({ session, draw, failed, quit: () => leave(0) })
-  const writing = makeWriting(desk, draw)
-  const drawing = makeDrawing(desk, { terminal, writing })
-  const input = makeInput({
-    desk,
+  const screen = makeScreenState({ session, draw, failed, quit: () => leave(0) })
+  const composeMode = makeComposeMode(screen, draw)
+  const renderer = makeRenderer(screen, { terminal, composeMode })
+  const input = makeInputHandler({
+    screen,
     terminal,
-    writing,
-    drawing,
+    composeMode,
+    renderer,
     env: parts.env,
-    outside,
+    runOutside,
     focused(isFocused) {
       window.isFocused = isFocused
       session.focus(isFocused)
@@ -71,10 +71,10 @@ export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
     draw()
   })
 
-  function outside(work: () => Promise<void>): void {
+  function runOutside(work: () => Promise<void>): void {
     keys.pause()
     terminal.leave()
-    desk.doing(async () => {
+    screen.runTask(async () => {
       try {
         await work()
       } finally {
@@ -84,23 +84,23 @@ export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
     })
   }
 
-  const letGo = holdTerminal({ terminal, draw })
+  const releaseTerminal = takeOverTerminal({ terminal, draw })
   keys.resume()
   draw()
   try {
-    begin(desk, parts.first).then(draw, failed)
+    openFirstRoom(screen, parts.first).then(draw, failed)
     return await interruptible('Interrupted.', (signal) => {
       signal.addEventListener('abort', () => failed(signal.reason))
       return Promise.race([left, session.failure])
     })
   } finally {
     keys.pause()
-    letGo()
+    releaseTerminal()
     session.close()
   }
 }
 
-function makeEnd() {
+function makeOutcome() {
   let leave: (code: ExitCode) => void = () => undefined
   let failed: (error: unknown) => void = () => undefined
   const left = new Promise<ExitCode>((resolve, reject) => {
@@ -111,7 +111,7 @@ function makeEnd() {
 }
 
 /** However often it is asked for, it is done once when everything else has been. */
-function onceATurn(work: () => void, failed: (error: unknown) => void): () => void {
+function coalesce(work: () => void, failed: (error: unknown) => void): () => void {
   let isDue = false
   return () => {
     if (isDue) return
@@ -128,7 +128,7 @@ function onceATurn(work: () => void, failed: (error: unknown) => void): () => vo
 }
 
 /** Takes the terminal over; what is returned gives it back as it was, which happens whatever ends the program. */
-function holdTerminal({ terminal, draw }: { terminal: Terminal; draw: () => void }) {
+function takeOverTerminal({ terminal, draw }: { terminal: Terminal; draw: () => void }) {
   const resized = (): void => {
     terminal.forget()
     draw()
@@ -143,31 +143,31 @@ function holdTerminal({ terminal, draw }: { terminal: Terminal; draw: () => void
   }
 }
 
-async function begin(desk: Desk, first: string | undefined): Promise<void> {
-  const { session } = desk
+async function openFirstRoom(screen: ScreenState, first: string | undefined): Promise<void> {
+  const { session } = screen
   await session.start()
   const { rooms, me } = session.state
   const found = first === undefined ? rooms : roomsNamed(rooms, me!.id, first)
-  if (first !== undefined && found.length !== 1) goTo(desk, first)
-  else if (found[0]) desk.open(found[0].room_id)
-  else desk.say('You are in no room yet: /create NAME opens one, /dm USER begins a conversation.')
+  if (first !== undefined && found.length !== 1) pickRoom(screen, first)
+  else if (found[0]) screen.open(found[0].room_id)
+  else screen.notify('You are in no room yet: /create NAME opens one, /dm USER begins a conversation.')
 }
 
-interface Announcing extends Pick<ScreenParts, 'bell' | 'notify' | 'env'> {
-  desk: Desk
+interface AlertContext extends Pick<ScreenParts, 'bell' | 'notify' | 'env'> {
+  screen: ScreenState
   terminal: Terminal
   isFocused: boolean
 }
 
 /** Draws attention to a message that somebody may not see. */
-function announce(parts: Announcing, { room_id, username, content }: Message, forMe: boolean): void {
-  const { desk, terminal, bell, notify, env, isFocused } = parts
-  const { state } = desk.session
+function alert(parts: AlertContext, { room_id, username, content }: Message, forMe: boolean): void {
+  const { screen, terminal, bell, notify, env, isFocused } = parts
+  const { state } = screen.session
   if (bell === 'none' || (!forMe && bell !== 'all')) return
   if (isFocused && room_id === state.current) return
   terminal.bell()
   const room = state.rooms.find((each) => each.room_id === room_id)
   if (notify === undefined || !room) return
   const notice = { room: titleOf(room, state.me?.id ?? 0), from: username, text: content }
-  runNotifier(notify, notice, { env, failed: (sentence) => desk.say(sentence, 'error') })
+  runNotifier(notify, notice, { env, failed: (sentence) => screen.notify(sentence, 'error') })
 }

@@ -18,7 +18,7 @@ const END = `${ESC}?2026l`
 const marks = new Chalk({ level: 1 })
 
 /** A span as the terminal takes it. Without colours, bold and reversed text remain. */
-function painted(paint: ChalkInstance, { text, color, bold, dim, italic, underline, inverse }: Span): string {
+function paintSpan(paint: ChalkInstance, { text, color, bold, dim, italic, underline, inverse }: Span): string {
   if (text === '') return ''
   let style = marks
   if (bold) style = style.bold
@@ -26,11 +26,11 @@ function painted(paint: ChalkInstance, { text, color, bold, dim, italic, underli
   if (italic) style = style.italic
   if (underline) style = style.underline
   if (inverse) style = style.inverse
-  const coloured = color === undefined ? text : inColour(paint, color)(text)
+  const coloured = color === undefined ? text : colorOf(paint, color)(text)
   return style === marks ? coloured : style(coloured)
 }
 
-function inColour(paint: ChalkInstance, color: string): ChalkInstance {
+function colorOf(paint: ChalkInstance, color: string): ChalkInstance {
   if (color.startsWith('#')) return paint.hex(color)
   return { red: paint.red, green: paint.green, yellow: paint.yellow, cyan: paint.cyan }[color] ?? paint
 }
@@ -60,7 +60,7 @@ export function makeTerminal(output: NodeJS.WriteStream, paint: ChalkInstance) {
     },
     draw({ lines, cursor }: Frame): void {
       if (!isOn) return
-      const next = lines.map((line) => line.map((span) => painted(paint, span)).join(''))
+      const next = lines.map((line) => line.map((span) => paintSpan(paint, span)).join(''))
       const changed = next.flatMap((text, row) => (text === shown[row] ? [] : [`${ESC}${row + 1};1H${text}${ESC}K`]))
       const wipe = shown.length === 0 ? `${ESC}2J` : ''
       const place = cursor ? `${ESC}${cursor.row + 1};${cursor.column + 1}H${ESC}?25h` : ''

@@ -1,0 +1,207 @@
+import type { Api } from '../../client/api.ts'
+import type { Account } from '../../client/credentials.ts'
+import type { Change, Waiting } from '../../client/replica/records.ts'
+import type { Replica } from '../../client/replica/replica.ts'
+import type { Line } from '../../client/replica/exchange.ts'
+import type { Outcome } from '../../client/rows.ts'
+import { pluralize } from '../../base/counts.ts'
+import { formatDuration } from '../../base/durations.ts'
+import { printable } from '../../base/text.ts'
+import { flag, type Globals } from '../command.ts'
+import { Exit, usage } from '../exit.ts'
+import type { Io } from '../io.ts'
+import { retryOptions } from '../retry-options.ts'
+import { errorMessage } from '../error-message.ts'
+import type { AccountIdentity } from '../../client/account-identity.ts'
+
+/** What became of a change: what the server said, or `queued` as long as it could not be asked. */
+export type ChangeResult = Omit<Outcome, 'status'> & { status: Outcome['status'] | 'queued' }
+
+/** Flags of every command on rows. */
+export const connectionFlags = {
+  offline: flag.switch('do not ask the server: read what is here, and queue changes'),
+  online: flag.switch('fail when the server does not answer, instead of doing without it'),
+}
+
+interface Context {
+  io: Io
+  globals: Globals
+  api: Api
+  account: Account
+  flags: { offline: boolean; online: boolean }
+}
+
+/** Milliseconds without a byte before the server counts as away: there is a copy to do with. */
+const TIMEOUT = 20_000
+
+/** The account's rows as they are kept on this machine. */
+export interface RowAccess {
+  copy: Replica
+  /** Brings the rows up to date, or says how old they are. */
+  fresh(): Promise<void>
+  /** Carries changes out here and sends them, or queues them; results in the same order. */
+  send(changes: readonly Change[], onBatch?: (changes: number) => void): Promise<ChangeResult[]>
+}
+
+/** Opens the rows, lets `use` work with them, and closes them. */
+export async function withRows<T>(context: Context, use: (rows: RowAccess) => Promise<T>): Promise<T> {
+  const { io, globals, account, api, flags } = context
+  if (flags.offline && flags.online) throw usage('--offline and --online are opposites: give one of them.')
+  const { userFolder } = await import('../../host/folders.ts')
+  const { systemClock } = await import('../../base/clock.ts')
+  const { replicaFile, knownAccount, rememberAccount } = await import('../../client/replica/replica-file.ts')
+  const { openReplica } = await import('../../client/replica/replica.ts')
+  const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
+  const stateFolder = userFolder('state', globals.env)
+  const retry = retryOptions(io)
+  const line: Line = { api, throttle: (_, request) => withRetryIfUnknown(request, retry), timeout: TIMEOUT }
+  const known = await knownAccount(stateFolder, account)
+  if (!known && flags.offline) {
+    throw new Exit(7, 'Nothing is known here of the rows of this account: leave out --offline once.', 'unknown_here')
+  }
+  const owner = known ?? (await ownerOf(line))
+  const { copy, damaged } = openReplica(replicaFile(stateFolder, owner), owner, systemClock)
+  try {
+    if (!known) await rememberAccount(stateFolder, account, owner, systemClock.now())
+    if (damaged) {
+      const kept =
+        damaged.kept === 0 ? 'no waiting change could be read from it' : `${damaged.kept} of what waited was kept`
+      io.warn(
+        `The rows on this machine were damaged and are fetched anew; ${kept}. The damaged file is ${damaged.file}.`,
+      )
+    }
+    return await use(await makeRowAccess(context, copy, line))
+  } catch (error) {
+    // Another server has the address now: whose token it is has to be asked again.
+    if ((error as { reason?: unknown }).reason === 'other_account') {
+      await rememberAccount(stateFolder, account, undefined, systemClock.now())
+    }
+    throw error
+  } finally {
+    copy.close()
+  }
+}
+
+async function ownerOf({ api, throttle }: Line): Promise<AccountIdentity> {
+  const { identify } = await import('../../client/account-identity.ts')
+  const { server_id, user_id } = await throttle({ limit: 'none' }, () => identify(api))
+  return { server_id, user_id }
+}
+
+async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line): Promise<RowAccess> {
+  const { systemClock } = await import('../../base/clock.ts')
+  const { flush, pull } = await import('../../client/replica/exchange.ts')
+  const { isTemporary } = await import('../../client/http/connectivity.ts')
+
+  const age = (): string => {
+    const { asked } = copy.place()!
+    return `as of ${formatDuration(systemClock.now() - asked)} ago`
+  }
+  const warnOfRejected = (rejected: number): void => {
+    if (rejected > 0)
+      io.warn(`${rejected} of the changes that waited here could not be carried out: svc sync conflicts shows them.`)
+  }
+
+  async function exchange(): Promise<void> {
+    const { rejected } = await flush(line, copy)
+    warnOfRejected(rejected)
+    const { restored } = await pull(line, copy)
+    if (restored)
+      io.warn('The server was restored from a backup: rows that it lost are sent again. See svc sync conflicts.')
+  }
+
+  return {
+    copy,
+    async fresh() {
+      if (flags.offline) {
+        if (!copy.place()) throw noRowsHere()
+        return io.info(`The server was not asked: rows ${age()}${pending(copy)}.`)
+      }
+      try {
+        await exchange()
+      } catch (error) {
+        if (flags.online || !isTemporary(error) || !copy.place()) throw error
+        io.info(`${printable(errorMessage(error))} Rows ${age()}${pending(copy)}.`)
+      }
+    },
+    async send(changes, onBatch) {
+      const waiting = enqueue(copy, changes, flags.offline)
+      const outcomes = new Map<number, Outcome>()
+      if (flags.offline)
+        io.info(
+          `The server was not asked: svc sync or the next svc data sends ${changes.length === 1 ? 'it' : 'them'}.`,
+        )
+      else {
+        const awaited = new Set(waiting.flatMap((each) => (each ? [each.seq] : [])))
+        try {
+          const { rejected } = await flush(line, copy, { awaited, outcomes, ...(onBatch ? { onBatch } : {}) })
+          warnOfRejected(rejected)
+          if (!copy.place()) await pull(line, copy)
+        } catch (error) {
+          await handleUnsent(error, waiting, outcomes)
+        }
+      }
+      return waiting.map((each, index) => resultOf(copy, changes[index]!, each, each && outcomes.get(each.seq)))
+    },
+  }
+
+  /** What is to be done about changes that were not answered. */
+  async function handleUnsent(
+    error: unknown,
+    waiting: readonly (Waiting | undefined)[],
+    outcomes: Map<number, Outcome>,
+  ) {
+    const open = waiting.filter((each) => each !== undefined && !outcomes.has(each.seq)) as Waiting[]
+    // A row that is not known here may not exist at all; nothing but the server could tell.
+    const unknownRows = open.filter(({ verb, before, row }) => verb !== 'INSERT' && row > 0 && before === null)
+    if (isTemporary(error) && !flags.online && unknownRows.length === 0) {
+      return io.info(
+        `${printable(errorMessage(error))} ${open.length === 1 ? 'The change is queued' : 'Changes are queued'}: svc sync or the next svc data sends ${open.length === 1 ? 'it' : 'them'}.`,
+      )
+    }
+    if (outcomes.size > 0)
+      io.warn(`${outcomes.size} of ${waiting.length} changes were sent; the same command goes on from there.`)
+    const stuck = copy.withdraw(open.map(({ seq }) => seq))
+    if (stuck.length > 0)
+      io.warn('Nobody knows whether the server carried it out: it is asked again with the next svc sync or svc data.')
+    throw error
+  }
+}
+
+const pending = (copy: Replica): string => {
+  const { waiting } = copy.count()
+  return waiting === 0 ? '' : `, with ${pluralize(waiting, 'change')} that the server does not have yet`
+}
+
+const noRowsHere = (): Exit => new Exit(7, 'No rows are kept here yet: leave out --offline once.', 'unknown_here')
+
+function enqueue(copy: Replica, changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
+  try {
+    return copy.change(changes, mustExist)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'NoSuchRow') throw new Exit(5, error.message, 'not_found')
+    throw error
+  }
+}
+
+/** What a command tells of a change. */
+function resultOf(
+  copy: Replica,
+  change: Change,
+  waiting: Waiting | undefined,
+  outcome: Outcome | undefined,
+): ChangeResult {
+  if (outcome) return outcome
+  const { table, verb: operation } = change
+  const common = { index: 0, table, operation, version: null, ...(waiting ? { op_id: waiting.op_id } : {}) }
+  const id = waiting ? copy.idOf(waiting.row) : change.row!
+  if (waiting && copy.waits(waiting.seq)) return { ...common, ok: true, status: 'queued', id }
+  const rejectedChange = waiting && copy.rejectedOf(waiting.op_id)
+  if (rejectedChange) {
+    const status = rejectedChange.kind === 'conflict' ? 'conflict' : 'error'
+    return { ...common, ok: false, status, id, code: rejectedChange.code, error: rejectedChange.message }
+  }
+  // Another process sent it, or it never left this machine.
+  const version = copy.row(table, id)?.['version']
+  return { ...common, ok: true, status: 'applied', id, version: typeof version === 'number' ? version : null }
+}

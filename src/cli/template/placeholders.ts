@@ -1,0 +1,108 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { fault } from '../../contract/errors.ts'
+import { flag, type Globals } from '../command.ts'
+import { usage } from '../exit.ts'
+import { catalogue, type Template } from './catalogue.ts'
+
+/** What is filled in. */
+export const valueFlags = {
+  host: flag.text('name under which users reach the service (cloud.example.org)', 'NAME'),
+  user: flag.text('user of the system that runs it (svc)', 'NAME'),
+  port: flag.integer('port that it listens on (8420)', 'PORT', 1, 65_535),
+}
+
+interface ValueFlags {
+  host: string | undefined
+  user: string | undefined
+  port: number | undefined
+}
+
+type Values = Record<string, string>
+
+const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
+const USER = /^[a-z_][a-z0-9_-]{0,31}$/
+// What unit files, proxies and shells all take as it is written.
+const PATH = /^\/[A-Za-z0-9._@+:/-]*$/
+
+const HOMES = /^\/(?:home|root|run\/user)(?:\/|$)/
+
+function validate(pattern: RegExp, text: string, subject: string): string {
+  if (!pattern.test(text)) throw usage(`${subject}, not "${text}".`)
+  return text
+}
+
+/** Whether a path lies in somebody's home, where services find nothing. */
+const isInHome = (path: string): boolean => HOMES.test(path)
+
+/** How the program that runs now is started. */
+function commandLine(): string {
+  const words = [process.execPath, realpathSync(process.argv[1] ?? process.execPath)]
+  return words.map((word) => validate(PATH, word, 'The path of svc must have plain signs only')).join(' ')
+}
+
+/** The values of the placeholders. Throws `Exit` for one that could be read as more than a value. */
+export function valuesOf(
+  { host = 'cloud.example.org', user = 'svc', port = 8_420 }: ValueFlags,
+  globals: Globals,
+): Values {
+  const dataDir = resolve(globals.dataDir ?? '/var/lib/svc')
+  const command = commandLine()
+  return {
+    host: validate(HOST, host.toLowerCase(), '--host must be a host name, such as cloud.example.org'),
+    user: validate(USER, user, '--user must be the name of a user of the system, such as svc'),
+    port: String(port),
+    data_dir: validate(PATH, dataDir, '--data-dir must be a path of letters, digits and . _ @ + : -'),
+    command,
+    // Hidden as a whole, unless the program or its data are there.
+    protect_home: [dataDir, ...command.split(' ')].some(isInHome) ? 'read-only' : 'yes',
+  }
+}
+
+const fillIn = (text: string, values: Values): string =>
+  text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name]
+    if (value === undefined) throw new Error(`A template asks for ${name}.`)
+    return value
+  })
+
+/** What is to be said about values that are filled in but may not do. */
+export const warningFor = (
+  files: readonly { text: string }[],
+  { command = '', user = '' }: Values,
+): string | undefined =>
+  command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command) && /^User=/m.test(text))
+    ? `This svc stands in a home, which ${user} has to be able to read: npm install --global puts it where everybody can.`
+    : undefined
+
+/** The folder of templates: beside the built program or the sources, wherever they are. */
+function folder(): string {
+  for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
+    const found = join(at, 'templates')
+    if (existsSync(found)) return found
+    if (at === dirname(at)) throw new Error('The templates are missing: this installation of svc is not complete.')
+  }
+}
+
+/** A template by name. Fault `not_found`. */
+export function templateNamed(name: string): Template {
+  const template = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined
+  if (!template) throw fault('not_found', { text: `There is no template "${name}": svc template list shows all.` })
+  return template
+}
+
+/** The files of a template as they are written, by name. */
+export async function filledFiles({ files }: Template, values: Values): Promise<{ name: string; text: string }[]> {
+  const from = folder()
+  return Promise.all(
+    Object.entries(files).map(async ([name, path]) => ({
+      name,
+      text: fillIn(await readFile(join(from, path), 'utf8'), values),
+    })),
+  )
+}
+
+/** What to do next. */
+export const nextSteps = ({ next }: Template, values: Values): string[] => next.map((line) => fillIn(line, values))
