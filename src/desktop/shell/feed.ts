@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { Trouble } from '../kit/trouble.ts'
+import { ApiError } from '../kit/api-error.ts'
 import type { Change } from '../wire/protocol.ts'
 import { call } from './session.ts'
 
@@ -18,15 +18,15 @@ export function onChanges(listener: Listener): () => void {
   return () => void listeners.delete(listener)
 }
 
-const tell = (changes: readonly Change[], reset: boolean): void => {
+const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
   for (const listener of listeners) listener(changes, reset)
 }
 
 /** Seconds that a question waits for news. */
-const WAIT = 50
+const POLL_SECONDS = 50
 /** Milliseconds between questions of a page that nobody sees: it must not take one of the few connections of a browser. */
 const HIDDEN_PAUSE = 60_000
-const LONGEST_PAUSE = 30_000
+const MAX_PAUSE = 30_000
 
 let wake = (): void => {}
 
@@ -43,7 +43,7 @@ addEventListener('online', () => wake())
 document.addEventListener('visibilitychange', () => wake())
 
 /** Follows the feed for as long as the page is there. */
-export async function follow(): Promise<void> {
+export async function followFeed(): Promise<void> {
   let position: { cursor: number; epoch: string } | undefined
   let failures = 0
   for (;;) {
@@ -53,27 +53,27 @@ export async function follow(): Promise<void> {
         position = { cursor, epoch }
       } else {
         if (document.hidden) await pause(HIDDEN_PAUSE)
-        const wait: number = document.hidden || failures > 0 ? 0 : WAIT
+        const wait: number = document.hidden || failures > 0 ? 0 : POLL_SECONDS
         const { changes, cursor } = await call('rows.delta', { ...position, wait })
         position = { ...position, cursor }
-        if (changes.length > 0) tell(changes as Change[], false)
+        if (changes.length > 0) notifyListeners(changes as Change[], false)
       }
       failures = 0
       online.value = true
       maintenance.value = undefined
     } catch (error) {
       const { code, message, retryAfter } =
-        error instanceof Trouble ? error : new Trouble({ code: 'internal', message: '' })
+        error instanceof ApiError ? error : new ApiError({ code: 'internal', message: '' })
       if (code === 'cursor_expired' || code === 'epoch_mismatch') {
         position = undefined
-        tell([], true)
+        notifyListeners([], true)
         continue
       }
       online.value = code !== 'unreachable'
       maintenance.value = code === 'maintenance' ? message : undefined
       failures++
-      const growing = Math.min(LONGEST_PAUSE, 500 * 2 ** Math.min(failures, 7))
-      await pause(Math.max(growing, Math.min(retryAfter ?? 0, 60) * 1_000))
+      const backoff = Math.min(MAX_PAUSE, 500 * 2 ** Math.min(failures, 7))
+      await pause(Math.max(backoff, Math.min(retryAfter ?? 0, 60) * 1_000))
     }
   }
 }

@@ -1,4 +1,5 @@
 import { formatSize } from '../../base/sizes.ts'
+import { findingText } from '../../contract/finding-texts.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // The service itself: its database, its contents, whether anybody can sign in.
@@ -20,7 +21,7 @@ const migrations: Check = {
   async look({ domain }) {
     // They are applied when the data directory is opened; a database from the future is not opened at all.
     const applied = await domain.instance.migrations()
-    return fine(`up to date with ${applied.at(-1)}`)
+    return fine(findingText('migrations_applied', { name: applied.at(-1) ?? '' }))
   },
 }
 
@@ -30,9 +31,9 @@ const storage: Check = {
   async look({ domain }) {
     try {
       await domain.instance.check()
-      return fine('database and contents answer')
+      return fine(findingText('storage_sound'))
     } catch (error) {
-      return failure((error as Error).message, 'see that the disk is there and writable, or that the store answers')
+      return failure((error as Error).message, findingText('remedy_storage'))
     }
   },
 }
@@ -42,9 +43,9 @@ const orphanedBlobs: Check = {
   summary: 'every blob belongs to a file',
   async look({ domain }) {
     const { blobs, bytes, refusal } = await domain.instance.orphans()
-    if (refusal !== undefined) return failure(refusal, 'svc storage gc --dry-run shows what it is about')
-    if (blobs === 0) return fine('every blob belongs to a file')
-    const found = `${blobs} blobs (${formatSize(bytes)}) that no file points to`
+    if (refusal !== undefined) return failure(refusal, findingText('remedy_blobs'))
+    if (blobs === 0) return fine(findingText('blobs_sound'))
+    const found = findingText('blobs_orphaned', { count: blobs, size: formatSize(bytes) })
     return { ...warning(found, 'svc storage gc'), fix: async () => void (await domain.instance.upkeep()) }
   },
 }
@@ -54,8 +55,8 @@ const administrator: Check = {
   summary: 'somebody can administer the service',
   look: async ({ domain }) =>
     (await domain.instance.isSetUp())
-      ? fine('there is an administrator')
-      : warning('there is none, so nobody can sign in', 'svc user add NAME --role admin'),
+      ? fine(findingText('administrator_exists'))
+      : warning(findingText('administrator_missing'), 'svc user add NAME --role admin'),
 }
 
 const assistant: Check = {

@@ -8,11 +8,11 @@ export const entries = openEntries('svc_contacts', {
   isComplete: ({ name }) => name.trim() !== '',
 })
 
-export const sought = signal('')
+export const searchText = signal('')
 
 /** Contacts of the list, by name. */
 export const contacts = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
+  const words = searchText.value.toLowerCase().split(/\s+/)
   return entries.all.value
     .filter(({ name, email, phone, company, note }) => {
       const text = [name, email, phone, company, note].join('\n').toLowerCase()
