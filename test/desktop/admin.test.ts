@@ -332,7 +332,7 @@ test('backups, checks and apps are shown', async () => {
   await places.click()
   await told('Users have Places again.')
   await expect.poll(() => places.isChecked()).toBe(true)
-  await act('Ask again')
+  await act('Refresh')
   expectQuiet(visited)
 })
 
