@@ -4,7 +4,8 @@ import { openCopyFile } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Reader } from './database.ts'
 import { appliedMigrations, makeSchema } from './migrations/migrate.ts'
 import { ensureTablesIn, type TableShape } from './synchronised-tables.ts'
-import { Connection, sqliteDialect } from './sqlite.ts'
+import { Connection } from './sqlite-connection.ts'
+import { sqliteDialect } from './sqlite.ts'
 
 // The way of a database out of Postgres: into a file of SQLite, the form in which a database stands in a backup.
 

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { openCopyFile } from '../../host/sqlite-engine.ts'
 import type { Reader } from './database.ts'
 import { makeSchema, migrations } from './migrations/migrate.ts'
-import { Connection, sqliteDialect } from './sqlite.ts'
+import { Connection } from './sqlite-connection.ts'
+import { sqliteDialect } from './sqlite.ts'
 
 // Copies of a database as `Database.copyTo` makes them. One from a stranger may hold anything: nothing that stands in its
 // schema is ever run, and until its schema has been compared with ours only the schema is read.

@@ -1,38 +1,16 @@
-import {
-  Kysely,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-  sql,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type QueryResult,
-} from 'kysely'
+import { sql } from 'kysely'
 import { Busy, recognise } from '../../base/trouble.ts'
-import {
-  assertDurable,
-  openCopyFile,
-  openEngine,
-  type SqliteHandle,
-  type SqliteStatement,
-} from '../../host/sqlite-engine.ts'
+import { assertDurable, openCopyFile, type SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Reader, SchemaDialect } from './database.ts'
-import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
-import { makeNotifications, type BareWriter } from './notifications.ts'
+import { makeNotifications } from './notifications.ts'
+import { Connection, execLocked, isBusy, LOCK_ATTEMPT_MS, openHandle } from './sqlite-connection.ts'
 import { guardFiles, type FileGuard } from './sqlite-guard.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
-import type { Tables } from './tables.ts'
 
 // SQLite, with `sqlite-copy.ts` (copies of a database), `sqlite-state.ts` (whether one has changed) and `sqlite-guard.ts` (whether
 // its files are still in their place).
 
-/** How long a writer waits for the lock of another process before it gives up. */
-const LOCK_PATIENCE_MS = 10_000
-/** How long one attempt blocks the event loop. */
-const LOCK_TURN_MS = 250
-const CACHED_STATEMENTS = 512
 const IDLE_READERS = 4
 /** Pages that a copy takes at once, some 16 MiB. */
 const COPY_STEP = 4_096
@@ -47,15 +25,6 @@ export const sqliteDialect: SchemaDialect = {
   strict: sql`strict`,
   clustered: sql`strict, without rowid`,
   trigger: ({ name, when }, body) => [sql`create trigger ${sql.raw(name)} ${sql.raw(when)} begin ${body}; end`],
-}
-
-function open(file: string, options?: { fileMustExist: boolean }): SqliteHandle {
-  const handle = openEngine(file, LOCK_TURN_MS, options)
-  handle.pragma('foreign_keys = ON')
-  handle.pragma('secure_delete = FAST')
-  // Savepoints and sorting would spill into temporary files.
-  handle.pragma('temp_store = MEMORY')
-  return handle
 }
 
 /** Copies pages from under a read transaction: what others write meanwhile neither shows nor makes it begin again. */
@@ -82,110 +51,6 @@ async function copy(reading: SqliteHandle, file: string, { without, progress }: 
     for (const table of without) made.exec(`delete from ${table}`)
   } finally {
     made.close()
-  }
-}
-
-/** One handle with its compiled statements, as Kysely wants to see it. */
-export class Connection implements DatabaseConnection, BareWriter {
-  readonly engine = 'sqlite'
-  readonly handle: SqliteHandle
-  readonly q: Kysely<Tables>
-  readonly #statements = new Map<string, SqliteStatement>()
-  readonly #beforeQuery: () => void
-
-  /** `beforeQuery` may throw, and the query is not run. */
-  constructor(handle: SqliteHandle, beforeQuery: () => void = () => undefined) {
-    this.handle = handle
-    this.#beforeQuery = beforeQuery
-    this.q = new Kysely<Tables>({ dialect: dialectFor(this) })
-  }
-
-  #prepare(text: string): SqliteStatement {
-    this.#beforeQuery()
-    let statement = this.#statements.get(text)
-    if (statement) return statement
-    statement = this.handle.prepare(text)
-    this.#statements.set(text, statement)
-    if (this.#statements.size > CACHED_STATEMENTS) this.#statements.delete(this.#statements.keys().next().value!)
-    return statement
-  }
-
-  run<R>(query: CompiledQuery<R>): Promise<R[]> {
-    try {
-      const statement = this.#prepare(query.sql)
-      if (statement.reader) return Promise.resolve(statement.all(query.parameters) as R[])
-      statement.run(query.parameters)
-      return Promise.resolve([])
-    } catch (error) {
-      return Promise.reject(recognise(error) as Error)
-    }
-  }
-
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    try {
-      const statement = this.#prepare(query.sql)
-      if (statement.reader) return Promise.resolve({ rows: statement.all(query.parameters) as R[] })
-      const { changes, lastInsertRowid } = statement.run(query.parameters)
-      return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) })
-    } catch (error) {
-      return Promise.reject(recognise(error) as Error)
-    }
-  }
-
-  async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    this.#beforeQuery()
-    // A statement of its own: an iteration in progress would block the cached one for everybody else.
-    for (const row of this.handle.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] }
-  }
-
-  /** A statement without parameters or rows, such as `commit`. */
-  exec(text: string): void {
-    this.#prepare(text).run()
-  }
-
-  async attempt<T>(part: () => Promise<T>): Promise<T> {
-    this.exec('savepoint part')
-    try {
-      const value = await part()
-      this.exec('release part')
-      return value
-    } catch (error) {
-      // SQLite undoes the whole transaction by itself when the disk is full.
-      if (this.handle.inTransaction) {
-        this.exec('rollback to part')
-        this.exec('release part')
-      }
-      throw error
-    }
-  }
-
-  close(): void {
-    this.#statements.clear()
-    this.handle.close()
-  }
-}
-
-const dialectFor = (connection: Connection): Dialect => ({
-  createAdapter: () => new SqliteAdapter(),
-  createIntrospector: (db) => new SqliteIntrospector(db),
-  createQueryCompiler: () => new SqliteQueryCompiler(),
-  createDriver: () => driverOf(connection),
-})
-
-const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
-
-/** Runs a statement that needs the lock of all writers, waiting for it. Throws `Busy` when it takes too long. */
-async function execLocked(writer: Connection, statement: string): Promise<void> {
-  const deadline = Date.now() + LOCK_PATIENCE_MS
-  for (;;) {
-    try {
-      writer.exec(statement)
-      return
-    } catch (error) {
-      if (!isBusy(error)) throw error
-      if (Date.now() > deadline) throw new Busy('Another process holds the database.', { cause: error })
-      await new Promise((resolve) => setTimeout(resolve, 10))
-    }
   }
 }
 
@@ -234,7 +99,7 @@ async function shrink(connection: Connection): Promise<{ before: number; after: 
 
 /** Runs `unit` while no other connection, of this process or another, has a file open. Throws `Busy` where one has. */
 export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promise<T>): Promise<T> {
-  const connection = new Connection(open(file))
+  const connection = new Connection(openHandle(file))
   const { handle } = connection
   try {
     // To give up the write-ahead log, a connection has to be the only one.
@@ -255,7 +120,7 @@ export const sqliteState = stateOf
 /** Another connection to the files that are guarded; never makes one. */
 function connectAgain(file: string, guard: FileGuard): SqliteHandle {
   guard.assertInPlace()
-  const handle = open(file, { fileMustExist: true })
+  const handle = openHandle(file, { fileMustExist: true })
   try {
     guard.assertInPlace()
     return handle
@@ -268,7 +133,7 @@ function connectAgain(file: string, guard: FileGuard): SqliteHandle {
 /** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
 export function openSqlite(file: string): Database {
   const found = fileId(file)
-  const writer = new Connection(open(file))
+  const writer = new Connection(openHandle(file))
   // The file that was opened, where it is sure that no other was put in its place in between.
   const opened = fileId(file) === found ? found : undefined
   assertDurable(writer.handle)
@@ -310,7 +175,7 @@ export function openSqlite(file: string): Database {
       guard.assertInPlace()
       return stateOf(file)
     },
-    watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_TURN_MS }),
+    watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_ATTEMPT_MS }),
     async damage(quick) {
       const connection = new Connection(connect())
       try {
