@@ -8,6 +8,7 @@ export const topics = {
   administration: 'Users, quotas, settings, maintenance, monitoring',
   security: 'What svc protects and how',
   'backup-and-restore': 'Backups, drills, restoring, a lost database',
+  durability: 'What survives a power failure, and how',
   'disk-space': 'What one account can make the disk hold',
   'several-machines': 'Postgres, S3 and several servers',
   'http-api': 'Using the HTTP API, with examples',

@@ -15,6 +15,19 @@ export class DatabaseMoved extends Busy {
   readonly reason = 'database_moved'
 }
 
+/** The disk did not confirm a flush: whether what was written last is stored is unknown, and nothing more may be written. */
+export class FlushFailed extends Error {
+  override name = 'FlushFailed'
+  readonly reason = 'flush_failed'
+  constructor(file: string, options: ErrorOptions) {
+    super(
+      `The disk of ${file} failed to store what was written, so the server stops: what it acknowledged before is safe. ` +
+        'Check the disk and its file system (dmesg), then start the server again, or restore a backup to another disk.',
+      options,
+    )
+  }
+}
+
 /** What is needed cannot be had until an administrator acts; the message says how. */
 export class Unavailable extends Error {
   override name = 'Unavailable'

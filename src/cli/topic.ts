@@ -11,6 +11,7 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   administration: () => import('../docs/administration.md'),
   security: () => import('../docs/security.md'),
   'backup-and-restore': () => import('../docs/backup-and-restore.md'),
+  durability: () => import('../docs/durability.md'),
   'disk-space': () => import('../docs/disk-space.md'),
   'several-machines': () => import('../docs/several-machines.md'),
   'http-api': () => import('../docs/http-api.md'),

@@ -7,12 +7,12 @@ export type SqliteStatement = BetterSqlite3.Statement
 /** 3.51.3 repaired the WAL-reset bug, which could corrupt a database written by several connections (sqlite.org/wal.html). */
 const OLDEST = [3, 51, 3] as const
 
-// better-sqlite3 13 needs Node-API 10 (Node >= 22.14); 12 is the last for Node 20. npm installs the one that fits.
+/** better-sqlite3 13 needs Node-API 10 (Node >= 22.14); 12 is the last for Node 20. npm installs the one that fits. */
+export const engineName = Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3'
+
 function load(): typeof BetterSqlite3 {
-  const require = createRequire(import.meta.url)
-  const name = Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3'
   try {
-    return require(name) as typeof BetterSqlite3
+    return createRequire(import.meta.url)(engineName) as typeof BetterSqlite3
   } catch (cause) {
     throw new Error(
       `SQLite could not be loaded on Node ${process.versions.node}: install with Node >= 22.14, or with a C++ compiler at hand (Debian: apt-get install make g++ python3).`,

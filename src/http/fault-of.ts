@@ -1,4 +1,4 @@
-import { Busy, DatabaseMoved, DiskFull, Unavailable } from '../base/trouble.ts'
+import { Busy, DatabaseMoved, DiskFull, FlushFailed, Unavailable } from '../base/trouble.ts'
 import { fault, Fault } from '../contract/errors.ts'
 
 const DATA_GONE = 'The server cannot reach its data; its log tells its administrator why.'
@@ -7,7 +7,7 @@ const DATA_GONE = 'The server cannot reach its data; its log tells its administr
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (error instanceof DiskFull) return fault('disk_full')
-  if (error instanceof DatabaseMoved || error instanceof Unavailable)
+  if (error instanceof DatabaseMoved || error instanceof FlushFailed || error instanceof Unavailable)
     return fault('busy', { text: DATA_GONE, retryAfter: 10 })
   return error instanceof Busy ? fault('busy', { retryAfter: 2 }) : undefined
 }

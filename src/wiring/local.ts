@@ -22,6 +22,7 @@ import { assertOwnedBy, ownedBlobs } from '../storage/contents/blobs/owned-blobs
 import { knownContents } from '../storage/contents/content-check.ts'
 import { makeContents } from '../storage/contents/contents.ts'
 import type { Database } from '../storage/engine/database.ts'
+import type { SqliteOptions } from '../storage/engine/sqlite.ts'
 import { migrate } from '../storage/engine/migrations/migrate.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
 import { findFact, instanceFact } from '../storage/instance/settings.ts'
@@ -45,6 +46,8 @@ export interface LocalOptions {
   create?: boolean
   /** Starts afresh where an installation lost its database: what is left of it is moved aside. */
   anew?: boolean
+  /** Where commits of SQLite are flushed; a server passes `background`. */
+  flush?: SqliteOptions['flush']
   /** How often to look for what other processes changed while somebody waits for it. */
   lookEveryMs?: number | undefined
 }
@@ -55,6 +58,7 @@ export interface Local {
   config: Config
   directory: DataDirectory
   onDatabaseMoved: Database['onMoved']
+  onDatabaseFailure: Database['onFailure']
   close(): Promise<void>
 }
 
@@ -110,10 +114,10 @@ const sealingWith = ({ seal: key }: Keys) => ({
 
 /** Opens a data directory, bringing it up to date, and puts the domain together on it. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { dataDir, env = environment, flags = {}, create = true, anew = false } = options
+  const { dataDir, env = environment, flags = {}, create = true, anew = false, flush } = options
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
-  const storage = await (anew ? openAnew : openStorage)(directory, given, env, { create })
+  const storage = await (anew ? openAnew : openStorage)(directory, given, env, { create, flush })
   try {
     return await openOn(storage, directory, given, { ...options, env })
   } catch (error) {
@@ -197,6 +201,7 @@ async function openOn(
     config: { ...given, dataDir: directory.path },
     directory,
     onDatabaseMoved: (listener) => database.onMoved(listener),
+    onDatabaseFailure: (listener) => database.onFailure(listener),
     async close() {
       sync.close()
       chat.close()

@@ -47,6 +47,8 @@ export interface RunningServer {
   logsForPeople: boolean
   /** What the seed did; undefined without one. */
   seeded: Seeded | undefined
+  /** Resolves when the disk fails in a way that the server has to end for; the message says what to do. */
+  failed: Promise<Error>
   /** Stops accepting, finishes requests (10 s at most), and lets go of everything. */
   close(): Promise<void>
 }
@@ -114,7 +116,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const env = ephemeral ? { ...given, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) } : given
   const removeTemporary = async () => temporary?.remove()
   try {
-    const local = await openLocal({ dataDir, env, flags, clock, operator: 'system', lookEveryMs, anew })
+    const local = await openLocal({
+      dataDir,
+      env,
+      flags,
+      clock,
+      operator: 'system',
+      lookEveryMs,
+      anew,
+      flush: 'background',
+    })
     try {
       await local.domain.instance.check()
       const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
@@ -180,6 +191,12 @@ async function listen(
   local.onDatabaseMoved((moved) =>
     moved ? app.log.error({ err: moved }, moved.message) : app.log.info('the database is back in its place'),
   )
+  const failed = new Promise<Error>((resolve) => {
+    local.onDatabaseFailure((failure) => {
+      app.log.fatal({ err: failure }, failure.message)
+      resolve(failure)
+    })
+  })
   const resumed = local.domain.files
     .resume()
     .then(local.domain.accounts.finishRemovals)
@@ -195,6 +212,7 @@ async function listen(
     local,
     logsForPeople: isForPeople(values.log_format),
     seeded,
+    failed,
     async close() {
       stopUpkeep()
       const backupEnded = stopBackups()

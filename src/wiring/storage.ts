@@ -5,7 +5,7 @@ import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
 import { openDisk } from '../storage/contents/blobs/disk.ts'
 import type { Database } from '../storage/engine/database.ts'
 import { findFact } from '../storage/instance/settings.ts'
-import { openSqlite } from '../storage/engine/sqlite.ts'
+import { openSqlite, type SqliteOptions } from '../storage/engine/sqlite.ts'
 import { arrivals, BadDataDirectory, type DataDirectory } from './data-directory.ts'
 import { notInstalled } from './installed.ts'
 import { assertNothingLost, LostDatabase, lostRows, moveAside, remainsOf } from './lost-database.ts'
@@ -17,6 +17,11 @@ export interface Storage {
   /** Whether the database holds no installation yet. */
   isNew: boolean
   close(): Promise<void>
+}
+
+export interface OpenOptions {
+  create?: boolean
+  flush?: SqliteOptions['flush']
 }
 
 /** The settings that name another place than the data directory. */
@@ -66,12 +71,12 @@ async function assertOwnRows(directory: DataDirectory, database: Database, isNew
 async function openDatabase(
   directory: DataDirectory,
   url: string,
-  create: boolean,
+  { create = false, flush = 'commit' }: OpenOptions,
 ): Promise<{ database: Database; isNew: boolean }> {
   if (url === '') {
     const isNew = (await assertNothingLost(directory)) !== 'own'
     if (isNew && !create) throw notInstalled(directory.path, true)
-    return { database: openSqlite(directory.database), isNew }
+    return { database: openSqlite(directory.database, { flush }), isNew }
   }
   const { openPostgres } = await import('../storage/engine/postgres.ts')
   const database = await openPostgres(url)
@@ -110,9 +115,9 @@ export async function openStorage(
   directory: DataDirectory,
   { values }: Given,
   env: NodeJS.ProcessEnv,
-  { create = false } = {},
+  options: OpenOptions = {},
 ): Promise<Storage> {
-  const { database, isNew } = await openDatabase(directory, values.database ?? '', create)
+  const { database, isNew } = await openDatabase(directory, values.database ?? '', options)
   try {
     const blobs = await openBlobs(directory, values.blobs ?? '', env)
     return {
@@ -131,8 +136,8 @@ export async function openStorage(
 }
 
 /** The same where an installation lost its database: what is left of it is moved aside, and a new one begun. */
-export async function openAnew(...[directory, given, env]: Parameters<typeof openStorage>): Promise<Storage> {
-  const open = () => openStorage(directory, given, env, { create: true })
+export async function openAnew(...[directory, given, env, options]: Parameters<typeof openStorage>): Promise<Storage> {
+  const open = () => openStorage(directory, given, env, { ...options, create: true })
   const storage = await open().catch(async (error: unknown) => {
     if (!(error instanceof LostDatabase)) throw error
     await moveAside(directory, new Date())

@@ -41,7 +41,8 @@ else {
   const running =
     what === 'serve'
       ? await serve({ dataDir: folder, env, log: false })
-      : { url: '', ...(await openLocal({ dataDir: folder, env })) }
+      : { url: '', failed: undefined, ...(await openLocal({ dataDir: folder, env })) }
+  void running.failed?.then(() => process.exit(1))
   ready(running.url)
   process.stdin.resume().once('end', () => void running.close())
 }

@@ -78,7 +78,8 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
           version: local.domain.instance.version,
         })
         await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
-        if (!signal.aborted) await once(signal, 'abort')
+        const failure = signal.aborted ? undefined : await Promise.race([once(signal, 'abort'), server.failed])
+        if (failure instanceof Error) throw failure
         io.info('Stopping: requests in progress may finish.')
         await server.close()
       },

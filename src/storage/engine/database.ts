@@ -123,6 +123,11 @@ export interface Database {
    * `DatabaseMoved`, and with undefined when they are back. Engines without files of this machine never call it.
    */
   onMoved(listener: (moved: DatabaseMoved | undefined) => void): void
+  /**
+   * Calls `listener` when the engine cannot tell any more what is stored, as after a failed flush. Nothing can be written then, and the
+   * process has to end.
+   */
+  onFailure(listener: (failure: Error) => void): void
   /** Facts for `doctor`: engine, version, settings that durability depends on. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>

@@ -346,6 +346,7 @@ export async function openPostgres(url: string, patience = LOCK_PATIENCE_MS): Pr
     // Nothing that Postgres tells without looking at every table names a state for good.
     state: () => Promise.resolve(undefined),
     onMoved: () => undefined,
+    onFailure: () => undefined,
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
     damage: () => damageOf(read),
     vacuum: () => vacuum(read),

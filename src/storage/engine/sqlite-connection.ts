@@ -30,23 +30,35 @@ export function openHandle(file: string, options?: { fileMustExist: boolean }): 
   return handle
 }
 
+/** What `pragma wal_checkpoint` answers: pages in the log, and how many of them are in the database file. */
+export interface CheckpointProgress {
+  log: number
+  checkpointed: number
+}
+
+interface QueryHooks {
+  /** Runs before a query; where it throws, the query is not run. */
+  before?: () => void
+  /** Runs after rows were read, before anybody has them. */
+  after?: () => void
+}
+
 /** One handle with its compiled statements, as Kysely wants to see it. */
 export class Connection implements DatabaseConnection, BareWriter {
   readonly engine = 'sqlite'
   readonly handle: SqliteHandle
   readonly q: Kysely<Tables>
   readonly #statements = new Map<string, SqliteStatement>()
-  readonly #beforeQuery: () => void
+  readonly #hooks: QueryHooks
 
-  /** `beforeQuery` may throw, and the query is not run. */
-  constructor(handle: SqliteHandle, beforeQuery: () => void = () => undefined) {
+  constructor(handle: SqliteHandle, hooks: QueryHooks = {}) {
     this.handle = handle
-    this.#beforeQuery = beforeQuery
+    this.#hooks = hooks
     this.q = new Kysely<Tables>({ dialect: dialectFor(this) })
   }
 
   #prepare(text: string): SqliteStatement {
-    this.#beforeQuery()
+    this.#hooks.before?.()
     let statement = this.#statements.get(text)
     if (statement) return statement
     statement = this.handle.prepare(text)
@@ -55,10 +67,16 @@ export class Connection implements DatabaseConnection, BareWriter {
     return statement
   }
 
+  #rows<R>(statement: SqliteStatement, { parameters }: CompiledQuery): R[] {
+    const rows = statement.all(parameters) as R[]
+    this.#hooks.after?.()
+    return rows
+  }
+
   run<R>(query: CompiledQuery<R>): Promise<R[]> {
     try {
       const statement = this.#prepare(query.sql)
-      if (statement.reader) return Promise.resolve(statement.all(query.parameters) as R[])
+      if (statement.reader) return Promise.resolve(this.#rows<R>(statement, query))
       statement.run(query.parameters)
       return Promise.resolve([])
     } catch (error) {
@@ -69,7 +87,7 @@ export class Connection implements DatabaseConnection, BareWriter {
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
       const statement = this.#prepare(query.sql)
-      if (statement.reader) return Promise.resolve({ rows: statement.all(query.parameters) as R[] })
+      if (statement.reader) return Promise.resolve({ rows: this.#rows<R>(statement, query) })
       const { changes, lastInsertRowid } = statement.run(query.parameters)
       return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) })
     } catch (error) {
@@ -78,7 +96,7 @@ export class Connection implements DatabaseConnection, BareWriter {
   }
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
-    this.#beforeQuery()
+    this.#hooks.before?.()
     // A statement of its own: an iteration in progress would block the cached one for everybody else.
     for (const row of this.handle.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] }
   }
@@ -86,6 +104,27 @@ export class Connection implements DatabaseConnection, BareWriter {
   /** A statement without parameters or rows, such as `commit`. */
   exec(text: string): void {
     this.#prepare(text).run()
+  }
+
+  /** Begins to read one state, that of this moment, until `unpin`. */
+  pin(): void {
+    this.exec('begin')
+    // A transaction that only reads begins with its first page.
+    this.#prepare('select 1 from sqlite_master limit 1').get()
+  }
+
+  unpin(): void {
+    this.exec('commit')
+  }
+
+  /** A number that changes with every commit of another connection, of this process or of another one, and with no other. */
+  dataVersion(): number {
+    return this.#prepare('pragma data_version').pluck().get() as number
+  }
+
+  /** How far the log is in the database file; moves nothing. */
+  checkpointProgress(): CheckpointProgress {
+    return this.#prepare('pragma wal_checkpoint(noop)').get() as CheckpointProgress
   }
 
   async attempt<T>(part: () => Promise<T>): Promise<T> {

@@ -6,6 +6,8 @@ import { makeGroups, type Transaction } from './group-commit.ts'
 import { makeNotifications } from './notifications.ts'
 import { Connection, execLocked, isBusy, LOCK_ATTEMPT_MS, openHandle } from './sqlite-connection.ts'
 import { guardFiles, type FileGuard } from './sqlite-guard.ts'
+import { makeCheckpoints, type Checkpoints } from './sqlite-checkpoints.ts'
+import { flushInBackground, flushInCommit, type Durability, type FlushFile } from './sqlite-durability.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 
 // SQLite, with `sqlite-copy.ts` (copies of a database), `sqlite-state.ts` (whether one has changed) and `sqlite-guard.ts` (whether
@@ -27,19 +29,16 @@ export const sqliteDialect: SchemaDialect = {
   trigger: ({ name, when }, body) => [sql`create trigger ${sql.raw(name)} ${sql.raw(when)} begin ${body}; end`],
 }
 
-/** Copies pages from under a read transaction: what others write meanwhile neither shows nor makes it begin again. */
-async function copy(reading: SqliteHandle, file: string, { without, progress }: CopyOptions): Promise<void> {
+/** Copies pages from under the read transaction of `reading`, and closes it: what others write meanwhile neither shows nor makes it begin again. */
+async function copy(reading: Connection, file: string, { without, progress }: CopyOptions): Promise<void> {
   try {
-    const pageSize = reading.pragma('page_size', { simple: true }) as number
-    reading.exec('begin')
-    reading.prepare('select count(*) from sqlite_master').get()
-    await reading.backup(file, {
+    const pageSize = reading.handle.pragma('page_size', { simple: true }) as number
+    await reading.handle.backup(file, {
       progress({ totalPages, remainingPages }) {
         progress?.((totalPages - remainingPages) * pageSize, totalPages * pageSize)
         return COPY_STEP
       },
     })
-    reading.exec('commit')
   } finally {
     reading.close()
   }
@@ -55,16 +54,25 @@ async function copy(reading: SqliteHandle, file: string, { without, progress }: 
 }
 
 /** How units of one group become one transaction of SQLite. */
-const transactionOf = (writer: Connection, guard: FileGuard): Transaction => ({
+const transactionOf = (
+  writer: Connection,
+  {
+    guard,
+    durability,
+    checkpoints,
+  }: { guard: FileGuard; durability: Durability; checkpoints: Checkpoints | undefined },
+): Transaction => ({
   writer,
   async begin() {
+    await durability.settled()
+    await checkpoints?.between()
     await execLocked(writer, 'begin immediate')
     guard.assertInPlace()
   },
   isOpen: () => writer.handle.inTransaction,
   // Throws after the commit where the files went away meanwhile: what it wrote may be gone with them.
   commit: async () => {
-    writer.exec('commit')
+    await durability.commit(() => writer.exec('commit'))
     guard.assertInPlace()
   },
   rollback: () => Promise.resolve(writer.exec('rollback')),
@@ -130,8 +138,19 @@ function connectAgain(file: string, guard: FileGuard): SqliteHandle {
   }
 }
 
+export interface SqliteOptions {
+  /**
+   * Where commits are flushed. `commit`: within the commit, on the event loop, before anybody sees it; for commands.
+   * `background`: on another thread, and checkpoints are made on another one; for the one server of a database.
+   */
+  flush?: 'commit' | 'background'
+  /** Takes the place of fdatasync(2) of the log, for tests. */
+  flushFile?: FlushFile
+}
+
 /** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
-export function openSqlite(file: string): Database {
+export function openSqlite(file: string, { flush = 'commit', flushFile }: SqliteOptions = {}): Database {
+  const inBackground = flush === 'background'
   const found = fileId(file)
   const writer = new Connection(openHandle(file))
   // The file that was opened, where it is sure that no other was put in its place in between.
@@ -141,10 +160,26 @@ export function openSqlite(file: string): Database {
   writer.handle.prepare('select count(*) from sqlite_master').get()
   const guard = guardFiles(file)
   const connect = () => connectAgain(file, guard)
-  const reader = new Connection(connect(), () => guard.assertRecentlyInPlace())
+  const afterRead = () => durability.afterRead()
+  const reader = new Connection(connect(), { before: () => guard.assertRecentlyInPlace(), after: afterRead })
+  const durability = inBackground ? flushInBackground(file, reader, flushFile) : flushInCommit(file, writer)
+  const checkpoints = inBackground ? makeCheckpoints(file, writer) : undefined
+  if (inBackground) {
+    writer.handle.pragma('synchronous = NORMAL')
+    writer.handle.pragma('wal_autocheckpoint = 0')
+  }
   const spare: Connection[] = []
+  /** A connection that reads the state of this moment. */
+  async function pinned(): Promise<Connection> {
+    guard.assertInPlace()
+    await durability.settled()
+    const connection = spare.pop() ?? new Connection(connect())
+    connection.pin()
+    afterRead()
+    return connection
+  }
   const notifications = makeNotifications()
-  const { write, idle, units } = makeGroups(transactionOf(writer, guard), notifications)
+  const { write, idle, units } = makeGroups(transactionOf(writer, { guard, durability, checkpoints }), notifications)
 
   return {
     read: reader,
@@ -153,20 +188,18 @@ export function openSqlite(file: string): Database {
     listen: notifications.listen,
     dialect: sqliteDialect,
     async snapshot(unit) {
-      guard.assertInPlace()
-      const connection = spare.pop() ?? new Connection(connect())
+      const connection = await pinned()
       try {
-        connection.exec('begin')
         return await unit(connection)
       } finally {
-        if (connection.handle.inTransaction) connection.exec('commit')
+        connection.unpin()
         if (spare.length < IDLE_READERS) spare.push(connection)
         else connection.close()
       }
     },
     async copyTo(target, options) {
       try {
-        await copy(connect(), target, options)
+        await copy(await pinned(), target, options)
       } catch (error) {
         throw recognise(error)
       }
@@ -203,8 +236,14 @@ export function openSqlite(file: string): Database {
         foreign_keys: String(writer.handle.pragma('foreign_keys', { simple: true })),
       }),
     onMoved: (listener) => guard.onChange(listener),
+    onFailure(listener) {
+      durability.onFailure(listener)
+      checkpoints?.onFailure(listener)
+    },
     async close() {
       await idle()
+      await checkpoints?.close()
+      durability.close()
       for (const connection of [...spare, reader, writer]) connection.close()
     },
   }

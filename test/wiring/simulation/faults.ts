@@ -3,6 +3,8 @@ const KINDS = [
   'crash',
   'crash while a content was not flushed',
   'crash while a unit waited for its commit',
+  'power cut while a commit was not flushed',
+  'read while a commit was not flushed',
   'blob store full',
   'body breaks off',
   'unit refused',

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DAY, type Clock } from '../../../src/base/clock.ts'
 import { makeFiles, type Files } from '../../../src/domain/files/files.ts'
@@ -13,12 +13,14 @@ import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import type { Random } from '../../support/random.ts'
 import type { Life, SimulatedDisk } from './disk.ts'
 import type { Faults } from './faults.ts'
+import { makeSimulatedLog, type SimulatedLog } from './log.ts'
 
 /** A server process without HTTP. */
 export interface Process {
   life: Life
   folder: string
   database: Database
+  log: SimulatedLog
   contents: Contents
   files: Files
   sync: Sync
@@ -66,7 +68,8 @@ export async function startProcess(
   { disk, clock, random, faults }: { disk: SimulatedDisk; clock: Clock; random: Random; faults: Faults },
 ): Promise<Process> {
   const life: Life = { isOver: false }
-  const opened = openSqlite(join(folder, 'svc.db'))
+  const log = makeSimulatedLog(folder, random, faults)
+  const opened = openSqlite(join(folder, 'svc.db'), { flush: 'background', flushFile: log.flush })
   await migrate(opened)
   await ensureTables(opened, shapes)
   const { database, waiting } = withFaults(opened, random, faults)
@@ -77,18 +80,15 @@ export async function startProcess(
   const files = makeFiles({ database, unattended: database, contents, clock, allowance })
   const sync = makeSync({ database, clock, epoch: () => 'epoch' })
   const upkeep = makeUpkeep({ database, contents, history: files.history, clock, settings })
-  return { life, folder, database: opened, contents, files, sync, upkeep, waiting }
+  return { life, folder, database: opened, log, contents, files, sync, upkeep, waiting }
 }
 
-/** Ends a process without a word and copies the database as it is at this moment. Returns the folder of the copy. */
+/** Cuts the power of a process; the folder gets what the disk has kept. */
 export function crash(process: Process, disk: SimulatedDisk, folder: string, faults: Faults): void {
   process.life.isOver = true
   faults.met('crash')
   if (process.waiting() > 0) faults.met('crash while a unit waited for its commit')
   mkdirSync(folder)
-  for (const name of ['svc.db', 'svc.db-wal']) {
-    const file = join(process.folder, name)
-    if (existsSync(file)) copyFileSync(file, join(folder, name))
-  }
+  process.log.cutPower(folder)
   disk.crash()
 }

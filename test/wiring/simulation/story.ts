@@ -166,7 +166,10 @@ class Story {
     const before = device.cursor
     const wait = this.random.below(2) * 30
     this.run(async (process) => {
+      if (process.log.isFlushing()) this.faults.met('read while a commit was not flushed')
       try {
+        const head = await process.sync.head(account.id)
+        if (!process.life.isOver) device.head = Math.max(device.head, head)
         const count = await follow(process, account, { wait, signal: this.ending.signal })
         if (wait > 0 && count > 0 && before > 0) this.faults.met('reader woken by a commit')
       } finally {
@@ -213,10 +216,11 @@ class Story {
   }
 
   writeElsewhere(): void {
-    this.run(async ({ folder }) => {
+    this.run(async ({ folder, log }) => {
       const other = openSqlite(join(folder, 'svc.db'))
       try {
         await other.write((tx) => storeSetting(tx, 'assistant.name', '"elsewhere"'))
+        log.flushed()
         this.faults.met('written by another process')
       } finally {
         await other.close()
