@@ -73,6 +73,16 @@ test('requests that anyone may send count by their address, refused ones too, be
   expect(statuses).toEqual([400, 400, 400, 429, 429])
 })
 
+test('a request that names its action in the body counts once for its address', async () => {
+  const counting = await serverOfTest({ limits: true })
+  await counting.set('limits.anonymous', 3)
+  const body = '{"action":"login","username":"ada"}'
+  const statuses = []
+  for (let count = 0; count < 4; count += 1)
+    statuses.push((await counting.send('/api/sync/auth.php', { method: 'POST', headers: json, body })).status)
+  expect(statuses).toEqual([400, 400, 400, 429])
+})
+
 describe('without an action the method comes first', () => {
   test.each([
     ['PUT', '/api/desktop-components.php', 'GET, POST'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { appFileHeaders, appFrameHeaders, sandboxHeaders } from '../../src/http/security-headers.ts'
+import { appPackage } from '../support/app-package.ts'
 import { serverOfTest } from '../support/server.ts'
 
 const headersOf = ({ headers }: { headers: Headers }) => Object.fromEntries(headers)
@@ -44,7 +44,21 @@ test('browsers are held to TLS where users come with it', async () => {
     expect((await server.send(path)).headers.get('strict-transport-security')).toBe('max-age=31536000')
 })
 
-test('every policy under which foreign code runs blocks WebRTC', () => {
-  for (const headers of [appFileHeaders, sandboxHeaders('hash'), appFrameHeaders('hash')])
-    expect(headers['content-security-policy']).toContain("webrtc 'block'")
+test('every page and script in which code of others may run blocks WebRTC', async () => {
+  const server = await serverOfTest()
+  await server.local.domain.desktop.releases.install(appPackage({ 'index.html': '<p>', 'app.js': '' }))
+  for (const path of [
+    '/apps/clock/index.html',
+    '/apps/clock/app.js',
+    '/apps/notes/index.html',
+    '/sandbox/frame.html',
+    '/sandbox/app.html',
+  ]) {
+    const { status, headers } = await server.send(path)
+    expect([path, status, headers.get('content-security-policy')]).toEqual([
+      path,
+      200,
+      expect.stringMatching(/(^|; )webrtc 'block'(;|$)/),
+    ])
+  }
 })
