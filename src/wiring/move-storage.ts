@@ -157,8 +157,8 @@ async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }
 
 async function moveContents(place: Place, address: string, job: JobContext): Promise<Moved> {
   const { directory, env, blobs, owner } = place
-  const from = await openBlobs(directory, blobs, env)
-  const to = await openBlobs(directory, address, env)
+  const from = await openBlobs(directory, blobs, env, job.signal)
+  const to = await openBlobs(directory, address, env, job.signal)
   try {
     await to.check()
     await assertOwnedBy(to, owner)

@@ -91,8 +91,13 @@ async function openDatabase(
   }
 }
 
-/** Opens the contents of a data directory, or those that stand at an address. */
-export async function openBlobs(directory: DataDirectory, address: string, env: NodeJS.ProcessEnv): Promise<BlobStore> {
+/** Opens the contents of a data directory, or those that stand at an address: for the process, or for a job. */
+export async function openBlobs(
+  directory: DataDirectory,
+  address: string,
+  env: NodeJS.ProcessEnv,
+  job?: AbortSignal,
+): Promise<BlobStore> {
   const hasher = makeHasher()
   if (address === '') return openDisk(directory.blobs, hasher)
   const [{ openS3 }, { parseS3Location }] = await Promise.all([
@@ -104,7 +109,7 @@ export async function openBlobs(directory: DataDirectory, address: string, env: 
     secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? '',
     sessionToken: env['AWS_SESSION_TOKEN'],
   }
-  return openS3(parseS3Location(address, credentials), arrivals(directory), hasher)
+  return openS3(parseS3Location(address, credentials), arrivals(directory), hasher, {}, job)
 }
 
 /**

@@ -9,23 +9,26 @@ export interface Ended {
   stderr: string
 }
 
-const start = (env: NodeJS.ProcessEnv, args: string[]): ChildProcess =>
+/** Starts the built command in this environment, in UTC and away from this machine's user. */
+export const startCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess =>
   spawn(process.execPath, [program, ...args], {
     env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 
-/** Starts the built command on a data directory, in UTC and away from this machine's user. */
+/** The same on a data directory. */
 export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>
-  start({ HOME: dataDir, SVC_DATA_DIR: dataDir }, args)
+  startCommandWith({ HOME: dataDir, SVC_DATA_DIR: dataDir }, ...args)
 
-/** Runs the built command on a data directory to its end. */
+/** Runs it to its end. */
 export const runCommand = (dataDir: string, ...args: string[]): Promise<Ended> => ended(startCommand(dataDir, ...args))
 
-/** The same with this environment. */
-export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> => ended(start(env, args))
+/** The same in this environment. */
+export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
+  ended(startCommandWith(env, ...args))
 
-async function ended(child: ChildProcess): Promise<Ended> {
+/** What a command that was started prints until it ends, and how it ends. */
+export async function ended(child: ChildProcess): Promise<Ended> {
   let stdout = ''
   let stderr = ''
   child.stdout!.setEncoding('utf8').on('data', (text: string) => (stdout += text))

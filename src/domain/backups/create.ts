@@ -4,7 +4,7 @@ import { censusOf } from '../../storage/backups/census.ts'
 import type { Manifest } from '../../storage/backups/manifest.ts'
 import { lengthOf, makeScratch, piecesOf } from '../../storage/backups/scratch.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
-import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
+import { readUntil, type BlobStore } from '../../storage/contents/blobs/blobs.ts'
 import { holdCollector, standingHolds } from '../../storage/contents/collector-holds.ts'
 import type { ChangeWatch } from '../../storage/engine/database.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
@@ -87,7 +87,7 @@ export const makeCreate = (parts: CreateParts) => {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
-    const sink = await open(parts.blobs)
+    const sink = await open(readUntil(parts.blobs, job.signal))
     let again: Manifest | undefined
     let manifest: Manifest
     try {
@@ -111,7 +111,7 @@ export const makeCreate = (parts: CreateParts) => {
     try {
       return await create(target, job)
     } catch (error) {
-      if (job.signal?.aborted) throw error
+      job.signal?.throwIfAborted()
       const { place, encrypted } = target
       const message = (error as Error).message
       // A disk that is full may have no room for this either: then the first failure is the one to tell.

@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream'
+import { setMaxListeners } from 'node:events'
+import { addAbortSignal, type Readable } from 'node:stream'
 
 /** A content that a store has received and nobody sees yet. Whoever has one publishes or drops it. */
 export interface Arrival {
@@ -27,9 +28,12 @@ export interface BlobStore {
   put(source: AsyncIterable<Uint8Array>, max: number): Promise<{ sha256: string; size: number }>
   /** The bytes from `start` to `end` (inclusive) or all of them. The stream fails when there is no such content. */
   read(sha256: string, range?: { start: number; end: number }): Readable
-  /** Writes a content into a new file, not flushed, as fast as the store can. False when there is no such content. */
-  save(sha256: string, file: string): Promise<boolean>
-  has(sha256: string): Promise<boolean>
+  /**
+   * Writes a content into a new file, not flushed, as fast as the store can. False when there is no such content. Where a
+   * signal is given, a store that is far away is not waited for any longer than until it is aborted.
+   */
+  save(sha256: string, file: string, signal?: AbortSignal): Promise<boolean>
+  has(sha256: string, signal?: AbortSignal): Promise<boolean>
   /** Bytes that a content has in the store; undefined when it is not there. */
   size(sha256: string): Promise<number | undefined>
   /** Removes a content untouched since `before` (epoch milliseconds); false when it is younger or not there. */
@@ -51,6 +55,19 @@ export const OWNER = 'installation'
 /** A source held more bytes than it may. */
 export class TooLarge extends Error {
   override name = 'TooLarge'
+}
+
+/** The same store for a job: its reads end with the job. */
+export function readUntil(blobs: BlobStore, signal: AbortSignal | undefined): BlobStore {
+  if (!signal) return blobs
+  // One for every content that is read.
+  setMaxListeners(0, signal)
+  return {
+    ...blobs,
+    read: (sha256, range) => addAbortSignal(signal, blobs.read(sha256, range)),
+    save: (sha256, file) => blobs.save(sha256, file, signal),
+    has: (sha256) => blobs.has(sha256, signal),
+  }
 }
 
 /** Storing a content in one go. */

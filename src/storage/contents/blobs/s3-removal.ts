@@ -47,9 +47,9 @@ export interface Facts {
 export const touchedAt = (modified: number, ahead: number): number => modified + RESOLUTION + ahead
 
 /** Size and age of an object; undefined when it is not there. */
-export async function factsOf({ ask }: S3Requests, key: string): Promise<Facts | undefined> {
+export async function factsOf({ ask }: S3Requests, key: string, signal?: AbortSignal): Promise<Facts | undefined> {
   try {
-    const answer = await ask({ method: 'HEAD', key })
+    const answer = await ask({ method: 'HEAD', key, ...(signal && { signal }) })
     const modified = Date.parse(answer.headers.get('last-modified') ?? '')
     // Without a time it is as young as can be: nothing is removed on a guess.
     const touched = Number.isNaN(modified) ? Infinity : touchedAt(modified, answer.ahead)

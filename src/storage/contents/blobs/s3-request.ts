@@ -178,8 +178,9 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Speaks to one store: signed requests, tried again, each given up when it falls silent. */
-export function makeRequests(place: S3Location, policy: S3RetryPolicy): S3Requests {
+export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: AbortSignal): S3Requests {
   const closing = new AbortController()
+  job?.addEventListener('abort', () => closing.abort(job.reason), { once: true })
   // One for every request under way.
   setMaxListeners(0, closing.signal)
 

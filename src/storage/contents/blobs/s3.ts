@@ -38,10 +38,10 @@ const OURS = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
 const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 
 /** Writes a stream of a content into a new file, or leaves none. False when there is no such content. */
-async function saveTo(path: string, source: NodeJS.ReadableStream): Promise<boolean> {
+async function saveTo(path: string, source: NodeJS.ReadableStream, signal?: AbortSignal): Promise<boolean> {
   const file = await open(path, 'wx', 0o600)
   try {
-    await pipeline(source, file.createWriteStream())
+    await pipeline(source, file.createWriteStream(), signal ? { signal } : {})
     return true
   } catch (error) {
     await unlink(path)
@@ -59,18 +59,19 @@ async function saveTo(path: string, source: NodeJS.ReadableStream): Promise<bool
  * store says so.
  *
  * Where the store cannot be reached or is in trouble for longer than some tries, `Busy` is thrown; `DiskFull` when it or
- * the scratch folder is full; and `S3Failure` when it refuses.
+ * the scratch folder is full; and `S3Failure` when it refuses. A store that is opened for a job ends its requests with it.
  */
 export async function openS3(
   place: S3Location,
   scratchFolder: string,
   hasher: Hasher,
   tuning: Partial<S3Tuning> = {},
+  job?: AbortSignal,
 ): Promise<BlobStore> {
   const tuned = { ...usual, ...tuning }
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 })
   await sweep(scratchFolder)
-  const requests = makeRequests(place, tuned)
+  const requests = makeRequests(place, tuned, job)
   const inTurn = makeKeyedMutex<string>()
   const read: BlobStore['read'] = (sha256, range) => readObject(requests, place, { sha256, key: keyOf(sha256), range })
 
@@ -85,8 +86,8 @@ export async function openS3(
     receive,
     put: putBy(receive),
     read,
-    save: (sha256, file) => saveTo(file, read(sha256)),
-    has: async (sha256) => (await factsOf(requests, keyOf(sha256))) !== undefined,
+    save: (sha256, file, signal) => saveTo(file, read(sha256), signal),
+    has: async (sha256, signal) => (await factsOf(requests, keyOf(sha256), signal)) !== undefined,
     size: async (sha256) => (await factsOf(requests, keyOf(sha256)))?.size,
 
     // Of several in this process one removes; in others some more may say that they did.
