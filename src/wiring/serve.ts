@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
+import { attemptAll } from '../base/attempts.ts'
 import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable.ts'
 import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
@@ -85,7 +86,7 @@ const UPKEEP_FIRST = 2 * MINUTE
 /** Forgets what is past its retention, soon and then now and then. A failure is logged and tried again the next time. */
 function startUpkeep(local: Local, afterMs: number, warn: (error: unknown) => void): () => void {
   const { accounts, instance } = local.domain
-  const run = () => void accounts.finishRemovals().then(instance.upkeep).catch(warn)
+  const run = () => void attemptAll([accounts.finishRemovals, instance.upkeep]).catch(warn)
   const timers = [setTimeout(run, afterMs), setInterval(run, UPKEEP_EVERY)]
   for (const timer of timers) timer.unref()
   return () => timers.forEach((timer) => clearInterval(timer))

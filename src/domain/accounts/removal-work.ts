@@ -1,3 +1,4 @@
+import { attemptAll } from '../../base/attempts.ts'
 import type { Clock } from '../../base/clock.ts'
 import { makeSingleFlight } from '../../base/single-flight.ts'
 import { deleteAccount } from '../../storage/accounts/accounts.ts'
@@ -62,7 +63,7 @@ export function makeRemovalWork({ unattended, clock, slice, settleTrees, size = 
     finish,
     /** Finishes what everybody has begun: what a crash, or another process, left. */
     async finishAll(): Promise<void> {
-      for (const user of await removalsBegun(unattended.read)) await finish(user)
+      await attemptAll((await removalsBegun(unattended.read)).map((user) => () => finish(user)))
     },
   }
 }

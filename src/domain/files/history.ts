@@ -5,6 +5,7 @@ import { historyOf, oldestTrash, oldestVersions, removeVersions } from '../../st
 import { releasedBy } from '../../storage/contents/released-contents.ts'
 import { markOldTrashForRemoval, forgetVersions } from '../../storage/files/trash.ts'
 import { setState } from '../../storage/files/tree-slices.ts'
+import { inSlices } from '../../storage/engine/slices.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 
@@ -104,21 +105,16 @@ export function makeHistory({
       if (quota >= 0 && all > quota / PART) await trim(user)
     },
 
-    /** Removes everybody's history from before a moment; returns how many trash entries and versions. */
-    async forget(before: number): Promise<{ trash: number; versions: number }> {
-      let [trash, versions] = [0, 0]
-      for (;;) {
-        const doomed = await database.write((tx) => markOldTrashForRemoval(tx, before, clock.now()))
-        await jobs.settleAll()
-        if (doomed === 0) break
-        trash += doomed
-      }
-      for (;;) {
-        const gone = await database.write((tx) => forgetVersions(tx, before))
-        if (gone === 0) return { trash, versions }
-        versions += gone
-      }
+    /** Removes everybody's trash from before a moment; returns how many entries. */
+    async forgetTrash(before: number): Promise<number> {
+      const trash = await inSlices(database, (tx, limit) => markOldTrashForRemoval(tx, before, clock.now(), limit))
+      await jobs.settleAll()
+      return trash
     },
+
+    /** Removes everybody's versions from before a moment; returns how many. */
+    forgetVersions: (before: number): Promise<number> =>
+      inSlices(database, (tx, limit) => forgetVersions(tx, before, limit)),
   }
 }
 

@@ -1,3 +1,4 @@
+import { attemptAll } from '../../base/attempts.ts'
 import { HOUR, type Clock } from '../../base/clock.ts'
 import { makeSingleFlight } from '../../base/single-flight.ts'
 import { advance, recordAll } from '../../storage/feed/changes.ts'
@@ -144,7 +145,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
 
     /** Finishes what everybody has begun: what a crash, or another process, left. */
     async settleAll(): Promise<void> {
-      for (const user of await usersUnfinished(database.read)) await settle(user)
+      await attemptAll((await usersUnfinished(database.read)).map((user) => () => settle(user)))
     },
   }
 }

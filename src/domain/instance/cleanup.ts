@@ -49,7 +49,7 @@ export interface Cleanup {
 interface Parts {
   database: Database
   contents: Contents
-  history: Pick<History, 'forget'>
+  history: Pick<History, 'forgetTrash' | 'forgetVersions'>
   clock: Clock
   settings: Settings
 }
@@ -69,7 +69,7 @@ export function makeCleanup({ database, contents, history, clock, settings }: Pa
         const said = refusal === undefined ? {} : { refusal }
         return { ...found, ...(held && { contents: 0, bytes: 0 }), blobs, blob_bytes, held, ...said }
       }
-      const purged = await history.forget(kept)
+      const purged = { trash: await history.forgetTrash(kept), versions: await history.forgetVersions(kept) }
       return { ...purged, ...(await contents.collect(touched, confirmed)), blobs, blob_bytes, held }
     },
 

@@ -37,7 +37,7 @@ export interface Identity {
 interface Parts {
   database: Database
   contents: Contents
-  history: Pick<History, 'forget'>
+  history: Pick<History, 'forgetTrash' | 'forgetVersions'>
   clock: Clock
   settings: Settings
   audit: Audit

@@ -1,3 +1,4 @@
+import { attemptAll } from '../../base/attempts.ts'
 import { DAY, HOUR, SECOND, type Clock } from '../../base/clock.ts'
 import { SESSION_LIFETIME } from '../../contract/limits.ts'
 import { forgetConfirmations } from '../../storage/assistant/confirmations.ts'
@@ -42,14 +43,15 @@ export const UPKEEP_EVERY = HOUR
 interface Parts {
   database: Database
   contents: Contents
-  history: Pick<History, 'forget'>
+  history: Pick<History, 'forgetTrash' | 'forgetVersions'>
   clock: Clock
   settings: Settings
 }
 
 /**
  * Forgets what is past its retention: tombstones, trash, versions, changes of the assistant, remembered pushes, sessions, tokens and codes that are
- * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today.
+ * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today. What fails is thrown
+ * when everything else is done.
  */
 export const makeUpkeep =
   ({ database, contents, history, clock, settings }: Parts) =>
@@ -60,26 +62,31 @@ export const makeUpkeep =
     const kept = now - values['retention.versions_days'] * DAY
     const forget = (remove: (tx: Writer, before: number, limit: number) => Promise<number>, before: number) =>
       inSlices(database, (tx, limit) => remove(tx, before, limit))
-    const tombstones = await forget(compact, outdated)
-    await forget(forgetDeletions, outdated)
-    const purged = await history.forget(kept)
-    await forget(forgetSets, kept)
-    await forget(forgetOperations, now - PUSH_MEMORY)
-    await forget(forgetKeys, now - PUSH_MEMORY)
-    await trim(database, values)
+    const removed: Removed = { tombstones: 0, trash: 0, versions: 0, contents: 0, bytes: 0 }
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
-    await database.write(async (tx) => {
-      await sweepSessions(tx, { idleSince, madeSince })
-      await sweepTokens(tx, now)
-      await sweepBypassCodes(tx, now)
-      await forgetConfirmations(tx, now)
-    })
-    await forget(forgetAudit, now - AUDIT_MEMORY)
     const today = Math.floor(now / DAY)
-    await database.write((tx) => noteUsage(tx, today))
-    await database.write((tx) => forgetUsage(tx, today - USAGE_MEMORY))
-    const collected = await contents.collect(now - CONTENT_GRACE)
-    await inSlices(database, forgetGone)
-    return { tombstones, ...purged, ...collected }
+    await attemptAll([
+      async () => void (removed.tombstones = await forget(compact, outdated)),
+      () => forget(forgetDeletions, outdated),
+      async () => void (removed.trash = await history.forgetTrash(kept)),
+      async () => void (removed.versions = await history.forgetVersions(kept)),
+      () => forget(forgetSets, kept),
+      () => forget(forgetOperations, now - PUSH_MEMORY),
+      () => forget(forgetKeys, now - PUSH_MEMORY),
+      () => trim(database, values),
+      () =>
+        database.write(async (tx) => {
+          await sweepSessions(tx, { idleSince, madeSince })
+          await sweepTokens(tx, now)
+          await sweepBypassCodes(tx, now)
+          await forgetConfirmations(tx, now)
+        }),
+      () => forget(forgetAudit, now - AUDIT_MEMORY),
+      () => database.write((tx) => noteUsage(tx, today)),
+      () => database.write((tx) => forgetUsage(tx, today - USAGE_MEMORY)),
+      async () => void Object.assign(removed, await contents.collect(now - CONTENT_GRACE)),
+      () => inSlices(database, forgetGone),
+    ])
+    return removed
   }

@@ -134,13 +134,13 @@ export async function markTrashForRemoval(tx: Writer, user: number, now: number)
 }
 
 /** The same for everybody's entries that are older than `before`. */
-export async function markOldTrashForRemoval(tx: Writer, before: number, now: number): Promise<number> {
+export async function markOldTrashForRemoval(tx: Writer, before: number, now: number, limit: number): Promise<number> {
   const entries = await tx.q
     .selectFrom('trash')
     .select('id')
     .where('deleted_at', '<', before)
     .where('state', '=', 'kept')
-    .limit(DOOMED)
+    .limit(limit)
     .execute()
   await doom(
     tx,
@@ -184,12 +184,9 @@ export const sizeOf = contentOf
 export const unmarkTop = (tx: Writer, node: number) =>
   tx.q.updateTable('nodes').set({ trash_id: null }).where('id', '=', node).execute()
 
-/** Versions that are removed in one transaction. */
-const FORGOTTEN = 500
-
 /** Removes some versions older than `before` for good; returns how many. */
-export async function forgetVersions(tx: Writer, before: number): Promise<number> {
-  const some = tx.q.selectFrom('versions').select('id').where('replaced_at', '<', before).limit(FORGOTTEN)
+export async function forgetVersions(tx: Writer, before: number, limit: number): Promise<number> {
+  const some = tx.q.selectFrom('versions').select('id').where('replaced_at', '<', before).limit(limit)
   const gone = await tx.q.deleteFrom('versions').where('id', 'in', some).returning('id').execute()
   return gone.length
 }

@@ -1,5 +1,6 @@
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { randomUUID } from 'node:crypto'
@@ -188,4 +189,32 @@ test('forgets tokens and bypass codes that are over, and no others', async () =>
   clock.pass(HOUR - 1)
   await upkeep()
   expect(await left()).toEqual([[long.token_id], [grace]])
+})
+
+test('a tree that can never be removed is told of, and keeps nothing else from being done', async () => {
+  const { upkeep, put, remove, clock, user, database, domain, count } = await world()
+  const other = await addUser(database, 'bob')
+  await put('/stuck', bytesOf(10, 1))
+  await remove('/stuck')
+  const staged = await domain.files.receive(Readable.from([bytesOf(10, 2)]))
+  await domain.files.write(other, '/gone', { staged, claimed: {}, expectation: {} })
+  await domain.files.remove(other, '/gone', {})
+  await put('/kept', bytesOf(10, 3))
+  await put('/kept', bytesOf(10, 4))
+  await database.write((tx) =>
+    sql
+      .raw(
+        `create trigger stuck before delete on nodes when old.user_id = ${user}
+          begin select raise(abort, 'This one stays.'); end`,
+      )
+      .execute(tx.q),
+  )
+  clock.pass(31 * DAY)
+  await expect(upkeep()).rejects.toThrow('This one stays.')
+  expect(await database.read.q.selectFrom('nodes').select('name').where('trash_id', 'is not', null).execute()).toEqual([
+    { name: 'stuck' },
+  ])
+  expect(await count('versions')).toBe(0)
+  // What was stuck, and what is kept.
+  expect(await count('contents')).toBe(2)
 })
