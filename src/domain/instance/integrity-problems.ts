@@ -1,6 +1,8 @@
 /** Everything a check of what is stored can find; `mendable` where putting it right can lose nothing. */
 export const integrityProblems = {
   'database-damaged': { meaning: 'the database file itself is damaged', mendable: false },
+  'table-missing': { meaning: 'a table of the database is gone', mendable: false },
+  'store-foreign': { meaning: 'the place of the contents belongs to another installation', mendable: false },
   'reference-broken': { meaning: 'a row refers to one that is not there', mendable: false },
   'blob-missing': { meaning: 'the bytes of a content are gone', mendable: false },
   'blob-size': { meaning: 'a content has more or fewer bytes than recorded', mendable: false },

@@ -2,7 +2,8 @@ import type { Clock } from '../../base/clock.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import type { ContentProblem } from '../../storage/contents/content-check.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import { holdersOf, rowCounts } from '../../storage/instance/integrity-check.ts'
+import { ForeignContents } from '../../storage/contents/blobs/owned-blobs.ts'
+import { holdersOf, missingTables, rowCounts } from '../../storage/instance/integrity-check.ts'
 import type { Audit } from './audit.ts'
 import {
   integrityProblem,
@@ -87,19 +88,34 @@ export function makeStorageCheck(parts: Parts) {
     return { ...integrityProblem(id, `content ${sha256}`, integrityProblems[id].meaning), used_by }
   }
 
+  const lostTables = async (): Promise<IntegrityProblem[]> =>
+    (await missingTables(database.read, database.dialect)).map((name) =>
+      integrityProblem('table-missing', `table ${name}`, integrityProblems['table-missing'].meaning),
+    )
+
+  async function storeFlaws(): Promise<IntegrityProblem[]> {
+    try {
+      await contents.check()
+      return []
+    } catch (error) {
+      if (!(error instanceof ForeignContents)) throw error
+      return [integrityProblem('store-foreign', 'the blob store', error.message)]
+    }
+  }
+
   const look = () => database.snapshot((at) => rowProblems(at))
 
   return async function check(options: CheckOptions = {}): Promise<StorageReport> {
     const { quick = false, progress = () => undefined } = options
     const damage = damageProblems(await database.damage(quick))
+    const unusable = damage.some(({ id }) => id === 'database-damaged') ? damage : await lostTables()
     const nothing = { nodes: 0, changes: 0, contents: 0, bytes: 0 }
     // Out of a damaged file anything may be read: what it says about files would not be worth telling.
-    if (damage.some(({ id }) => id === 'database-damaged'))
-      return { flaws: damage, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
+    if (unusable.length > 0) return { flaws: unusable, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
     const rows = await look()
     if (options.repair && rows.some(({ repairable }) => repairable)) await mend(rows)
     const looked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
-    const found = [...damage, ...rows, ...(await contentFlaws(quick, progress))]
+    const found = [...damage, ...(await storeFlaws()), ...rows, ...(await contentFlaws(quick, progress))]
     return { ...told(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
   }
 

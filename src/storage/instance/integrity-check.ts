@@ -1,9 +1,21 @@
 import { sql } from 'kysely'
-import type { Reader } from '../engine/database.ts'
+import type { Reader, SchemaDialect } from '../engine/database.ts'
+import { appliedMigrations, migrations } from '../engine/migrations/migrate.ts'
 import { FORMER_USER } from '../accounts/former-user.ts'
 
 // Whether rows are as the rest of svc relies on. Each question answers at most `limit` rows that are not; none is asked by
 // requests. What the database enforces by itself is asked too: files can be changed by others, and disks forget.
+
+/** Tables that the migrations of a database made and that are not there any more. */
+export async function missingTables(on: Reader, dialect: SchemaDialect): Promise<string[]> {
+  const applied = await appliedMigrations(on)
+  const there = new Set((await on.q.introspection.getTables()).map(({ name }) => name))
+  return migrations
+    .filter(({ name }) => applied.includes(name))
+    .flatMap(({ statements }) => statements(dialect))
+    .flatMap((statement) => /^\s*create table (\w+)/.exec(statement.compile(on.q).sql)?.[1] ?? [])
+    .filter((name) => !there.has(name))
+}
 
 /** A node that is not where it should be. */
 export interface NodeProblem {

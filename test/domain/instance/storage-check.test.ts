@@ -120,6 +120,16 @@ const damaged = `content ${sha256Of(large)}`
 
 const broken: Case[] = [
   {
+    name: 'a table that is gone',
+    spoil: ({ sql }) => sql('drop table reactions'),
+    found: () => ['table-missing table reactions'],
+  },
+  {
+    name: 'a store that another installation claimed',
+    spoil: ({ dataDir }) => writeFile(join(dataDir, 'blobs', 'installation'), 'another\n'),
+    found: () => ['store-foreign the blob store'],
+  },
+  {
     name: 'a byte of a blob that changed',
     spoil: async ({ blob }) => {
       const bytes = await readFile(blob)
@@ -223,6 +233,11 @@ const broken: Case[] = [
 ]
 
 const mendable: Case[] = [
+  {
+    name: 'counts of data that are gone',
+    spoil: ({ sql }) => sql('delete from data_usage'),
+    found: () => ['quota-drift account ada', 'quota-drift account ada'],
+  },
   {
     name: 'a count that is wrong',
     spoil: ({ sql, ids }) => sql(`update counters set used_bytes = 7 where user_id = ${ids.ada}`),

@@ -1,7 +1,7 @@
 import { putBy, type BlobStore } from './blobs.ts'
 
 /** A store holds the contents of another installation, or of none that is known; the message says what to do. */
-class ForeignContents extends Error {
+export class ForeignContents extends Error {
   override name = 'ForeignContents'
   readonly exitCode = 8
   readonly reason = 'foreign_contents'
