@@ -120,6 +120,15 @@ function portions(source: AsyncIterable<Uint8Array>) {
     async skip(length: number): Promise<void> {
       for (let left = length; left > 0;) left -= (await some(left)).length
     },
+    /** Reads to the end, before which nothing but zeros may come: they fill the last record. */
+    async end(): Promise<void> {
+      for (let left = rest; ;) {
+        if (left.some((byte) => byte !== 0)) throw new BadTar('Something stands behind its end.')
+        const next = await iterator.next()
+        if (next.done) return
+        left = next.value
+      }
+    },
     close: async () => void (await iterator.return?.()),
   }
 }
@@ -165,8 +174,16 @@ async function nextHeader(bytes: Portions): Promise<Omit<TarEntry, 'body'> | und
   }
 }
 
+interface Reading {
+  /** Whether the source has to end with the archive: other readers may go on behind its end. */
+  isWhole?: boolean
+}
+
 /** The entries of an archive, in order. Throws `BadTar` where it makes no sense, also when its end is missing. */
-export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
+export async function* readTar(
+  source: AsyncIterable<Uint8Array>,
+  { isWhole = false }: Reading = {},
+): AsyncGenerator<TarEntry> {
   const bytes = portions(source)
   try {
     for (let head = await nextHeader(bytes); head; head = await nextHeader(bytes)) {
@@ -181,6 +198,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
       yield { ...head, body: body() }
       await bytes.skip(left + padded(head.size) - head.size)
     }
+    if (isWhole) await bytes.end()
   } finally {
     await bytes.close()
   }

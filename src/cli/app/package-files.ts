@@ -152,7 +152,8 @@ async function* limitSize(collected: Collector, source: AsyncIterable<Uint8Array
 async function readArchive(collected: Collector, path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
-    for await (const entry of readTar(limitSize(collected, await archiveBytes(file)))) await readEntry(collected, entry)
+    for await (const entry of readTar(limitSize(collected, await archiveBytes(file)), { isWhole: true }))
+      await readEntry(collected, entry)
   } catch (error) {
     const cause = error as NodeJS.ErrnoException
     if (error instanceof BadTar) collected.problem('', `is no sound tar archive: ${error.message}`)

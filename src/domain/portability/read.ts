@@ -20,7 +20,7 @@ export interface ArchiveEntry {
 /** The archive, entry by entry. Throws `BadArchive` at the first one that has no place in it. */
 export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry> {
   try {
-    for await (const entry of readTar(source)) yield toEntry(entry)
+    for await (const entry of readTar(source, { isWhole: true })) yield toEntry(entry)
   } catch (error) {
     throw inOurWords(error)
   }

@@ -43,6 +43,8 @@ test('an archive put together by hand is taken when it is sound', async () => {
   expect(await imported(server, good)).toEqual([])
   const ada = await server.domain.accounts.byName('ada')
   expect(await server.domain.files.desktop.text(ada.id, '/a/b.txt')).toBe('hello')
+  // Other programs fill the last record.
+  expect(await imported(await anotherServer(), Buffer.concat([good, Buffer.alloc(9_000)]))).toEqual([])
 })
 
 const unlisted = (name: string) => (manifest: { entries: Record<string, unknown>[] }) => ({
@@ -57,6 +59,12 @@ const changed = (more: object) => (manifest: { entries: Record<string, unknown>[
 describe('nothing is changed by', () => {
   test.each<[string, Uint8Array, string]>([
     ['nothing at all', new Uint8Array(0), 'the archive ends too early'],
+    ['another archive behind it', Buffer.concat([good, good]), 'something stands behind its end'],
+    [
+      'a byte behind what fills its last record',
+      Buffer.concat([good, Buffer.alloc(9_000), Buffer.of(1)]),
+      'something stands behind its end',
+    ],
     ['noise', bytesOf(5_000), 'Nothing was changed'],
     ['an empty archive', tarEnd(), 'its manifest is missing'],
     ['an account alone', archiveOf([], { change: () => undefined }), 'its manifest is missing'],
