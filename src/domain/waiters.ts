@@ -14,7 +14,7 @@ interface Parts {
   /** How far each of them is. */
   heads: (ids: number[]) => Promise<{ id: number; head: number }[]>
   /** How often to look, for all waiting at once, at what moved on without being heard of. */
-  lookEveryMs?: number | undefined
+  checkIntervalMs?: number | undefined
 }
 
 /** What another process changes (an administrator's command, another server) is not sure to be heard of. */
@@ -26,7 +26,7 @@ interface Waiter {
 }
 
 /** Nothing is heard before somebody waits. */
-export function makeWaiters({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts): Waiters {
+export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Parts): Waiters {
   const sleepers = new Map<number, Set<Waiter>>()
   /** Whom somebody has just begun to wait for. */
   const fresh = new Set<number>()
@@ -60,7 +60,7 @@ export function makeWaiters({ hear, heads, lookEveryMs = LOOK_EVERY_MS }: Parts)
           schedule()
         })
         .catch(ignore)
-    }, lookEveryMs)
+    }, checkIntervalMs)
   }
 
   /** What moved on after a request had looked and before it slept is not told again: one more look, shared by all of this moment. */

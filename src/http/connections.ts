@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import { fault } from '../contract/errors.ts'
-import { addressKey } from '../domain/accounts/addresses.ts'
+import { addressKey } from '../domain/accounts/address-throttle.ts'
 import { failureBody } from './failure-body.ts'
 
 /** Seconds after which a refused client may try again, and ms that a refused connection has to hear it. */

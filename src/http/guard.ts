@@ -7,7 +7,7 @@ import { isInSession, type Authority, type Caller } from '../domain/accounts/acc
 import type { Domain } from '../domain/domain.ts'
 import { makeAccess, type Access } from './access.ts'
 import { refuseForeign, tokenDue } from './cross-site.ts'
-import { addressKey } from '../domain/accounts/addresses.ts'
+import { addressKey } from '../domain/accounts/address-throttle.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { Limiter } from './limiter.ts'
 import { sessionCookieOf } from './session-cookie.ts'

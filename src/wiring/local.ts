@@ -49,7 +49,7 @@ export interface LocalOptions {
   /** Where commits of SQLite are flushed; a server passes `background`. */
   flush?: SqliteOptions['flush']
   /** How often to look for what other processes changed while somebody waits for it. */
-  lookEveryMs?: number | undefined
+  checkIntervalMs?: number | undefined
 }
 
 /** The domain on a data directory, with or without a server beside it. */
@@ -130,7 +130,7 @@ async function openOn(
   storage: Storage,
   directory: DataDirectory,
   given: Given,
-  { env = environment, clock = systemClock, operator = commandOperator(), lookEveryMs }: LocalOptions,
+  { env = environment, clock = systemClock, operator = commandOperator(), checkIntervalMs }: LocalOptions,
 ): Promise<Local> {
   const { isNew, close } = storage
   // Before anything is made: a bucket that was used has a database somewhere.
@@ -150,7 +150,7 @@ async function openOn(
   const files = makeFiles({ database, unattended: storage.database, contents, clock, allowance })
   const { history } = files
   const instance = makeInstance({ database, contents, history, clock, settings, audit, identity, version })
-  const sync = makeSync({ database, clock, epoch: () => identity.epoch, lookEveryMs })
+  const sync = makeSync({ database, clock, epoch: () => identity.epoch, checkIntervalMs })
   const accounts = makeAccounts({
     database,
     unattended: storage.database,
@@ -160,11 +160,11 @@ async function openOn(
     files,
     policy: policyOf(settings),
     maintenance: () => instance.closedFor({ changes: false }),
-    lookEveryMs,
+    checkIntervalMs,
   })
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const mentionListener = makeMentionListener({ clock, settings })
-  const chat = makeChat({ database, clock, audit, listener: mentionListener, lookEveryMs })
+  const chat = makeChat({ database, clock, audit, listener: mentionListener, checkIntervalMs })
   const portability = makePortability({
     database,
     contents,

@@ -36,7 +36,7 @@ export interface ServeOptions {
   program?: Program | undefined
   /** False for no log at all. */
   log?: boolean
-  lookEveryMs?: LocalOptions['lookEveryMs']
+  checkIntervalMs?: LocalOptions['checkIntervalMs']
   /** When the first upkeep begins, in milliseconds after the start. Tests that count commits put it off. */
   upkeepAfterMs?: number | undefined
 }
@@ -109,7 +109,7 @@ function watchConnections(server: Server): () => void {
 
 /** Starts the server. Throws when the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { ephemeral = false, anew = false, clock = systemClock, flags = {}, lookEveryMs } = options
+  const { ephemeral = false, anew = false, clock = systemClock, flags = {}, checkIntervalMs } = options
   const temporary = ephemeral ? await makeEphemeralDirectory(clock) : undefined
   const dataDir = temporary?.path ?? options.dataDir
   const { env: given = environment } = options
@@ -123,7 +123,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       flags,
       clock,
       operator: 'system',
-      lookEveryMs,
+      checkIntervalMs,
       anew,
       flush: 'background',
     })

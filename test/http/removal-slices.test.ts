@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { versions } from '../../src/contract/versions.ts'
 import type { RemovalOptions } from '../../src/domain/accounts/removal.ts'
-import { makeRemovalWork } from '../../src/domain/accounts/removal-work.ts'
+import { makeRemovalJobs } from '../../src/domain/accounts/removal-jobs.ts'
 import { makeTreeJobs } from '../../src/domain/files/tree-jobs.ts'
 import { makeHeavy } from '../../src/domain/heavy.ts'
 import { openLocal } from '../../src/wiring/local.ts'
@@ -71,7 +71,7 @@ async function finishedByKilled(server: TestServer, user: number, between: () =>
   }
   for (let slices = 1; ; slices += 1) {
     try {
-      await makeRemovalWork({ unattended, clock, slice, settleTrees, size: 3 }).finish(user)
+      await makeRemovalJobs({ unattended, clock, slice, settleTrees, size: 3 }).finish(user)
       return slices
     } catch (error) {
       if (!(error instanceof Killed)) throw error

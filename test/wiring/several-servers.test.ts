@@ -77,7 +77,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const env = { ...shared, SVC_SECRET_KEY_FILE: keyFile }
     const clock = makeClock()
     let servers = 0
-    const start = async (more: Record<string, string> = {}, options: Pick<ServeOptions, 'lookEveryMs'> = {}) => {
+    const start = async (more: Record<string, string> = {}, options: Pick<ServeOptions, 'checkIntervalMs'> = {}) => {
       const dataDir = join(folder, `server-${++servers}`)
       const server = await serve({ dataDir, env: { ...env, ...more }, clock, log: false, ...options })
       let closing: Promise<void> | undefined
@@ -154,7 +154,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
 
   test('tell each other what is new, also where nobody looks for it', async () => {
     const place = await site()
-    const never = { lookEveryMs: DAY }
+    const never = { checkIntervalMs: DAY }
     const [one, two] = [await place.start({}, never), await place.start({}, never)]
     const ground = { url: one.url, database: place.database, clock: place.clock }
     await makeAccount(ground, { username: 'root', role: 'admin' })

@@ -1,7 +1,7 @@
 import { fault, isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const add = command({

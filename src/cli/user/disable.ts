@@ -1,6 +1,6 @@
 import { command } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 
 export const disable = command({
   name: 'user disable',

@@ -3,7 +3,7 @@ import type { ListedUser, UserOrder } from '../../domain/accounts/accounts.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Column } from '../io.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { timeText, percentText, quotaText, stateText } from './account-text.ts'
 
 const orders = ['name', 'used', 'percent', 'seen', 'created'] as const satisfies readonly UserOrder[]

@@ -2,7 +2,7 @@ import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { quotaText } from './account-text.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 

@@ -5,7 +5,7 @@ import type { ListedUser, TwoFactorStatus } from '../../domain/accounts/accounts
 import { command } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { formatTime } from '../times.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { timeText, stateText } from './account-text.ts'
 
 export const show = command({

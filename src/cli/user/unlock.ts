@@ -1,5 +1,5 @@
 import { command } from '../command.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 
 export const unlock = command({
   name: 'user unlock',

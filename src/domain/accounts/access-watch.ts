@@ -3,11 +3,10 @@ import { livingTokens, type Lifetime } from '../../storage/accounts/device-token
 import { livingSessions, type SessionBounds } from '../../storage/accounts/sessions.ts'
 import type { Caller } from './caller.ts'
 
-/** What another process ends (an administrator's command) is not sure to be heard of, and what expires is told by nobody. */
-const LOOK_EVERY_MS = 500
+/** Notifications from another process may be lost, and an expiry sends none. */
+const CHECK_INTERVAL_MS = 500
 
-/** Ids in one question. */
-const AT_ONCE = 500
+const IDS_PER_QUERY = 500
 
 interface Watched {
   caller: Caller
@@ -18,25 +17,25 @@ interface Parts {
   database: Database
   lifetime: () => Promise<Lifetime>
   sessionBounds: () => SessionBounds
-  lookEveryMs?: number | undefined
+  checkIntervalMs?: number | undefined
 }
 
 const sessionOf = ({ caller }: Watched) => ('session' in caller ? caller.session.session_id : undefined)
 const tokenOf = ({ caller }: Watched) => ('device' in caller ? caller.device.token_id : undefined)
 
-/** Tells requests in progress that the token or session they came with has ended. Nothing is heard before one is watched. */
-export function makeAccessWatch({ database, lifetime, sessionBounds, lookEveryMs = LOOK_EVERY_MS }: Parts) {
+/** Calls back requests in progress when their token or session ends. Listens from the first watch on. */
+export function makeAccessWatch({ database, lifetime, sessionBounds, checkIntervalMs = CHECK_INTERVAL_MS }: Parts) {
   const watched = new Set<Watched>()
   let timer: NodeJS.Timeout | undefined
-  let isLooking = false
-  let hears = false
-  let isFresh = false
+  let isChecking = false
+  let isListening = false
+  let isScheduled = false
 
-  /** Ends those whose id is not among the living ones. */
-  async function endOthers(
+  /** Ends the watches whose token or session is gone. */
+  async function endMissing(
     among: readonly Watched[],
     idOf: (each: Watched) => number | undefined,
-    living: (ids: number[]) => Promise<number[]>,
+    findLiving: (ids: number[]) => Promise<number[]>,
   ): Promise<void> {
     const byId = new Map<number, Watched[]>()
     for (const each of among) {
@@ -44,60 +43,60 @@ export function makeAccessWatch({ database, lifetime, sessionBounds, lookEveryMs
       if (id !== undefined) byId.set(id, [...(byId.get(id) ?? []), each])
     }
     const ids = [...byId.keys()]
-    for (let first = 0; first < ids.length; first += AT_ONCE) {
-      const asked = ids.slice(first, first + AT_ONCE)
-      const alive = new Set(await living(asked))
-      for (const id of asked) {
-        if (alive.has(id)) continue
+    for (let first = 0; first < ids.length; first += IDS_PER_QUERY) {
+      const batch = ids.slice(first, first + IDS_PER_QUERY)
+      const living = new Set(await findLiving(batch))
+      for (const id of batch) {
+        if (living.has(id)) continue
         for (const each of byId.get(id)!) if (watched.delete(each)) each.ended()
       }
     }
   }
 
-  async function look(user?: number): Promise<void> {
+  async function check(user?: number): Promise<void> {
     const among = [...watched].filter(({ caller }) => user === undefined || caller.user.id === user)
     if (among.length === 0) return
     const bounds = await lifetime()
-    await endOthers(among, tokenOf, (ids) => livingTokens(database.read, ids, bounds))
-    await endOthers(among, sessionOf, (ids) => livingSessions(database.read, ids, sessionBounds()))
+    await endMissing(among, tokenOf, (ids) => livingTokens(database.read, ids, bounds))
+    await endMissing(among, sessionOf, (ids) => livingSessions(database.read, ids, sessionBounds()))
   }
 
-  // A failed look ends nothing; there is another, and who is asking is looked at before the answer in any case.
+  // A failed check ends nothing: the next one follows, and the caller is checked again before the response.
   const ignore = () => undefined
-  const lookNow = (user?: number) => void look(user).catch(ignore)
+  const checkNow = (user?: number) => void check(user).catch(ignore)
 
   function schedule(): void {
-    if (timer || isLooking || watched.size === 0) return
+    if (timer || isChecking || watched.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
-      isLooking = true
-      look()
+      isChecking = true
+      check()
         .catch(ignore)
         .finally(() => {
-          isLooking = false
+          isChecking = false
           schedule()
         })
         .catch(ignore)
-    }, lookEveryMs)
+    }, checkIntervalMs)
   }
 
-  /** What ended after a request was let in and before it was watched is not told again: one more look, shared by all of this moment. */
-  function lookOnce(): void {
-    if (isFresh) return
-    isFresh = true
+  /** Catches access that ended between authentication and the watch. Requests of one event loop turn share the check. */
+  function checkSoon(): void {
+    if (isScheduled) return
+    isScheduled = true
     setImmediate(() => {
-      isFresh = false
-      lookNow()
+      isScheduled = false
+      checkNow()
     })
   }
 
   return (caller: Caller, ended: () => void): (() => void) => {
     const own = { caller, ended }
     watched.add(own)
-    if (!hears) database.listen('access', { moved: lookNow, missed: () => lookNow() })
-    hears = true
+    if (!isListening) database.listen('access', { moved: checkNow, missed: () => checkNow() })
+    isListening = true
     schedule()
-    lookOnce()
+    checkSoon()
     return () => {
       watched.delete(own)
       if (watched.size === 0 && timer) timer = void clearTimeout(timer)

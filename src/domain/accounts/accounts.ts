@@ -5,10 +5,10 @@ import type { StoredDevice } from '../../storage/accounts/device-tokens.ts'
 import type { Files } from '../files/files.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { Actor } from './actor.ts'
-import { makeAddresses } from './addresses.ts'
+import { makeAddressThrottle } from './address-throttle.ts'
 import { makeBrowserLogins, type BrowserLogins } from './browser-login.ts'
 import { isInSession, type Caller } from './caller.ts'
-import { makeCodeStep } from './code-step.ts'
+import { makeCodeVerifier } from './code-verifier.ts'
 import { makeAccessWatch } from './access-watch.ts'
 import { assertDeviceNames, makeDevices, type DevicePolicy, type SignedIn } from './devices.ts'
 import { makeLockout } from './lockout.ts'
@@ -17,18 +17,18 @@ import { makeMinting, type MintToken } from './minting.ts'
 import { makeNewAccounts } from './new-accounts.ts'
 import { makeOwnPassword, type PasswordChange } from './own-password.ts'
 import { assertPasswordSize, hashingQueue, makePasswords } from './passwords.ts'
-import { makePendingLogins, type DeviceNames } from './pending.ts'
-import { makeQueue, makeQueuePerKey } from './queue.ts'
+import { makePendingLogins, type DeviceNames } from './pending-logins.ts'
+import { makeQueue, makeQueuePerKey } from './job-queue.ts'
 import type { Keys } from './sealing.ts'
 import { makeSecurityEvents, type SecurityEvent } from './security-events.ts'
 import { makeSetup, type Setup } from './setup.ts'
 import { makeSessions, sessionBounds, type InSession, type Sessions } from './sessions.ts'
 import { makeTwoFactor, type TwoFactor } from './two-factor.ts'
-import { makeRemovalWork } from './removal-work.ts'
+import { makeRemovalJobs } from './removal-jobs.ts'
 import { makeUsers, type Users } from './users.ts'
 
 export { authorized, withAuthority, type Authority } from './authority.ts'
-export { isInternal } from './addresses.ts'
+export { isInternal } from './address-throttle.ts'
 export { deriveKeys, seal, unseal, type Keys } from './sealing.ts'
 export { assertNewPassword, assertPasswordHash } from './passwords.ts'
 export { readDisplayName, readUsername } from './user.ts'
@@ -49,7 +49,7 @@ export interface DeviceLogin extends DeviceNames {
   password: string
   ip: string
   userAgent?: string
-  /** Whether the address is that of a proxy nobody named. */
+  /** Whether the address belongs to a proxy that is not configured. */
   isShared?: boolean
 }
 
@@ -58,36 +58,43 @@ export interface LoggedIn {
   user: { id: number; username: string; display_name: string }
 }
 
-/** Who may come in: users, passwords, second factors, devices. */
+/** Accounts and how they authenticate: users, passwords, second factors, devices, sessions. */
 export interface Accounts extends Users {
   /**
-   * Exchanges a name and a password for a device token, or for a pending token when a second factor is on. Throws
-   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`; `maintenance` only after a right password.
+   * Exchanges a user name and a password for a device token, or for a pending token when a second factor is on. Throws
+   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, and `maintenance` only after a correct password.
    */
   login(login: DeviceLogin): Promise<LoggedIn | { pending_token: string }>
-  /** Completes such a login with a TOTP or backup code. Throws `invalid_code`, `account_locked`, `rate_limited`, `maintenance`. */
+  /**
+   * Completes a pending login with a TOTP or backup code. Throws `invalid_code`, `account_locked`, `rate_limited`,
+   * `maintenance`.
+   */
   completeLogin(completion: Completion): Promise<LoggedIn>
   /**
-   * Whose device token this is, committed or as `on` sees it; undefined when it is malformed, unknown, over, or its user
-   * disabled. Notes its use now and then.
+   * Authenticates a device token, on committed data or on the transaction `on`; undefined if it is malformed, unknown or
+   * expired, or its user is disabled. Records its use at most once a minute.
    */
   authenticateDevice(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
-  /** Calls `ended` once when the caller's token or session has ended, on whichever server. Returns what stops the watch. */
+  /**
+   * Calls `ended` once when the caller's token or session ends, on whichever server. Returns the function that stops the
+   * watch.
+   */
   watchAccess(caller: Caller, ended: () => void): () => void
-  /** The devices of a user that are signed in, the one used last first. */
+  /** Signed-in devices of a user, most recently used first. */
   devices(user: number): Promise<StoredDevice[]>
-  /** What happened to the security of a user's account, newest first. */
+  /** Security events of a user's account, newest first. */
   securityEvents(user: Pick<SignedIn['user'], 'id' | 'username'>): Promise<SecurityEvent[]>
-  /** Ends a token of this user. Throws `not_found` when there is none with this id. */
+  /** Revokes a token of this user. Throws `not_found`. */
   revokeDevice(user: number, tokenId: number, actor?: Actor): Promise<void>
-  /** Ends every token of this user. Returns how many there were. */
+  /** Revokes every token of this user. Returns their number. */
   revokeAllDevices(user: number, actor?: Actor): Promise<number>
   mintToken: MintToken
-  /** Ends the calling token; that it is gone already is just as well. */
+  /** Revokes the calling token; does nothing if it is gone. */
   logout(caller: SignedIn, actor?: Actor): Promise<void>
   /**
-   * Changes the password of somebody who knows the current one, and ends their other sessions and their devices, unless
-   * `end_others` is false. A wrong one counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
+   * Changes the password of a user who knows the current one, and ends their other sessions and devices unless `end_others`
+   * is false. A wrong password counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`,
+   * `busy`, `bad_request`.
    */
   changePassword(
     user: Pick<SignedIn['user'], 'id' | 'username' | 'display_name'>,
@@ -95,13 +102,13 @@ export interface Accounts extends Users {
     actor: Actor,
   ): Promise<void>
   /**
-   * Asks somebody who is signed in for their password again. A wrong one counts like a failed login. Throws
-   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
+   * Checks the password of a signed-in user again. A wrong one counts like a failed login. Throws `invalid_credentials`,
+   * `account_locked`, `rate_limited`, `busy`, `bad_request`.
    */
   confirmPassword(user: { username: string }, password: string, from: RequestOrigin): Promise<void>
   /**
-   * The same before something that would let a stolen session stay: without a password only while the user has just signed in.
-   * Throws `password_required` too.
+   * Reauthenticates before a change that would let a stolen session stay (OWASP ASVS 5.0, 7.5.1). A session younger than 10
+   * minutes needs no password. Also throws `password_required`.
    */
   confirmPresence(caller: InSession, password: string | undefined, from: RequestOrigin): Promise<void>
   browserLogins: BrowserLogins
@@ -111,43 +118,43 @@ export interface Accounts extends Users {
 }
 
 /**
- * Whether the caller may plant code: make system apps and put components of type `js` in force. A stolen device token must
+ * Whether the caller may install code: create system apps and activate components of type `js`. A stolen device token must
  * not become a foothold in every browser of its user.
  */
-export const mayPlantCode = (caller: Caller): boolean => isInSession(caller) || caller.device.allows_code
+export const mayInstallCode = (caller: Caller): boolean => isInSession(caller) || caller.device.allows_code
 
-/** Settings that the accounts go by, as plain values; read anew wherever they count. */
+/** Settings of accounts as plain values, read at each use. */
 export interface AccountPolicy extends DevicePolicy {
-  /** Whether failed logins are limited by address; locks of accounts hold in any case. */
+  /** Whether failed logins are limited per address; account locks always apply. */
   limitsOn: boolean
   /** Bytes, -1 for unlimited. */
   defaultQuotaBytes: number
-  /** The host name of the service, empty where none is set. */
+  /** Host name of the service; empty if none is set. */
   hostName: string
 }
 
 export interface AccountsDeps {
   database: Database
-  /** The same, for work that was decided and goes on whoever began it. */
+  /** The database without the caller's authority check, for background jobs. */
   unattended: Database
   clock: Clock
   keys: Keys
   audit: Audit
   files: Pick<Files, 'slice' | 'settleTrees'>
   policy: () => Promise<AccountPolicy>
-  /** What a login of somebody who is no administrator is refused with; undefined outside maintenance. */
+  /** Refuses logins of users who are not administrators; undefined outside maintenance. */
   maintenance: () => Promise<Fault | undefined>
-  /** How often to look for access that ended without being told. */
-  lookEveryMs?: number | undefined
+  /** Interval of the check for access that ended without a notification, ms. */
+  checkIntervalMs?: number | undefined
 }
 
 /**
- * How long after signing in nobody is asked for the password again, ms: as long as the set-up of a second factor may take. Clients
- * that know no such question sign in and set it up.
+ * Time after a login in which no password is required, ms: the time a second factor's set-up may take. Clients that do not
+ * know `password_required` sign in again and set it up.
  */
 const JUST_SIGNED_IN_MS = 10 * MINUTE
 
-/** Attempts for one name that may wait while another one is looked at. */
+/** Login attempts for one name run one at a time; this many may wait. */
 const attemptsPerName = {
   atOnce: 1,
   waiting: 32,
@@ -156,37 +163,37 @@ const attemptsPerName = {
 } as const
 
 export function makeAccounts(deps: AccountsDeps): Accounts {
-  const { database, unattended, clock, keys, audit, files, policy, maintenance, lookEveryMs } = deps
+  const { database, unattended, clock, keys, audit, files, policy, maintenance, checkIntervalMs } = deps
   const queue = makeQueue(hashingQueue)
   const passwords = makePasswords(queue)
   const lockout = makeLockout({ clock, key: keys.names })
-  const codeStep = makeCodeStep({ database, clock, sealKey: keys.seal, queue, audit })
+  const codeVerifier = makeCodeVerifier({ database, clock, sealKey: keys.seal, queue, audit })
   const devices = makeDevices({ database, clock, audit, policy })
   const newAccounts = makeNewAccounts({ database, clock, passwords, audit, policy })
   const { lifetime } = devices
-  const work = makeRemovalWork({ unattended, clock, slice: files.slice, settleTrees: files.settleTrees })
-  const users = makeUsers({ database, clock, passwords, lockout, newAccounts, audit, policy, lifetime, work })
+  const removalJobs = makeRemovalJobs({ unattended, clock, slice: files.slice, settleTrees: files.settleTrees })
+  const users = makeUsers({ database, clock, passwords, lockout, newAccounts, audit, policy, lifetime, removalJobs })
   const sessions = makeSessions({ database, clock, csrfKey: keys.csrf, audit })
   const login = makeLogin({
     database,
     clock,
     passwords,
     lockout,
-    codeStep,
+    codeVerifier,
     audit,
     policy,
     maintenance,
-    addresses: makeAddresses(clock),
+    addressThrottle: makeAddressThrottle(clock),
     pending: makePendingLogins(clock),
-    turns: makeQueuePerKey(attemptsPerName),
+    attempts: makeQueuePerKey(attemptsPerName),
   })
 
-  /** A login of a device ends with its token. */
   async function tokenGrant({ ip, userAgent = '' }: Partial<RequestOrigin> & { ip: string }): Promise<Grant<string>> {
     const bounds = await lifetime()
     return {
       kind: 'sync',
-      give: (tx, account, device) => devices.issue(tx, account.id, device!, { ip, userAgent }, bounds),
+
+      issue: (tx, account, device) => devices.issue(tx, account.id, device!, { ip, userAgent }, bounds),
     }
   }
 
@@ -215,7 +222,7 @@ export function makeAccounts(deps: AccountsDeps): Accounts {
       database,
       lifetime,
       sessionBounds: () => sessionBounds(clock.now()),
-      lookEveryMs,
+      checkIntervalMs,
     }),
     devices: devices.list,
     securityEvents: makeSecurityEvents({ database, clock, audit }),
@@ -231,12 +238,12 @@ export function makeAccounts(deps: AccountsDeps): Accounts {
     },
     browserLogins: makeBrowserLogins({ login, sessions }),
     sessions,
-    twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeStep, audit, lifetime }),
+    twoFactor: makeTwoFactor({ database, clock, sealKey: keys.seal, queue, codeVerifier, audit, lifetime }),
     setup: makeSetup({ database, clock, newAccounts, audit }),
   }
 }
 
-const loggedIn = ({ account, given }: { account: LoggedIn['user']; given: string }): LoggedIn => ({
-  token: given,
+const loggedIn = ({ account, issued }: { account: LoggedIn['user']; issued: string }): LoggedIn => ({
+  token: issued,
   user: { id: account.id, username: account.username, display_name: account.display_name },
 })

@@ -1,20 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 
-/** Asked inside a transaction: throws when whoever caused it may not act any more. */
+/** Runs inside a transaction; throws if the caller of the request may no longer act. */
 export type Authority = (tx: Reader) => Promise<void>
 
-// Bound to the flow of a request, not passed along: no function between the request and its transaction can forget it.
+// Bound to the asynchronous context of a request: no function between the request and its transaction can omit it.
 const current = new AsyncLocalStorage<Authority>()
 
-/** Runs `work`; every transaction that it causes asks `authority` before anything else. */
+/** Runs `work`; each of its transactions checks `authority` first. */
 export const withAuthority = <T>(authority: Authority, work: () => T): T => current.run(authority, work)
 
-/** The database, with writes that hold only while whoever caused them may act. */
+/** The database with writes that check the current authority. */
 export const authorized = (database: Database): Database => ({
   ...database,
   write(unit) {
-    // Taken now: the transaction runs in the flow of whoever happens to commit.
+    // Read now: group commit runs the transaction in another request's context.
     const authority = current.getStore()
     if (!authority) return database.write(unit)
     return database.write(async (tx) => {

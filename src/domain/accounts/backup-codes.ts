@@ -1,16 +1,16 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { randomText } from '../../base/random.ts'
-import type { Queue } from './queue.ts'
+import type { Queue } from './job-queue.ts'
 
 const COUNT = 8
 const LENGTH = 10
 
-/** Crockford's base32: no I, L, O or U, so that a code can be read aloud and typed from paper. */
+/** Crockford's base32: without I, L, O and U, so that a code can be read aloud and typed from paper. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const GRAMMAR = new RegExp(`^[${ALPHABET}]{${LENGTH}}$`)
 
-/** 50 random bits are too few for a plain hash (OWASP ASVS 5.0, 6.5.2): one run takes about 50 ms. */
+/** 50 random bits are too few for a plain hash (OWASP ASVS 5.0, 6.5.2). One derivation takes about 50 ms. */
 const SCRYPT = { N: 2 ** 14, r: 8, p: 1 }
 const HASH_BYTES = 32
 
@@ -20,7 +20,7 @@ export const newBackupCode = (): string => randomText(ALPHABET, LENGTH)
 
 const newBackupCodes = (): string[] => Array.from({ length: COUNT }, newBackupCode)
 
-/** What somebody typed, as it was printed; undefined when it cannot be a backup code. */
+/** Normalises a typed code; undefined if it cannot be a backup code. */
 export function readBackupCode(text: string): string | undefined {
   const code = text.replace(/[\s-]/g, '').toUpperCase().replace(/[IL]/g, '1').replaceAll('O', '0')
   return GRAMMAR.test(code) ? code : undefined
@@ -28,7 +28,7 @@ export function readBackupCode(text: string): string | undefined {
 
 export const newSalt = (): string => randomBytes(16).toString('hex')
 
-/** Hashes codes with the account's salt, one after another, in one place of the queue: all of them or none. */
+/** Hashes codes one after another with the account's salt, as one job of the queue. */
 export const hashBackupCodes = (queue: Queue, codes: string[], salt: string): Promise<string[]> =>
   queue(async () => {
     const hashes: string[] = []
@@ -39,13 +39,13 @@ export const hashBackupCodes = (queue: Queue, codes: string[], salt: string): Pr
     return hashes
   })
 
-/** Codes to show once, and what to store of them. Takes about half a second. */
+/** Generates backup codes and their hashes. Takes about half a second. */
 export async function makeCodes(queue: Queue, salt: string) {
   const codes = newBackupCodes()
   return { codes, hashes: await hashBackupCodes(queue, codes, salt) }
 }
 
-/** The stored code with this hash, found in a time that says nothing about it. */
+/** Finds the stored code with this hash, in constant time. */
 export function findBackupCode<C extends { hash: string }>(stored: C[], hash: string): C | undefined {
   const wanted = Buffer.from(hash, 'hex')
   let found: C | undefined

@@ -7,7 +7,7 @@ export interface BrowserLogin extends RequestOrigin {
   isShared?: boolean
   username: string
   password: string
-  /** What the browser sent as its session, whatever it is worth. */
+  /** The session cookie as sent, not yet validated. */
   cookie: string | undefined
 }
 
@@ -17,9 +17,8 @@ export interface BrowserCompletion extends RequestOrigin {
   code: string
 }
 
-/** A session that just began. */
-export interface InBrowser {
-  /** For the browser, which is told it this once. */
+export interface NewSession {
+  /** Value of the session cookie; only its hash is stored. */
   cookie: string
   csrf_token: string
   user: InSession['user']
@@ -27,23 +26,26 @@ export interface InBrowser {
 
 export interface BrowserLogins {
   /**
-   * Exchanges a name and a password for a session, or for the cookie of one that waits for the second factor. What was sent
-   * as a session before ends and is never taken over. Throws as a login of a device does.
+   * Exchanges a user name and a password for a session, or for the cookie of a login that waits for the second factor. Ends
+   * the session the cookie names, and never adopts it (OWASP, session fixation). Throws like a device login.
    */
-  begin(login: BrowserLogin): Promise<InBrowser | { pending_cookie: string }>
-  /** Completes such a login with a TOTP or backup code. Throws `unauthorized` without a cookie, else as that of a device does. */
-  complete(completion: BrowserCompletion): Promise<InBrowser>
+  begin(login: BrowserLogin): Promise<NewSession | { pending_cookie: string }>
+  /**
+   * Completes a pending login with a TOTP or backup code. Throws `unauthorized` without a cookie, otherwise like a device
+   * login.
+   */
+  complete(completion: BrowserCompletion): Promise<NewSession>
 }
 
-/** Logins of browsers, whose session travels in a cookie. */
+/** Browser logins: the session is carried by a cookie. */
 export function makeBrowserLogins({ login, sessions }: { login: Login; sessions: Sessions }): BrowserLogins {
-  const grantOf = (place: RequestOrigin, cookie: string | undefined): Grant<string> => ({
+  const grantOf = (origin: RequestOrigin, cookie: string | undefined): Grant<string> => ({
     kind: 'session',
-    give: (tx, account) => sessions.begin(tx, account.id, place),
+    issue: (tx, account) => sessions.begin(tx, account.id, origin),
     replace: (tx) => sessions.forget(tx, cookie),
   })
 
-  const begun = ({ account, given: cookie }: Granted<string>): InBrowser => {
+  const begun = ({ account, issued: cookie }: Granted<string>): NewSession => {
     const { id, username, display_name, role, avatar_color } = account
     return {
       cookie,
@@ -53,13 +55,13 @@ export function makeBrowserLogins({ login, sessions }: { login: Login; sessions:
   }
 
   return {
-    async begin({ username, password, cookie, ...place }) {
-      const granted = await login.begin({ username, password, ...place }, grantOf(place, cookie))
+    async begin({ username, password, cookie, ...origin }) {
+      const granted = await login.begin({ username, password, ...origin }, grantOf(origin, cookie))
       return 'pending_token' in granted ? { pending_cookie: granted.pending_token } : begun(granted)
     },
-    async complete({ cookie, code, ...place }) {
+    async complete({ cookie, code, ...origin }) {
       if (cookie === undefined) throw fault('unauthorized')
-      return begun(await login.complete({ pending_token: cookie, code, ...place }, grantOf(place, cookie)))
+      return begun(await login.complete({ pending_token: cookie, code, ...origin }, grantOf(origin, cookie)))
     },
   }
 }

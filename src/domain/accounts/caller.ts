@@ -1,7 +1,7 @@
 import type { SignedIn } from './devices.ts'
 import type { InSession } from './sessions.ts'
 
-/** Whose request it is: a device with its token, or a browser with its session. */
+/** The authenticated caller: a device with its token, or a browser with its session. */
 export type Caller = SignedIn | InSession
 
 export const isInSession = (caller: Caller): caller is InSession => 'session' in caller

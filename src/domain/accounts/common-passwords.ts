@@ -3,8 +3,8 @@ import list from './common-passwords.json' with { type: 'json' }
 let known: ReadonlySet<string> | undefined
 
 /**
- * The passwords that are tried first everywhere, in lower case, the most frequent first. Only those of at least eight bytes:
- * shorter ones are refused anyway. Source and licence stand beside them.
+ * The most common passwords in lower case, most frequent first. Those below the minimum of eight bytes are left out. The
+ * JSON file names its source and licence.
  */
 export function commonPasswords(): ReadonlySet<string> {
   known ??= new Set(list.passwords.split(' '))

@@ -16,52 +16,52 @@ import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import { auditActor, type Actor } from './actor.ts'
-import type { DeviceNames } from './pending.ts'
+import type { DeviceNames } from './pending-logins.ts'
 import { refuse } from './refusals.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
 
 const MAX_DEVICES = 20
 
-/** The use of a token is noted once in this time, so that requests do not become writes. */
+/** Interval at which the use of a token is recorded, so that requests do not become writes. */
 const TOUCH_EVERY_MS = MINUTE
 
-/** Who calls with a device token: read anew for every request. */
+/** A caller with a device token, read again for every request. */
 export interface SignedIn {
   user: { id: number; username: string; display_name: string; role: Role; avatar_color: string }
   device: {
     token_id: number
     device_id: string
     device_name: string
-    /** When the token ends however much it is used, epoch ms; null for never. */
+    /** When the token expires regardless of use, epoch ms; null for never. */
     expires_at: number | null
     allows_code: boolean
   }
 }
 
-/** How long device tokens last, ms; 0 for ever. */
+/** Lifetime of device tokens, ms; 0 for unlimited. */
 export interface DevicePolicy {
   /** Without use. */
   deviceIdleMs: number
-  /** In any case. */
+  /** Since creation. */
   deviceMaxMs: number
 }
 
 export interface Devices {
-  /** What decides now which tokens are over. To be asked for before a transaction. */
+  /** The current expiry bounds of tokens; read before a transaction begins. */
   lifetime(): Promise<Lifetime>
-  /** Gives a device its token, in the place of its former one. Returns the token, which nobody can be told again. */
+  /** Issues a token for a device and replaces its former one. Only the hash is stored. */
   issue(tx: Writer, user: number, device: DeviceNames, from: RequestOrigin, lifetime: Lifetime): Promise<string>
   authenticate(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
-  /** Ends a token of this account. Throws `not_found` when it has none with this id. */
+  /** Revokes a token of this account. Throws `not_found`. */
   revoke(user: number, tokenId: number, actor?: Actor): Promise<void>
-  /** Ends every token of this account. Returns how many there were. */
+  /** Revokes every token of this account. Returns their number. */
   revokeAll(user: number, actor?: Actor): Promise<number>
-  /** Ends the calling token; that it is gone already is just as well. */
+  /** Revokes the calling token; does nothing if it is gone. */
   logout(caller: SignedIn, actor?: Actor): Promise<void>
 }
 
-/** Refuses names of a device that could not be stored or shown unchanged. */
+/** Refuses device names that cannot be stored or displayed unchanged. */
 export function assertDeviceNames({ device_id, device_name }: DeviceNames): void {
   if (!isSound(device_id)) throw refuse('device_id', 'The device id must consist of whole characters.')
   if (!isSound(device_name)) throw refuse('device_name', 'The device name must consist of whole characters.')
@@ -87,13 +87,13 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     }
   }
 
-  /** Notes that a token is in use, beside the request. */
+  /** Records the use of a token without delaying the request. */
   function touch(id: number, now: number, ip: string): void {
     if (touching.has(id)) return
     touching.add(id)
     database
       .write((tx) => touchToken(tx, id, now, now - TOUCH_EVERY_MS, ip))
-      // Nobody waits for the note: when it cannot be written, the next request tries again, and real writes report the cause.
+      // A failed write is retried by the next request, and real writes report the cause.
       .catch(() => undefined)
       .finally(() => touching.delete(id))
   }

@@ -3,54 +3,53 @@ import type { Role } from '../../contract/shapes.ts'
 import { listAccounts, roomCountOf, type ListedAccount } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
-import { isClosed } from './code-step.ts'
+import { isClosed } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
 import { sessionBounds } from './sessions.ts'
 import { missingUser } from './user.ts'
 import { normalName } from './usernames.ts'
 
 export interface ListedUser extends Omit<ListedAccount, 'codes_locked_until'> {
-  /** Bytes the account may use: its own quota or the default one; -1 for unlimited. */
+  /** Effective quota in bytes: the account's own or the default; -1 for unlimited. */
   effective_quota: number
-  /** How full the quota is, in whole percent; null where there is no limit. */
+  /** Use of the quota in whole percent; null if unlimited. */
   percent_used: number | null
-  /** Whether wrong passwords or wrong codes keep the account out. */
+  /** Whether wrong passwords or wrong codes lock the account. */
   locked: boolean
-  /** When the lock after too many wrong passwords ends, epoch ms; null when there is none. */
+  /** When the lock after too many wrong passwords ends, epoch ms; null if none. */
   locked_until: number | null
-  /** When codes are looked at again after too many wrong ones, epoch ms; null when they are. */
+  /** When the lock after too many wrong codes ends, epoch ms; null if none. */
   codes_locked_until: number | null
-  /** Whether only an administrator ends that lock. */
+  /** Whether only an administrator can end that lock. */
   codes_closed: boolean
 }
 
 export interface UserDetails extends ListedUser {
-  /** Chat rooms the account belongs to. */
   rooms: number
 }
 
-/** Which accounts are asked for, and in which order. What is left out does not matter. */
+/** Selection and order of accounts; an undefined field selects all. */
 export interface UserFilter {
   role?: Role | undefined
   disabled?: boolean | undefined
-  /** Only those that wrong passwords or wrong codes lock. */
+  /** Only those locked by wrong passwords or wrong codes. */
   locked?: boolean | undefined
   without2fa?: boolean | undefined
-  /** Only those that were not seen for so long, ms; who was never seen counts from when the account was made. */
+  /** Only those not seen for this long, ms; an account never seen counts from its creation. */
   inactive?: number | undefined
-  /** Part of the user name or the display name, upper or lower case. */
+  /** Part of the user name or display name, case-insensitive. */
   search?: string | undefined
   sort?: UserOrder | undefined
   reverse?: boolean | undefined
 }
 
-/** By name, or with the largest, fullest, latest or newest first; equal ones by name. */
+/** By name, or descending by size, use of the quota, last use or creation; equal ones by name. */
 export type UserOrder = 'name' | 'used' | 'percent' | 'seen' | 'created'
 
 export interface Listing {
-  /** Accounts with what they use and whether they are locked; by name where the filter says no other order. */
+  /** Accounts with their use and locks; ordered by name unless the filter says otherwise. */
   list(filter?: UserFilter): Promise<ListedUser[]>
-  /** The same and more about the account with this name. Throws `not_found`. */
+  /** Details of one account. Throws `not_found`. */
   details(username: string): Promise<UserDetails>
 }
 
@@ -67,7 +66,7 @@ function percentUsed(used: number, quota: number): number | null {
   return quota === 0 ? 100 : Math.floor((used * 100) / quota)
 }
 
-/** What is known about accounts. A list costs two queries, however long it is. */
+/** Lists accounts in two queries, whatever their number. */
 export function makeListing({ database, clock, lockout, lifetime, policy }: Deps): Listing {
   async function listed(username?: string): Promise<ListedUser[]> {
     const { defaultQuotaBytes } = await policy()
@@ -81,7 +80,7 @@ export function makeListing({ database, clock, lockout, lifetime, policy }: Deps
       const locked_until = locked.get(account.username) ?? null
       const codes_locked_until = account.codes_locked_until > now ? account.codes_locked_until : null
       const codes_closed = isClosed(account.code_failures)
-      // Not spread: V8 takes many times as long for that, which shows with ten thousand accounts.
+      // `Object.assign`, because V8 spreads objects many times slower, which shows with ten thousand accounts.
       return Object.assign(account, {
         effective_quota,
         percent_used: percentUsed(account.used_bytes, effective_quota),
@@ -108,7 +107,7 @@ export function makeListing({ database, clock, lockout, lifetime, policy }: Deps
   }
 }
 
-/** Upper and lower case and the ways to write one character are the same to somebody who searches. */
+/** Folds case and Unicode composition for searching. */
 const folded = (text: string): string => text.normalize('NFC').toLowerCase()
 
 function matching({ role, disabled, locked, without2fa, inactive, search }: UserFilter, now: number) {
@@ -122,7 +121,7 @@ function matching({ role, disabled, locked, without2fa, inactive, search }: User
     (wanted === undefined || folded(user.username).includes(wanted) || folded(user.display_name).includes(wanted))
 }
 
-/** What comes first has the largest of these numbers; the list is by name already. */
+/** Descending sort keys; the list is already ordered by name. */
 const orders: Record<UserOrder, ((user: ListedUser) => number) | undefined> = {
   name: undefined,
   used: ({ used_bytes }) => used_bytes,

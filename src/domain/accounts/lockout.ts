@@ -15,24 +15,25 @@ const FAILURES = 5
 const WINDOW_MS = 15 * MINUTE
 const LOCK_MS = 15 * MINUTE
 
-/** Names kept at most: anybody may fail at any name, so the table must not grow with them. */
+/** Names at most: anyone can fail at any name, so the table must be bounded. */
 const MAX_NAMES = 100_000
 const PRUNE_EVERY_MS = MINUTE
 
 export interface Lockout {
-  /** Throws `account_locked` while the name is locked. */
   assertOpen(on: Reader, name: string): Promise<void>
-  /** Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. Returns whether this one did. */
+  /**
+   * Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. Returns whether this one locked it.
+   */
   fail(tx: Writer, name: string): Promise<boolean>
-  /** After a complete login, or by an administrator: forgets failures and lock. */
+  /** Clears failures and lock, after a completed login or by an administrator. */
   clear(tx: Writer, name: string): Promise<void>
-  /** When the lock of each of these names ends; names that are not locked are left out. */
+  /** When the lock of each name ends, epoch ms; names without a lock are omitted. */
   lockedUntil(on: Reader, names: readonly string[]): Promise<Map<string, number>>
 }
 
-/** Counts failed logins by name, whether somebody has it or not: what happens must not tell which names exist. */
+/** Counts failed logins per name, whether or not it exists: the response must not reveal which names do. */
 export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): Lockout {
-  // Keyed, so that the table cannot be searched for what people typed, which now and then is a password.
+  // A keyed hash, so that the table cannot be searched for typed names: some are passwords.
   const hashOf = (name: string) => createHmac('sha256', key).update(name).digest('hex')
   let pruneAt = 0
 
@@ -46,7 +47,7 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
       const now = clock.now()
       const hash = hashOf(name)
       const before = await throttleOf(tx, hash)
-      // Another process may have locked the name meanwhile, and nothing prolongs a lock.
+      // Another process may have locked the name meanwhile; a failure does not extend a lock.
       if (before.lockedUntil > now) return false
       const failedAt = [...before.failedAt.filter((time) => time > now - WINDOW_MS), now]
       const locked = failedAt.length >= FAILURES
@@ -63,7 +64,7 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
     },
     async lockedUntil(on, names) {
       const ends = await locks(on, clock.now())
-      // Hashing all names takes a while, and mostly nobody is locked.
+      // Hashing all names is slow, and usually none is locked.
       if (ends.size === 0) return new Map()
       return new Map(
         names.flatMap((name): [string, number][] => {

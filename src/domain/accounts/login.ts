@@ -4,12 +4,12 @@ import { accountById, accountByName, stampLogin, updateAccount, type Account } f
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { LoginKind } from '../../storage/accounts/pending-logins.ts'
 import type { Audit } from '../instance/instance.ts'
-import type { Addresses, Sender } from './addresses.ts'
-import type { CodeStep } from './code-step.ts'
+import type { AddressThrottle, LoginSource } from './address-throttle.ts'
+import type { CodeVerifier } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
 import { assertPasswordSize, type Passwords } from './passwords.ts'
-import type { DeviceNames, PendingLogins } from './pending.ts'
-import type { QueuePerKey } from './queue.ts'
+import type { DeviceNames, PendingLogins } from './pending-logins.ts'
+import type { QueuePerKey } from './job-queue.ts'
 import { normalName } from './usernames.ts'
 
 export interface Attempt {
@@ -17,9 +17,8 @@ export interface Attempt {
   password: string
   ip: string
   userAgent?: string
-  /** Whether the address is that of a proxy nobody named. */
+  /** Whether the address belongs to a proxy that is not configured. */
   isShared?: boolean
-  /** The device a sync login is for. */
   device?: DeviceNames
 }
 
@@ -31,28 +30,31 @@ export interface Completion {
   isShared?: boolean
 }
 
-/** What a completed login hands out, written in the transaction that completes it. */
+/** What a completed login issues, in the transaction that completes it. */
 export interface Grant<T> {
   kind: LoginKind
-  give: (tx: Writer, account: Account, device: DeviceNames | undefined) => Promise<T>
-  /** Ends what the login takes the place of, in the transaction that accepts the password or the code. */
+  issue: (tx: Writer, account: Account, device: DeviceNames | undefined) => Promise<T>
+  /** Ends the session that the login replaces, in the transaction that accepts the password or the code. */
   replace?: (tx: Writer) => Promise<void>
 }
 
 export interface Granted<T> {
   account: Account
-  given: T
+  issued: T
 }
 
 export interface Login {
   /**
-   * Checks a password. Gives what `grant` hands out, or a pending token when a second factor is needed. Throws
-   * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`; `maintenance` only after a right password.
+   * Checks a password. Issues the grant, or a pending token if a second factor is required. Throws `invalid_credentials`,
+   * `account_locked`, `rate_limited`, `busy`, and `maintenance` only after a correct password.
    */
   begin<T>(attempt: Attempt, grant: Grant<T>): Promise<Granted<T> | { pending_token: string }>
-  /** Completes a login of the same kind with a code. Throws `invalid_code`, `account_locked`, `rate_limited`, `busy`, `maintenance`. */
+  /**
+   * Completes a pending login of the same kind with a code. Throws `invalid_code`, `account_locked`, `rate_limited`,
+   * `busy`, `maintenance`.
+   */
   complete<T>(completion: Completion, grant: Grant<T>): Promise<Granted<T>>
-  /** Asks somebody who is signed in for their password again: checked, counted and refused like that of a login. */
+  /** Checks the password of a signed-in user again; counted and refused like a login. */
   confirm(attempt: Attempt): Promise<Account>
 }
 
@@ -61,42 +63,41 @@ export interface LoginDeps {
   clock: Clock
   passwords: Passwords
   lockout: Lockout
-  addresses: Addresses
+  addressThrottle: AddressThrottle
   pending: PendingLogins
-  codeStep: CodeStep
-  /** One attempt after the other for each name, so that parallel guesses cannot pass the limit. */
-  turns: QueuePerKey
+  codeVerifier: CodeVerifier
+  /** Serialises the attempts for each name, so that parallel guesses cannot exceed the limit. */
+  attempts: QueuePerKey
   audit: Audit
   policy: () => Promise<{ limitsOn: boolean }>
-  /** What a login of somebody who is no administrator is refused with; undefined outside maintenance. */
+  /** Refuses logins of users who are not administrators; undefined outside maintenance. */
   maintenance: () => Promise<Fault | undefined>
 }
 
-/** Logins of every kind. */
 export const makeLogin = (deps: LoginDeps): Login => ({
   begin: (attempt, grant) => begin(deps, attempt, grant),
   complete: (completion, grant) => complete(deps, completion, grant),
   async confirm(attempt) {
     const name = normalName(attempt.username)
-    const assertWelcome = await doorkeeper(deps, senderOf(attempt, name))
-    assertWelcome()
-    return deps.turns(name, () => verify(deps, name, attempt, assertWelcome))
+    const assertAllowed = await addressCheck(deps, sourceOf(attempt, name))
+    assertAllowed()
+    return deps.attempts(name, () => verify(deps, name, attempt, assertAllowed))
   },
 })
 
 async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
-  const { database, clock, passwords, lockout, pending, turns } = deps
+  const { database, clock, passwords, lockout, pending, attempts } = deps
   const name = normalName(attempt.username)
-  const assertWelcome = await doorkeeper(deps, senderOf(attempt, name))
-  assertWelcome()
+  const assertAllowed = await addressCheck(deps, sourceOf(attempt, name))
+  assertAllowed()
   assertPasswordSize(attempt.password)
-  return turns(name, async () => {
-    const verified = await verify(deps, name, attempt, assertWelcome)
+  return attempts(name, async () => {
+    const verified = await verify(deps, name, attempt, assertAllowed)
     await assertAdmitted(deps, verified)
     const outdated = !passwords.isCurrent(verified.password_hash)
     const rehashed = outdated ? await passwords.hash(attempt.password) : undefined
     return database.write(async (tx) => {
-      // What was true before the hashing may have changed during it, here or in another process.
+      // The account may have changed during the hashing, here or in another process.
       await lockout.assertOpen(tx, name)
       const account = await accountById(tx, verified.id)
       const same = account?.disabled_at === null && account.password_hash === verified.password_hash
@@ -110,30 +111,30 @@ async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
 }
 
 async function complete<T>(deps: LoginDeps, completion: Completion, grant: Grant<T>) {
-  const { database, addresses, pending, codeStep } = deps
+  const { database, addressThrottle, pending, codeVerifier } = deps
   const { pending_token, code, ip, userAgent } = completion
-  const sender = senderOf(completion, pending_token)
-  const assertWelcome = await doorkeeper(deps, sender)
-  assertWelcome()
-  // Wrong, expired and used up are one answer.
+  const source = sourceOf(completion, pending_token)
+  const assertAllowed = await addressCheck(deps, source)
+  assertAllowed()
+  // Wrong, expired and used codes get the same response.
   const refused = () => {
-    addresses.failed(sender)
+    addressThrottle.failed(source)
     return fault('invalid_code')
   }
   const waiting = await pending.find(database.read, grant.kind, pending_token)
   const known = waiting && (await accountById(database.read, waiting.user_id))
   if (known?.disabled_at !== null) throw refused()
-  await codeStep.assertOpen(database.read, known.id)
-  // Before the code is looked at: a refusal afterwards would tell that it was right without using it up.
+  await codeVerifier.assertOpen(database.read, known.id)
+  // Checked before the code: a refusal afterwards would reveal that it was right without consuming it.
   await assertAdmitted(deps, known)
-  const proof = await codeStep.read(known.id, code, 'login')
-  assertWelcome()
+  const proof = await codeVerifier.read(known.id, code, 'login')
+  assertAllowed()
   const finished = await database.write(async (tx) => {
-    await codeStep.assertOpen(tx, known.id)
+    await codeVerifier.assertOpen(tx, known.id)
     const login = await pending.find(tx, grant.kind, pending_token)
     const account = await accountById(tx, known.id)
     if (!login || !pending.isOpen(login) || account?.disabled_at !== null) return undefined
-    if (!(await codeStep.use(tx, account.id, proof, 'login', placeOf({ ip, userAgent })))) {
+    if (!(await codeVerifier.use(tx, account.id, proof, 'login', originOf({ ip, userAgent })))) {
       await pending.miss(tx, login)
       return undefined
     }
@@ -145,22 +146,22 @@ async function complete<T>(deps: LoginDeps, completion: Completion, grant: Grant
   return finished
 }
 
-/** The account whose password this is. Somebody unknown, disabled or wrong gets one answer, after the same work. */
+/** Verifies a password. Unknown names, disabled accounts and wrong passwords get the same response after the same work. */
 async function verify(
-  { database, lockout, passwords, addresses, audit }: LoginDeps,
+  { database, lockout, passwords, addressThrottle, audit }: LoginDeps,
   name: string,
   attempt: Attempt,
-  assertWelcome: () => void,
+  assertAllowed: () => void,
 ): Promise<Account> {
   const { password, ip, userAgent } = attempt
   await lockout.assertOpen(database.read, name)
   const account = await accountByName(database.read, name)
-  const right = await passwords.matches(password, account?.password_hash, assertWelcome)
+  const right = await passwords.matches(password, account?.password_hash, assertAllowed)
   if (right && account?.disabled_at === null) return account
-  addresses.failed(senderOf(attempt, name))
+  addressThrottle.failed(sourceOf(attempt, name))
   await database.write(async (tx) => {
-    // Never the name as it was typed: now and then that is a password.
-    const failure = { from: placeOf({ ip, userAgent }), about: account?.id }
+    // Never log the typed name: it may be a password.
+    const failure = { from: originOf({ ip, userAgent }), about: account?.id }
     const locked = await lockout.fail(tx, name)
     await audit.record(tx, { kind: 'login.failed', ...failure })
     if (locked) await audit.record(tx, { kind: 'login.locked', ...failure })
@@ -168,14 +169,14 @@ async function verify(
   throw fault('invalid_credentials')
 }
 
-const senderOf = ({ ip, isShared }: Pick<Attempt, 'ip' | 'isShared'>, about: string): Sender =>
-  isShared ? { ip, about } : { ip }
+const sourceOf = ({ ip, isShared }: Pick<Attempt, 'ip' | 'isShared'>, subject: string): LoginSource =>
+  isShared ? { ip, subject } : { ip }
 
-/** Throws when called while too many logins from this address failed lately. */
-async function doorkeeper({ policy, addresses }: LoginDeps, sender: Sender): Promise<() => void> {
+/** Returns the check of the address; it runs again after waiting in the queue. */
+async function addressCheck({ policy, addressThrottle }: LoginDeps, source: LoginSource): Promise<() => void> {
   const { limitsOn } = await policy()
   return () => {
-    if (limitsOn) addresses.assertWelcome(sender)
+    if (limitsOn) addressThrottle.assertAllowed(source)
   }
 }
 
@@ -189,23 +190,22 @@ async function finish<T>(
   tx: Writer,
   account: Account,
   grant: Grant<T>,
-  { ip, userAgent, device }: Where,
+  { ip, userAgent, device }: LoginOrigin,
 ): Promise<Granted<T>> {
   await lockout.clear(tx, account.username)
   await stampLogin(tx, account.id, clock.now())
-  const from = placeOf({ ip, userAgent })
+  const from = originOf({ ip, userAgent })
   await audit.record(tx, { kind: 'login.ok', by: account.id, from, detail: { kind: grant.kind } })
-  return { account, given: await grant.give(tx, account, device) }
+  return { account, issued: await grant.issue(tx, account, device) }
 }
 
-/** Where a login comes from and what device it is for. */
-interface Where {
+interface LoginOrigin {
   ip: string
   userAgent?: string | undefined
   device?: DeviceNames | undefined
 }
 
-const placeOf = ({ ip, userAgent = '' }: Where) => ({ ip, userAgent })
+const originOf = ({ ip, userAgent = '' }: LoginOrigin) => ({ ip, userAgent })
 
 const deviceOf = ({ device_id, device_name }: { device_id: string | null; device_name: string | null }) =>
   device_id === null || device_name === null ? undefined : { device_id, device_name }

@@ -8,18 +8,18 @@ import { insertToken, mintedTokens } from '../../storage/accounts/device-tokens.
 import type { Audit } from '../instance/instance.ts'
 import { refuse } from './refusals.ts'
 import { hashToken, newToken } from './tokens.ts'
-import { present } from './user.ts'
+import { orNotFound } from './user.ts'
 
-/** How long a minted token may last, ms. */
+/** Lifetime of a minted token, ms. */
 const TTL = { min: SECOND, max: 30 * DAY } as const
 
 const NAME_LENGTH = 200
 
-/** Minted tokens of one account that live at the same time: a script that mints and never ends must not fill the table. */
+/** Living minted tokens of one account: a script that mints in a loop must not fill the table. */
 const MAX_PER_USER = 1_000
 
 export interface MintedToken {
-  /** Nobody can be told it again. */
+  /** The only copy: the database stores its hash. */
   token: string
   token_id: number
   device_id: string
@@ -29,16 +29,16 @@ export interface MintedToken {
 }
 
 /**
- * Makes a device token that ends by itself after `ttl` milliseconds, without password or second factor, for whoever is
- * administrator of this machine. Throws `forbidden` for a disabled account, `bad_request` for a ttl or name out of bounds,
- * `conflict` when the account has very many of them.
+ * Issues a device token that expires after `ttl` milliseconds, without password or second factor, for the operator of this
+ * machine. Throws `forbidden` for a disabled account, `bad_request` for a ttl or name out of bounds, `conflict` if the
+ * account has too many.
  */
 export type MintToken = (
   user: number,
   wanted: {
     ttl: number
     name?: string | undefined
-    /** Whether it may plant code, as a session may. */
+    /** Whether it may install code, as a session may. */
     code?: boolean | undefined
   },
 ) => Promise<MintedToken>
@@ -51,11 +51,11 @@ export const makeMinting =
     if (!fits) throw refuse('name', `The name of a token has 1 to ${NAME_LENGTH} characters, on one line.`)
     const token = newToken()
     const now = clock.now()
-    // A device of its own each time: what is minted never takes the place of a token that is in use.
+    // A new device each time: a minted token never replaces one in use.
     const device = { device_id: `minted-${randomHex(8)}`, device_name: name }
     const expires_at = now + ttl
     return database.write(async (tx) => {
-      const { username, disabled_at } = await present(accountById(tx, user))
+      const { username, disabled_at } = await orNotFound(accountById(tx, user))
       if (disabled_at !== null) throw fault('forbidden', { text: `"${username}" is disabled and gets no token.` })
       if ((await mintedTokens(tx, user, now)) >= MAX_PER_USER) {
         const text = `"${username}" has ${MAX_PER_USER} minted tokens already: revoke some, or wait until they end.`

@@ -10,16 +10,16 @@ import { avatarColor } from './usernames.ts'
 
 export interface NewUser extends Omit<Changes, 'avatar_color'> {
   username: string
-  /** The password, or the argon2id hash of one. */
+  /** A password or its argon2id hash. */
   password: string | { hash: string }
-  /** Accepts a password that everybody tries first. */
+  /** Accepts one of the most common passwords. */
   allow_weak?: boolean
 }
 
 export interface NewAccounts {
-  /** Checks a new user and hashes the password. Throws `exists`, and `bad_request` naming the rule that is broken. */
+  /** Validates a new user and hashes the password. Throws `exists`, and `bad_request` naming the broken rule. */
   prepare(user: NewUser): Promise<NewAccount>
-  /** Stores what was prepared. Throws `exists` when somebody took the name meanwhile. */
+  /** Stores the account. Throws `exists` if the name was taken meanwhile. */
   store(tx: Writer, account: NewAccount, by?: AuditActor): Promise<User>
 }
 

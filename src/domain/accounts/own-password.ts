@@ -6,14 +6,14 @@ import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
 import { auditActor, type Actor } from './actor.ts'
-import { endOthers } from './end-others.ts'
+import { revokeAccess } from './revocation.ts'
 import type { Login } from './login.ts'
 import { assertNewPassword, type Passwords } from './passwords.ts'
 
 export interface PasswordChange {
   current_password: string
   new_password: string
-  /** Whether other sessions and all devices are signed out, as they are unless it says otherwise. */
+  /** Whether to end other sessions and all devices; true by default. */
   end_others?: boolean
 }
 
@@ -27,10 +27,7 @@ interface Deps {
   policy: () => Promise<{ hostName: string }>
 }
 
-/**
- * Changes the password of somebody who knows the current one, and ends their other sessions and their devices, unless
- * `end_others` is false. A wrong one counts like a failed login. Throws `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, `bad_request`.
- */
+/** Changes the password of a signed-in user; see `Accounts.changePassword`. */
 export const makeOwnPassword =
   ({ database, clock, login, passwords, audit, lifetime, policy }: Deps) =>
   async (
@@ -47,12 +44,14 @@ export const makeOwnPassword =
     const bounds = await lifetime()
     await database.write(async (tx) => {
       const account = await accountById(tx, id)
-      // What was true before the hashing may have changed during it.
+      // The account may have changed during the hashing.
       const same = account?.disabled_at === null && account.password_hash === verified.password_hash
       if (!same) throw fault('invalid_credentials')
       await updateAccount(tx, id, { password_hash }, clock.now())
       await deletePendingLoginsOf(tx, id)
-      const detail = end_others ? await endOthers(tx, id, actor, bounds) : { sessions_ended: 0, devices_ended: 0 }
+      const detail = end_others
+        ? await revokeAccess(tx, id, bounds, actor.session_id)
+        : { sessions_ended: 0, devices_ended: 0 }
       await audit.record(tx, { kind: 'user.password', ...auditActor(id, actor), detail })
     })
   }

@@ -2,44 +2,44 @@ import type { Options } from '@node-rs/argon2'
 import { fault } from '../../contract/errors.ts'
 import { byteLength, isSound } from '../../base/text.ts'
 import { commonPasswords } from './common-passwords.ts'
-import type { Queue } from './queue.ts'
+import type { Queue } from './job-queue.ts'
 import { refuse } from './refusals.ts'
 import { normalName } from './usernames.ts'
 
 const PASSWORD_BYTES = { min: 8, max: 1_024 } as const
 
-/** OWASP's first choice for argon2id (its default here): 19 MiB, two passes, one lane. */
+/** OWASP's recommended parameters of argon2id: 19 MiB, two passes, one lane. */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } satisfies Options
 const PREFIX = `$argon2id$v=19$m=${PARAMETERS.memoryCost},t=${PARAMETERS.timeCost},p=${PARAMETERS.parallelism}$`
 
-/** The hash of no password: what a password is compared with when nobody has the name. */
+/** The hash of no password: compared if the name does not exist, so that the response takes as long. */
 const NOBODY = `${PREFIX}${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-// Native code that only those commands need to load that touch a password.
+// Native code, loaded only by commands that hash passwords.
 const argon2 = () => import('@node-rs/argon2')
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** The same, for a password that may come as its hash. */
+  /** Hashes a password, or returns the given hash. */
   hashOf(password: string | { hash: string }): Promise<string>
   /**
-   * Whether the password belongs to the hash. Without a hash the same work is done for nothing and the answer is no.
-   * `whenItsTurnComes` may still throw after the wait. Throws `busy` when too many wait already.
+   * Whether the password matches the hash. Without a hash, does the same work and returns false. `beforeHashing` runs after
+   * the wait and may throw. Throws `busy` if too many wait.
    */
-  matches(password: string, hash: string | undefined, whenItsTurnComes: () => void): Promise<boolean>
-  /** Whether the hash was made with today's parameters. */
+  matches(password: string, hash: string | undefined, beforeHashing: () => void): Promise<boolean>
+  /** Whether the hash has the current parameters. */
   isCurrent(hash: string): boolean
 }
 
-/** Hashing of passwords: exactly the bytes given, never cut or normalised. `queue` bounds memory and threads. */
+/** Hashes passwords: exactly the bytes given, neither truncated nor normalised. `queue` bounds memory and threads. */
 export function makePasswords(queue: Queue): Passwords {
   const hash = (password: string) => queue(async () => (await argon2()).hash(password, PARAMETERS))
   return {
     hash,
     hashOf: async (password) => (typeof password === 'string' ? hash(password) : password.hash),
-    matches: (password, known, whenItsTurnComes) =>
+    matches: (password, known, beforeHashing) =>
       queue(async () => {
-        whenItsTurnComes()
+        beforeHashing()
         const right = await (await argon2()).verify(known ?? NOBODY, password)
         return right && known !== undefined
       }),
@@ -47,16 +47,16 @@ export function makePasswords(queue: Queue): Passwords {
   }
 }
 
-/** The queue for everything that costs memory and a thread for some time: two at once, a short line, then `busy`. */
+/** Hashing uses memory and a thread: two jobs at a time, a short queue, then `busy`. */
 export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', { retryAfter: 1 }) } as const
 
-// As PHC strings have it: parameters, salt and hash.
+// PHC string format: parameters, salt and hash.
 const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,86}$/
 
-/** What checking one password may cost, whoever made its hash: KiB of memory, passes, lanes. */
+/** Upper bounds for imported hashes: KiB of memory, passes, lanes. */
 const COSTLIEST = { memory: 262_144, passes: 16, lanes: 16 } as const
 
-/** Refuses what is no argon2id hash, and one that would cost too much to compare with. */
+/** Refuses values that are not argon2id hashes or too expensive to verify. */
 export function assertPasswordHash(hash: string, field = 'password_hash'): void {
   const [, memory, passes, lanes] = ARGON2ID.exec(hash) ?? []
   if (memory === undefined) throw refuse(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
@@ -71,22 +71,22 @@ export function assertPasswordHash(hash: string, field = 'password_hash'): void 
     throw refuse(field, 'The parameters of the password hash are out of range (m at most 262144, t and p at most 16).')
 }
 
-/** Refuses what no password can be, before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
+/** Bounds the size before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
 export function assertPasswordSize(password: string, field = 'password'): void {
-  // Every character has at least one byte, so the length alone settles the worst cases.
+  // A character has at least one byte, so the length alone rejects the worst cases.
   if (password.length > PASSWORD_BYTES.max || byteLength(password) > PASSWORD_BYTES.max) {
     throw refuse(field, `A password has at most ${PASSWORD_BYTES.max} bytes.`)
   }
 }
 
 interface PasswordRules {
-  /** Accepts one that everybody tries first. */
+  /** Accepts one of the most common passwords. */
   allowWeak?: boolean
-  /** Texts that others know too: the name shown, the host of the service. */
+  /** Texts that others know: the display name, the host name of the service. */
   known?: readonly string[]
 }
 
-/** Refuses a new password that breaks a rule, or what is no hash of one. */
+/** Refuses a new password that breaks a rule, and an invalid hash. */
 export function assertChosenPassword(
   password: string | { hash: string },
   username: string,
@@ -98,10 +98,10 @@ export function assertChosenPassword(
 
 const LETTERS = /\p{L}+/gu
 
-/** Words of two letters say nothing: half of all passwords could be taken apart into them. */
+/** Words of two letters are ignored: half of all passwords consist of such words. */
 const LEAST_LETTERS = 3
 
-/** Whether a password is nothing but these words, in any order and number, with digits and signs around them. */
+/** Whether a password consists only of these words, in any order and number, with digits and symbols between them. */
 function isMadeOf(guess: string, texts: readonly string[]): boolean {
   const words = texts
     .flatMap((text) => {
@@ -115,8 +115,8 @@ function isMadeOf(guess: string, texts: readonly string[]): boolean {
 }
 
 /**
- * Refuses a new password that is too short or too long, that everybody tries first, or that is made of what everybody knows of
- * its user: `known` beside the name (OWASP ASVS 5.0, 6.2.1, 6.2.4 and 6.2.11).
+ * Refuses a new password that is too short, too long, very common, or made of the user's names: the user name and `known`
+ * (OWASP ASVS 5.0, 6.2.1, 6.2.4 and 6.2.11).
  */
 export function assertNewPassword(
   password: string,

@@ -3,68 +3,67 @@ import { fault, type Fault } from '../../contract/errors.ts'
 import { accountById, adminIds, holdAdmins, updateAccount, type Account } from '../../storage/accounts/accounts.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
-import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tokens.ts'
+import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
 import type { Extent } from '../../storage/files/nodes.ts'
 import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import { accountDataOf, sharedMessagesOf, type AccountData } from '../../storage/accounts/account-data.ts'
 import { beginRemoval, isHeir, removalOf } from '../../storage/accounts/removals.ts'
 import { deleteBypassCode } from '../../storage/accounts/second-factors.ts'
-import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import { beginHandOver, handOverExtent, handOverFolder, type Handover } from '../files/files.ts'
 import type { Audit } from '../instance/instance.ts'
 import { shapes } from '../sync/sync.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
 import type { Lockout } from './lockout.ts'
-import type { RemovalWork } from './removal-work.ts'
+import { revokeAccess } from './revocation.ts'
+import type { RemovalJobs } from './removal-jobs.ts'
 import { assertNotLast } from './user-changes.ts'
-import { present } from './user.ts'
+import { orNotFound } from './user.ts'
 
 export type { AccountData } from '../../storage/accounts/account-data.ts'
 
-/** What another account came by when one was removed. */
+/** What the heir received. */
 export interface HandedOver extends Handover {
-  /** Bytes the new owner may use, -1 for unlimited. */
+  /** Quota of the heir in bytes, -1 for unlimited. */
   quota_bytes: number
 }
 
-/** What becomes of what an account leaves behind. */
+/** What happens to the account's files and messages. */
 export interface RemovalOptions {
-  /** Id of the account that gets the files; without one they go too. */
+  /** Id of the account that receives the files; without one they are deleted. */
   heir?: number | undefined
-  /** Whether messages stay in rooms that others are in, as those of the former user. */
+  /** Whether messages stay in shared rooms, attributed to the former user. */
   keepMessages?: boolean | undefined
 }
 
 export interface Removed {
   had: AccountData
-  /** How many of the messages stay. */
+  /** Number of messages that stay. */
   messages_kept: number
-  /** Nothing where the removal was begun before. */
+  /** Undefined if the removal had begun before. */
   handed_over: HandedOver | undefined
 }
 
-/** What a removal would do. */
 export interface RemovalPlan {
   has: AccountData
-  /** How many of the messages would stay. */
+  /** Number of messages that would stay. */
   messages_kept: number
-  /** Where the files would be, and what the heir would use then. */
+  /** The folder with the files, and the heir's use afterwards. */
   hands_over: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined
 }
 
 export interface Removal {
-  /** What `remove` would do if nothing changed until then; throws what it would throw. */
+  /** What `remove` would do now; throws what it would throw. */
   planRemoval(id: number, options?: RemovalOptions): Promise<RemovalPlan>
   /**
-   * Removes the account for good: from the first moment on nobody signs in any more, and everything else follows in slices.
-   * Resolves when all is done; what is interrupted goes on at the next start, upkeep or removal. With an heir, its tree with
-   * all versions becomes a folder there, and what lies in chat rooms counts for the heir; what is in the trash goes, because
-   * its owner deleted it. Rooms that nobody else is in end; elsewhere its messages go unless they are kept, and without an
-   * heir the files it stored there. Throws `conflict` for the last administrator and for somebody who is getting the files of another account,
-   * `bad_request` when it is its own heir.
+   * Removes the account permanently. Access ends at once; everything else follows in slices, and an interrupted removal
+   * resumes at the next start, upkeep or removal. Resolves when all is done. With an heir, its tree with all versions
+   * becomes a folder of the heir, and its files in chat rooms count towards the heir's quota; without one they are deleted.
+   * The trash is deleted in any case. Rooms without other members end; in others its messages are deleted unless they are
+   * kept. Throws `conflict` for the last administrator and for an account that is receiving another one's files,
+   * `bad_request` if it is its own heir.
    */
   remove(id: number, options?: RemovalOptions, actor?: Actor): Promise<Removed>
-  /** Finishes the removals that were interrupted. */
+  /** Finishes interrupted removals. */
   finishRemovals(): Promise<void>
 }
 
@@ -75,36 +74,33 @@ interface Deps {
   audit: Audit
   lifetime: () => Promise<Lifetime>
   policy: () => Promise<{ defaultQuotaBytes: number }>
-  work: RemovalWork
+  removalJobs: RemovalJobs
 }
 
 const tables = shapes.map(({ name }) => name)
 const count = (on: Reader, id: number): Promise<AccountData> => accountDataOf(on, id, tables)
 
-/** What was found out before the removal is decided, because it takes its time. */
-interface Surveyed {
+/** Measured before the transaction, because it is slow. */
+interface Measured {
   has: AccountData
-  /** How far the files reach that an heir gets. */
+  /** Size of the tree that the heir receives. */
   extent: Extent
-  /** How many messages can stay. */
+  /** Number of messages that can stay. */
   shared: number
 }
 
-const leaving = ({ username }: Account): Fault => fault('conflict', { text: `"${username}" is being removed.` })
+const beingRemoved = ({ username }: Account): Fault => fault('conflict', { text: `"${username}" is being removed.` })
 
-/** The account that is to get the files. */
+/** The account that receives the files. */
 async function heirOf(on: Reader, id: number, heir: number | undefined): Promise<Account | undefined> {
   if (heir === id) throw fault('bad_request', { text: 'The files must go to another account.' })
   if (heir === undefined) return undefined
-  const account = await present(accountById(on, heir))
-  if (account.removing_since !== null) throw leaving(account)
+  const account = await orNotFound(accountById(on, heir))
+  if (account.removing_since !== null) throw beingRemoved(account)
   return account
 }
 
-/**
- * Refuses what nobody may do with an account whose removal was begun: to change what becomes of what it leaves behind.
- * Returns whether its messages stay.
- */
+/** Refuses other options than those with which the removal began: fault `conflict`. Returns whether the messages stay. */
 async function assertSameOptions(
   on: Reader,
   account: Account,
@@ -119,7 +115,7 @@ async function assertSameOptions(
   return keeps
 }
 
-/** Who gets the files, where the account can be removed. */
+/** Checks that the account can be removed. Returns the heir. */
 async function assertRemovable(on: Reader, account: Account, heir: number | undefined, admins: number[]) {
   const to = await heirOf(on, account.id, heir)
   assertNotLast(admins, account, 'removed')
@@ -130,21 +126,20 @@ async function assertRemovable(on: Reader, account: Account, heir: number | unde
   return to
 }
 
-const survey = async (on: Reader, id: number, heir: number | undefined): Promise<Surveyed> => ({
+const measure = async (on: Reader, id: number, heir: number | undefined): Promise<Measured> => ({
   has: await count(on, id),
   extent: heir === undefined ? { depth: 0, bytes: 0 } : await handOverExtent(on, id),
   shared: await sharedMessagesOf(on, id),
 })
 
-/** The end of accounts. Throws `not_found` when there is none. */
-export function makeRemoval({ database, clock, lockout, audit, lifetime, policy, work }: Deps): Removal {
+/** Removal of accounts. Throws `not_found`. */
+export function makeRemoval({ database, clock, lockout, audit, lifetime, policy, removalJobs }: Deps): Removal {
   async function endAccess(tx: Writer, { id, username, disabled_at }: Account, now: number, bounds: Lifetime) {
     await updateAccount(tx, id, { disabled_at: disabled_at ?? now }, now)
     await lockout.clear(tx, username)
     await deletePendingLoginsOf(tx, id)
     await deleteBypassCode(tx, id)
-    await deleteSessionsOf(tx, id)
-    await deleteTokensOf(tx, id, bounds)
+    await revokeAccess(tx, id, bounds)
   }
 
   return {
@@ -152,14 +147,14 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       const { heir, keepMessages = false } = options
       const { defaultQuotaBytes } = await policy()
       return database.snapshot(async (at) => {
-        const account = await present(accountById(at, id))
+        const account = await orNotFound(accountById(at, id))
         if (account.removing_since !== null) {
           const keeps = await assertSameOptions(at, account, options)
           const messages_kept = keeps ? await sharedMessagesOf(at, id) : 0
           return { has: await count(at, id), messages_kept, hands_over: undefined }
         }
         const to = await assertRemovable(at, account, heir, await adminIds(at))
-        const { has, extent, shared } = await survey(at, id, heir)
+        const { has, extent, shared } = await measure(at, id, heir)
         const messages_kept = keepMessages ? shared : 0
         if (!to) return { has, messages_kept, hands_over: undefined }
         const name = await handOverFolder(at, account, to.id, extent)
@@ -176,11 +171,11 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       const { defaultQuotaBytes } = await policy()
       const bounds = await lifetime()
       const { has, extent, shared } = await database.snapshot(async (at) => {
-        await present(accountById(at, id))
-        return survey(at, id, heir)
+        await orNotFound(accountById(at, id))
+        return measure(at, id, heir)
       })
       const begun = await database.write(async (tx) => {
-        const account = await present(accountById(tx, id))
+        const account = await orNotFound(accountById(tx, id))
         if (account.removing_since !== null) return { keeps: await assertSameOptions(tx, account, options) }
         const to = await assertRemovable(tx, account, heir, await holdAdmins(tx))
         const now = clock.now()
@@ -194,7 +189,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
         const handing = to && { to: to.id, folder, quota_bytes: to.quota_bytes ?? defaultQuotaBytes }
         return { keeps: keepMessages, handing }
       })
-      await work.finish(id)
+      await removalJobs.finish(id)
       const messages_kept = begun.keeps ? shared : 0
       if (!begun.handing) return { had: has, messages_kept, handed_over: undefined }
       const { to, folder, quota_bytes } = begun.handing
@@ -205,6 +200,6 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       return { had: has, messages_kept, handed_over }
     },
 
-    finishRemovals: work.finishAll,
+    finishRemovals: removalJobs.finishAll,
   }
 }

@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** Keys for one purpose each, so that what one of them makes says nothing about another. */
+/** One key per purpose, so that none reveals anything about another. */
 export interface Keys {
-  /** Encrypts what must be read again: the secrets of second factors. */
+  /** Encrypts the secrets of second factors. */
   seal: Uint8Array
-  /** Makes the CSRF tokens of sessions. */
+  /** Signs the CSRF tokens of sessions. */
   csrf: Uint8Array
-  /** Hashes names of users in places where they must not be read. */
+  /** Hashes user names where they must not be readable. */
   names: Uint8Array
 }
 
-/** The keys that follow from the installation's one secret of 32 bytes (HKDF-SHA-256, RFC 5869). */
+/** Derives the keys from the installation's secret of 32 bytes (HKDF-SHA-256, RFC 5869). */
 export function deriveKeys(secret: Uint8Array): Keys {
   if (secret.length !== 32) throw new Error(`The secret key must have 32 bytes, not ${secret.length}.`)
   const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', secret, '', `svc ${purpose}`, 32))
@@ -21,7 +21,7 @@ const CIPHER = 'aes-256-gcm'
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** Encrypts a text so that only the same key and the same `context` open it again (AES-256-GCM, NIST SP 800-38D). */
+/** Encrypts and authenticates a text together with `context` (AES-256-GCM, NIST SP 800-38D). */
 export function seal(key: Uint8Array, context: string, text: string): string {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context))
@@ -29,7 +29,7 @@ export function seal(key: Uint8Array, context: string, text: string): string {
   return Buffer.concat(parts).toString('base64url')
 }
 
-/** Opens what `seal` made. Throws when the key or the context is another one, or a byte was changed. */
+/** Decrypts the result of `seal`. Throws for another key or context, and for changed bytes. */
 export function unseal(key: Uint8Array, context: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url')
   const body = bytes.subarray(NONCE_BYTES, -TAG_BYTES)

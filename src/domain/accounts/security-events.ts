@@ -4,13 +4,12 @@ import { accountById } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 
-/** How far back users are told, ms. */
 const MEMORY = 90 * DAY
 const MOST = 50
 
 type Kind = (typeof securityEventKinds)[number]
 
-/** Something that changed who can get into an account. */
+/** A change of who can access an account. */
 export interface SecurityEvent {
   id: number
   /** Epoch ms. */
@@ -29,7 +28,10 @@ function deviceName(detail: string | null): { device_name?: string } {
   return typeof name === 'string' && name !== '' ? { device_name: name } : {}
 }
 
-/** Reads the events of one account from the audit log, which names accounts: those of a former owner of the name are left out. */
+/**
+ * Reads the events of one account from the audit log. The log names accounts, so events of a former owner of the name are
+ * omitted.
+ */
 export const makeSecurityEvents =
   ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }) =>
   async ({ id, username }: { id: number; username: string }): Promise<SecurityEvent[]> => {

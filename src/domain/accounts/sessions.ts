@@ -23,10 +23,10 @@ import { hashToken, isPendingToken, isToken, newToken } from './tokens.ts'
 const MAX_PER_USER = 50
 const USER_AGENT_LENGTH = 200
 
-/** The use of a session is noted once in this time, so that requests do not become writes. */
+/** Interval at which the use of a session is recorded, so that requests do not become writes. */
 const TOUCH_EVERY_MS = MINUTE
 
-/** Who calls in a browser session: read anew for every request. */
+/** A caller with a browser session, read again for every request. */
 export interface InSession {
   user: SignedIn['user']
   session: {
@@ -38,20 +38,20 @@ export interface InSession {
 }
 
 export interface Sessions {
-  /** Begins a session in the transaction that completes a login. Returns the cookie's value, always a new one. */
-  begin(tx: Writer, user: number, place: RequestOrigin): Promise<string>
-  /** Ends whatever a cookie stands for: a session, or a login that waits. */
+  /** Begins a session in the transaction that completes a login. Returns a new cookie value. */
+  begin(tx: Writer, user: number, origin: RequestOrigin): Promise<string>
+  /** Ends the session or pending login that a cookie names. */
   forget(tx: Writer, cookie: string | undefined): Promise<void>
-  /** Whose session a cookie names. Throws `2fa_required` while its login waits for the second factor. */
+  /** Authenticates a session cookie. Throws `2fa_required` while its login waits for the second factor. */
   authenticate(cookie: string, ip: string, on?: Reader): Promise<InSession | undefined>
-  /** The token that POSTs of a session carry (OWASP: HMAC-based token, bound to the session). */
+  /** The CSRF token of a session (OWASP: HMAC-based token, bound to the session). */
   csrfToken(cookie: string): string
   list(user: number): Promise<StoredSession[]>
-  /** Ends one of the user's sessions. Throws `not_found` when there is none with this id. */
+  /** Ends one of the user's sessions. Throws `not_found`. */
   revoke(user: number, sessionId: number, actor?: Actor): Promise<void>
-  /** Ends every session of the user but the actor's, and logins that wait for a code. Returns how many there were. */
+  /** Ends every session of the user except the actor's, and pending logins. Returns the number of sessions. */
   endAll(user: number, actor?: Actor): Promise<number>
-  /** Ends the calling session; that it is gone already is just as well. */
+  /** Ends the calling session; does nothing if it is gone. */
   end(caller: InSession, from: RequestOrigin): Promise<void>
 }
 
@@ -62,19 +62,19 @@ export interface SessionsDeps {
   audit: Audit
 }
 
-/** Which sessions are over at a moment: after 24 hours without use, and after 30 days in any case. */
+/** Expiry bounds of sessions: 24 hours without use, 30 days in total. */
 export const sessionBounds = (now: number): SessionBounds => ({
   idleSince: now - SESSION_LIFETIME.idle * SECOND,
   madeSince: now - SESSION_LIFETIME.max * SECOND,
 })
 
-/** Browser sessions: idle 24 hours, 30 days in all, only their hashes stored; ids nobody was given are never adopted. */
+/** Browser sessions; only their hashes are stored, and an unknown id is never adopted. */
 export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps): Sessions {
   const bounds = () => sessionBounds(clock.now())
   const csrfToken = (cookie: string): string => createHmac('sha256', csrfKey).update(cookie).digest('hex')
   const touching = new Set<number>()
 
-  /** Notes that a session is in use, beside the request: when it cannot be written, the next request tries again. */
+  /** Records the use of a session without delaying the request. A failed write is retried by the next request. */
   function touch(id: number, now: number, ip: string): void {
     if (touching.has(id)) return
     touching.add(id)

@@ -11,21 +11,26 @@ import type { User } from './user.ts'
 const LINK_MS = 30 * MINUTE
 
 export interface FirstAdministrator {
-  /** From the set-up link. */
   token: string
   username: string
   password: string
   display_name?: string | undefined
 }
 
-/** What a set-up link is worth: it opens the service, it is not valid, or there is an administrator already. */
+/** State of a set-up link: valid, invalid, or unnecessary because there is an administrator. */
 export type SetupState = 'open' | 'invalid' | 'done'
 
 export interface Setup {
-  /** Makes a set-up link's token, good for half an hour and one administrator; earlier ones end. Undefined when there is an administrator. */
+  /**
+   * Creates the token of a set-up link, valid for 30 minutes and one administrator; earlier links end. Undefined if there
+   * is an administrator.
+   */
   offer(): Promise<{ token: string; expires_at: number } | undefined>
   state(token: string): Promise<SetupState>
-  /** Makes the first administrator. Throws `gone` when there is one, `not_found` for a link that is not valid, `exists`, `bad_request`, `busy`. */
+  /**
+   * Creates the first administrator. Throws `gone` if there is one, `not_found` for an invalid link, `exists`,
+   * `bad_request`, `busy`.
+   */
   complete(administrator: FirstAdministrator, from: RequestOrigin): Promise<User>
 }
 
@@ -36,12 +41,12 @@ interface Deps {
   audit: Audit
 }
 
-/** The way in for the first administrator: whoever reads the terminal of the server, nobody else. */
+/** Set-up of the first administrator by a link that only the server's terminal shows. */
 export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup {
   async function stateOf(on: Reader, token: string): Promise<SetupState> {
     if ((await adminIds(on)).length > 0) return 'done'
-    const lives = isToken(token) && (await setupLinkLives(on, hashToken(token), clock.now()))
-    return lives ? 'open' : 'invalid'
+    const isValid = isToken(token) && (await setupLinkLives(on, hashToken(token), clock.now()))
+    return isValid ? 'open' : 'invalid'
   }
 
   async function assertOpen(on: Reader, token: string): Promise<void> {
@@ -70,7 +75,7 @@ export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup 
       const names = { username, ...(display_name !== undefined && { display_name }) }
       const account = await newAccounts.prepare({ ...names, password, role: 'admin' })
       return database.write(async (tx) => {
-        // Two may have come with the same link; the first one uses it up.
+        // Two requests may carry the same link; the first one consumes it.
         await assertOpen(tx, token)
         const user = await newAccounts.store(tx, account, { from })
         await deleteSetupLinks(tx)

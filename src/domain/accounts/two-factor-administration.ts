@@ -15,15 +15,15 @@ import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
-import { isClosed } from './code-step.ts'
-import type { Queue } from './queue.ts'
+import { isClosed } from './code-verifier.ts'
+import type { Queue } from './job-queue.ts'
 import { refuse } from './refusals.ts'
-import { missingUser, present } from './user.ts'
+import { missingUser, orNotFound } from './user.ts'
 
-/** How long a set-up may take, from the secret to the first code. */
+/** Time from the secret to the first code, ms. */
 export const SETUP_MS = 10 * MINUTE
 
-/** How long a bypass code may hold. */
+/** Lifetime of a bypass code, ms. */
 const BYPASS_MS = { min: SECOND, max: DAY } as const
 
 const OWN_FACTOR = 'The own second factor is changed in the settings, with a code of it.'
@@ -34,35 +34,36 @@ export interface TwoFactorStatus {
   role: FactorState['role']
   disabled: boolean
   enabled: boolean
-  /** Since when it is on, epoch ms; null when it is off. */
+  /** When it was enabled, epoch ms; null if it is off. */
   enabled_at: number | null
   backup_codes_left: number
-  /** When codes are looked at again after too many wrong ones, epoch ms; null when they are. */
+  /** When the lock after too many wrong codes ends, epoch ms; null if none. */
   locked_until: number | null
-  /** Whether only an administrator ends that lock. */
+  /** Whether only an administrator can end that lock. */
   closed: boolean
-  /** Until when a set-up that was begun can be completed, epoch ms; null when there is none. */
+  /** Until when a pending set-up can be completed, epoch ms; null if none. */
   set_up_until: number | null
-  /** Until when a code made by an administrator may stand in for the factor once, epoch ms; null when there is none. */
+  /** When the bypass code expires, epoch ms; null if none. */
   bypass_until: number | null
 }
 
 export interface TwoFactorAdministration {
-  /** The second factor of this account, on or off. Throws `not_found`. */
+  /** The second factor of one account. Throws `not_found`. */
   status(user: number): Promise<TwoFactorStatus>
-  /** The second factors of all accounts, by name. */
+  /** The second factors of all accounts, ordered by name. */
   overview(): Promise<TwoFactorStatus[]>
   /**
-   * Takes the second factor away at once: secret, backup and bypass codes, a set-up that was begun, logins that wait for a
-   * code, and the sessions. What there was: a factor in force, a set-up, or nothing, and then nothing changes.
+   * Removes the second factor at once: secret, backup and bypass codes, a pending set-up, pending logins and the sessions.
+   * Returns what there was; without a factor nothing changes.
    */
   reset(user: number, actor?: Actor): Promise<{ was: 'on' | 'set_up' | 'off'; sessions: number }>
   /**
-   * Makes a code that stands in for the second factor at one login within `ttl` milliseconds, in place of one made before;
-   * the factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of bounds.
+   * Creates a code that replaces the second factor for one login within `ttl` milliseconds, and replaces an earlier one.
+   * The factor stays on. Throws `conflict` without a factor or for a disabled account, `bad_request` for a ttl out of
+   * bounds.
    */
   bypass(user: number, ttl: number, actor?: Actor): Promise<{ code: string; expires_at: number }>
-  /** Replaces the backup codes of an account whose second factor is on. Throws `conflict` when it is not. */
+  /** Replaces the backup codes. Throws `conflict` if the second factor is off. */
   renewBackupCodes(user: number, actor?: Actor): Promise<string[]>
 }
 
@@ -73,7 +74,7 @@ interface Deps {
   audit: Audit
 }
 
-/** What can be done about second factors without their codes: by whoever is administrator of this machine. */
+/** Administration of second factors without their codes. */
 export function makeTwoFactorAdministration({ database, clock, queue, audit }: Deps): TwoFactorAdministration {
   function statusAt(now: number) {
     const ahead = (moment: number | null): number | null => (moment !== null && moment > now ? moment : null)
@@ -107,7 +108,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
     reset: (user, actor) =>
       database.write(async (tx) => {
         assertOther(actor, user, OWN_FACTOR)
-        await present(accountById(tx, user))
+        await orNotFound(accountById(tx, user))
         const factor = await secondFactorOf(tx, user)
         if (!factor) return { was: 'off', sessions: 0 }
         const was = factor.secret ? 'on' : 'set_up'
@@ -143,7 +144,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       return { code, expires_at }
     },
     async renewBackupCodes(user, actor) {
-      // The salt stays: a bypass code that was handed out is hashed with it too.
+      // Keep the salt: an issued bypass code is hashed with it too.
       const { salt = newSalt() } = await factorOf(database.read, user)
       const { codes, hashes } = await makeCodes(queue, salt)
       await database.write(async (tx) => {
@@ -157,9 +158,9 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
   }
 }
 
-/** An account whose second factor is in force, and the salt of its codes if it ever had some. Throws `conflict` when it is not. */
+/** An account with a second factor, and the salt of its codes if it has one. Throws `conflict` without a factor. */
 async function factorOf(on: Reader, user: number): Promise<{ account: Account; salt: string | undefined }> {
-  const account = await present(accountById(on, user))
+  const account = await orNotFound(accountById(on, user))
   const factor = await secondFactorOf(on, user)
   if (!factor?.secret) throw fault('conflict', { text: `"${account.username}" has no second factor.` })
   return { account, salt: factor.code_salt ?? undefined }

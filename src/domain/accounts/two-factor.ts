@@ -15,22 +15,22 @@ import {
 import type { Audit } from '../instance/instance.ts'
 import { auditActor, type Actor } from './actor.ts'
 import { makeCodes, newSalt } from './backup-codes.ts'
-import { sealContext, type CodeStep } from './code-step.ts'
-import type { Queue } from './queue.ts'
+import { sealContext, type CodeVerifier } from './code-verifier.ts'
+import type { Queue } from './job-queue.ts'
 import { seal, unseal } from './sealing.ts'
-import { endOthers } from './end-others.ts'
-import { matchingStep, newTotpSecret, totpAddress } from './totp.ts'
+import { revokeAccess } from './revocation.ts'
+import { matchingStep, newTotpSecret, totpUri } from './totp.ts'
 import { makeTwoFactorAdministration, SETUP_MS, type TwoFactorAdministration } from './two-factor-administration.ts'
 
 export interface TwoFactor extends TwoFactorAdministration {
   /**
-   * Makes a secret that `enable` puts into force within 10 minutes; another one replaces it. `issuer` is what an
-   * authenticator app shows beside the name. Throws `conflict` while the second factor is on.
+   * Creates a secret that `enable` activates within 10 minutes, and replaces an earlier one. `issuer` is shown by
+   * authenticator apps. Throws `conflict` while the second factor is on.
    */
   setUp(user: number, issuer: string): Promise<{ secret: string; otpauth_url: string }>
   /**
-   * Switches the second factor on with a code of the secret that was set up, and with `endOthers` ends the user's other sessions
-   * and devices, which came in without it. Throws `invalid_code`, `conflict`.
+   * Enables the second factor with a code of the new secret. With `endOthers`, ends the user's other sessions and devices,
+   * which signed in without it. Throws `invalid_code`, `conflict`.
    */
   enable(
     user: number,
@@ -39,11 +39,11 @@ export interface TwoFactor extends TwoFactorAdministration {
     options?: { endOthers?: boolean | undefined },
   ): Promise<{ backup_codes: string[] }>
   /**
-   * Switches it off, forgets secret and backup codes, and ends the user's other sessions. Takes a TOTP code newer than the
-   * last. Throws `invalid_code`, `account_locked`, `conflict`.
+   * Disables the second factor, deletes secret and backup codes, and ends the user's other sessions. Takes a TOTP code
+   * newer than the last. Throws `invalid_code`, `account_locked`, `conflict`.
    */
   disable(user: number, code: string, actor?: Actor): Promise<void>
-  /** Replaces the backup codes; what it takes and throws is as with `disable`. */
+  /** Replaces the backup codes. Takes and throws the same as `disable`. */
   regenerateBackupCodes(user: number, code: string, actor?: Actor): Promise<{ backup_codes: string[] }>
 }
 
@@ -52,28 +52,28 @@ export interface TwoFactorDeps {
   clock: Clock
   sealKey: Uint8Array
   queue: Queue
-  codeStep: CodeStep
+  codeVerifier: CodeVerifier
   audit: Audit
   lifetime: () => Promise<Lifetime>
 }
 
 export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
-  const { database, clock, sealKey, queue, codeStep, audit, lifetime } = deps
+  const { database, clock, sealKey, queue, codeVerifier, audit, lifetime } = deps
   const prove = proveSetUp({ clock, sealKey })
   const administration = makeTwoFactorAdministration({ database, clock, queue, audit })
 
-  /** Uses a TOTP code up and does what it permits; a wrong one is counted before it is refused. */
-  async function spend(
+  /** Consumes a TOTP code and runs `permitted`; counts a wrong code before refusing it. */
+  async function withCode(
     user: number,
     code: string,
     actor: Actor | undefined,
     permitted: (tx: Writer) => Promise<void>,
   ): Promise<void> {
-    const proof = await codeStep.read(user, code, 'settings')
+    const proof = await codeVerifier.read(user, code, 'settings')
     const right = await database.write(async (tx) => {
       await assertOn(tx, user)
-      await codeStep.assertOpen(tx, user)
-      if (!(await codeStep.use(tx, user, proof, 'settings', actor))) return false
+      await codeVerifier.assertOpen(tx, user)
+      if (!(await codeVerifier.use(tx, user, proof, 'settings', actor))) return false
       await permitted(tx)
       return true
     })
@@ -88,10 +88,10 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         if (!account) throw fault('not_found')
         if (account.two_factor_since !== null) throw isOn()
         await storePendingSecret(tx, user, seal(sealKey, sealContext(user), secret), clock.now())
-        return { secret, otpauth_url: totpAddress(secret, issuer, account.username) }
+        return { secret, otpauth_url: totpUri(secret, issuer, account.username) }
       })
     },
-    async enable(user, code, actor, { endOthers: ends = false } = {}) {
+    async enable(user, code, actor, { endOthers = false } = {}) {
       await prove(database.read, user, code)
       const salt = newSalt()
       const { codes, hashes } = await makeCodes(queue, salt)
@@ -100,13 +100,13 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)
-        const detail = ends ? await endOthers(tx, user, actor, bounds) : undefined
+        const detail = endOthers ? await revokeAccess(tx, user, bounds, actor?.session_id) : undefined
         await audit.record(tx, { kind: '2fa.enabled', ...auditActor(user, actor), ...(detail && { detail }) })
       })
       return { backup_codes: codes }
     },
     disable: (user, code, actor) =>
-      spend(user, code, actor, async (tx) => {
+      withCode(user, code, actor, async (tx) => {
         await deleteSecondFactor(tx, user)
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user, actor?.session_id)
@@ -117,15 +117,15 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
         })
       }),
     async regenerateBackupCodes(user, code, actor) {
-      // The code is used up first: whoever has none must not make the server reckon for half a second.
-      await spend(user, code, actor, () => Promise.resolve())
+      // Consume the code first: a caller without one must not cost the server half a second of hashing.
+      await withCode(user, code, actor, () => Promise.resolve())
       return { backup_codes: await administration.renewBackupCodes(user, actor) }
     },
     ...administration,
   }
 }
 
-/** The pending secret as it is stored and the step of it that the code proves. */
+/** The pending secret as stored, and the time step that the code proves. */
 const proveSetUp =
   ({ clock, sealKey }: Pick<TwoFactorDeps, 'clock' | 'sealKey'>) =>
   async (on: Reader, user: number, code: string): Promise<{ sealed: string; step: number }> => {

@@ -9,10 +9,11 @@ import { deleteBypassCode, secondFactorOf, storeFailures } from '../../storage/a
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
-import { isClosed } from './code-step.ts'
+import { isClosed } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
+import { revokeAccess } from './revocation.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
-import { assertColor, assertQuota, present, readDisplayName, withoutHash, type User } from './user.ts'
+import { assertColor, assertQuota, orNotFound, readDisplayName, withoutHash, type User } from './user.ts'
 
 export interface Changes {
   display_name?: string
@@ -23,14 +24,13 @@ export interface Changes {
   quota_bytes?: number | null
 }
 
-/** What a change did beside itself. */
 export interface Ended {
-  /** Sessions in browsers that it ended. */
+  /** Number of browser sessions it ended. */
   sessions: number
 }
 
 interface SettingPassword {
-  /** Accepts a password that everybody tries first. */
+  /** Accepts one of the most common passwords. */
   allow_weak?: boolean
   /** Whether devices stay signed in. */
   keep_devices?: boolean
@@ -39,21 +39,21 @@ interface SettingPassword {
 
 export interface UserChanges {
   /**
-   * Changes what is given; another role ends the sessions. Throws `conflict` when that would leave no administrator, and for
-   * an administrator who changes the own role.
+   * Updates the given fields; a changed role ends the sessions. Throws `conflict` for the last administrator and for an
+   * administrator's own role.
    */
   update(id: number, changes: Changes, actor?: Actor): Promise<User & { sessions_ended: number }>
-  /** Sets another password and ends the sessions, and the devices unless they are kept. */
+  /** Sets a password and ends the sessions, and the devices unless they are kept. */
   setPassword(
     id: number,
     password: string | { hash: string },
     options?: SettingPassword,
   ): Promise<Ended & { devices: number }>
-  /** Refuses the account from now on and ends its devices and sessions. Throws `conflict` for the last administrator. */
+  /** Disables the account and ends its devices and sessions. Throws `conflict` for the last administrator. */
   disable(id: number, actor?: Actor): Promise<Ended & { devices: number }>
-  /** Lets the account in again; what ended when it was disabled does not come back. */
+  /** Enables the account; ended devices and sessions stay ended. */
   enable(id: number, actor?: Actor): Promise<void>
-  /** Ends the locks after wrong passwords and wrong codes, and forgets the attempts. Returns whether there was a lock. */
+  /** Ends the locks after wrong passwords and wrong codes, and clears the failures. Returns whether there was a lock. */
   unlock(id: number, actor?: Actor): Promise<boolean>
 }
 
@@ -71,10 +71,10 @@ const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
 const OWN_PASSWORD = 'The own password is changed in the settings, with the current one.'
 const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
 
-/** Changes of one account. Each throws `not_found` when it is gone. */
+/** Changes of one account. Each throws `not_found`, and `conflict` while the account is being removed. */
 export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime, policy }: Deps): UserChanges {
   const change = <T>(id: number, unit: (tx: Writer, account: Account) => Promise<T>): Promise<T> =>
-    database.write(async (tx) => unit(tx, assertStays(await present(accountById(tx, id)))))
+    database.write(async (tx) => unit(tx, assertNotBeingRemoved(await orNotFound(accountById(tx, id)))))
 
   return {
     async update(id, { display_name, avatar_color, role, quota_bytes }, actor) {
@@ -102,7 +102,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
     },
     async setPassword(id, password, { allow_weak = false, keep_devices = false, actor } = {}) {
       assertOther(actor, id, OWN_PASSWORD)
-      const { username, display_name } = await present(accountById(database.read, id))
+      const { username, display_name } = await orNotFound(accountById(database.read, id))
       const known = [display_name, (await policy()).hostName]
       assertChosenPassword(password, username, { allowWeak: allow_weak, known })
       const password_hash = await passwords.hashOf(password)
@@ -125,11 +125,9 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
         await updateAccount(tx, id, { disabled_at: account.disabled_at ?? clock.now() }, clock.now())
         await deletePendingLoginsOf(tx, id)
         await deleteBypassCode(tx, id)
-        const sessions = await deleteSessionsOf(tx, id)
-        const devices = await deleteTokensOf(tx, id, bounds)
-        const detail = { sessions_ended: sessions, devices_ended: devices }
+        const detail = await revokeAccess(tx, id, bounds)
         await audit.record(tx, { kind: 'user.disabled', ...auditActor(id, actor), detail })
-        return { sessions, devices }
+        return { sessions: detail.sessions_ended, devices: detail.devices_ended }
       })
     },
     enable: (id, actor) =>
@@ -150,11 +148,11 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
   }
 }
 
-/** Throws when nobody could administer the server any more; until the transaction ends that cannot change meanwhile. */
+/** Throws `conflict` for the last administrator. Locks the administrators until the transaction ends. */
 const assertAdminRemains = async (tx: Writer, account: Account, what: string): Promise<void> =>
   assertNotLast(await holdAdmins(tx), account, what)
 
-/** Throws when an account is the only one of these administrators. */
+/** Throws `conflict` if the account is the only one of `admins`. */
 export function assertNotLast(admins: number[], account: Account, what: string): void {
   if (!admins.includes(account.id) || admins.length > 1) return
   throw fault('conflict', {
@@ -162,8 +160,7 @@ export function assertNotLast(admins: number[], account: Account, what: string):
   })
 }
 
-/** The account, which nobody changes any more while it is being removed: fault `conflict`. */
-function assertStays(account: Account): Account {
+function assertNotBeingRemoved(account: Account): Account {
   if (account.removing_since === null) return account
   throw fault('conflict', { text: `"${account.username}" is being removed.` })
 }

@@ -4,17 +4,16 @@ import type { Account } from '../../storage/accounts/accounts.ts'
 import { refuse } from './refusals.ts'
 import { isUsername, normalName } from './usernames.ts'
 
-/** A user as the other floors see one: without the hash of the password. */
+/** A user as other layers see it: without the password hash. */
 export interface User extends Omit<Account, 'password_hash'> {}
 
 export const withoutHash = ({ password_hash: _, ...user }: Account): User => user
 
-/** The quota of somebody who may store as much as there is room for. */
 const UNLIMITED = -1
 
 const DISPLAY_NAME_LENGTH = 100
 
-/** The name as it is kept. Refuses everything but ASCII, so that no two names look or fold alike. */
+/** The normalised user name. ASCII only, so that no two names look or fold alike. */
 export function readUsername(text: string): string {
   const name = normalName(text)
   if (isUsername(name)) return name
@@ -31,13 +30,13 @@ export function readDisplayName(text: string): string {
   throw refuse('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
 }
 
-/** Refuses what is no quota: bytes, -1 for unlimited, null for the default. */
+/** Refuses invalid quotas. Valid: bytes, -1 for unlimited, null for the default. */
 export function assertQuota(bytes: number | null): void {
   if (bytes === null || bytes === UNLIMITED || (Number.isSafeInteger(bytes) && bytes >= 0)) return
   throw refuse('quota_bytes', 'A quota is a whole number of bytes, or none.')
 }
 
-/** Refuses what is no colour of the form `#rrggbb`. */
+/** Refuses colours that are not of the form `#rrggbb`. */
 export function assertColor(text: string): void {
   if (!/^#[0-9a-f]{6}$/.test(text)) {
     throw refuse('avatar_color', 'A colour is written #rrggbb, with six digits from 0-9 and a-f.')
@@ -47,8 +46,8 @@ export function assertColor(text: string): void {
 export const missingUser = (name: string): Fault =>
   fault('not_found', { text: `There is no user named "${printable(name)}".` })
 
-/** The account, which may have been removed since it was looked up. Throws `not_found`. */
-export async function present(found: Promise<Account | undefined>): Promise<Account> {
+/** The account, unless it was removed since it was looked up: throws `not_found`. */
+export async function orNotFound(found: Promise<Account | undefined>): Promise<Account> {
   const account = await found
   if (!account) throw fault('not_found', { text: 'There is no such user any more.' })
   return account

@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto'
 const GRAMMAR = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
 /**
- * A name as it is looked up: ASCII letters in lower case, everything else untouched. `toLowerCase` would also turn other
- * letters into ASCII ones (U+212A into k), and two names would be one account.
+ * The lookup form of a name: ASCII letters in lower case, everything else unchanged. `toLowerCase` also maps other letters
+ * to ASCII (U+212A to k), so two names would be one account.
  */
 export const normalName = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** Whether a normal name may be that of an account. */
+/** Whether a normalised name is a valid user name. */
 export const isUsername = (name: string): boolean => GRAMMAR.test(name)
 
-// Dark enough for white initials (contrast of at least 4.5, WCAG 2.2), far enough apart to tell people by.
+// Dark enough for white initials (contrast of at least 4.5, WCAG 2.2), and distinguishable.
 const PALETTE = [
   '#b3261e',
   '#9a4600',
@@ -27,7 +27,7 @@ const PALETTE = [
   '#a0305f',
 ] as const
 
-/** The colour of somebody's picture until they choose one: always the same for the same name. */
+/** The default avatar colour, derived from the name. */
 export function avatarColor(username: string): string {
   const number = createHash('sha256').update(username).digest().readUInt32BE(0)
   return PALETTE[number % PALETTE.length]!

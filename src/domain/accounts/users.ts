@@ -9,18 +9,18 @@ import type { Lockout } from './lockout.ts'
 import type { NewAccounts, NewUser } from './new-accounts.ts'
 import type { Passwords } from './passwords.ts'
 import { makeRemoval, type Removal } from './removal.ts'
-import type { RemovalWork } from './removal-work.ts'
+import type { RemovalJobs } from './removal-jobs.ts'
 import { makeUserChanges, type UserChanges } from './user-changes.ts'
 import { missingUser, withoutHash, type User } from './user.ts'
 import { normalName } from './usernames.ts'
 
 export interface Users extends Listing, UserChanges, Removal {
   /**
-   * Makes an account with an empty file tree; `also` is what goes with it in the same transaction. Throws `exists`, and
-   * `bad_request` naming the rule that is broken.
+   * Creates an account with an empty file tree; `also` runs in the same transaction. Throws `exists`, and `bad_request`
+   * naming the broken rule.
    */
   create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, actor?: Actor): Promise<User>
-  /** The account with this name, upper or lower case. Throws `not_found`. */
+  /** The account with this name, case-insensitive. Throws `not_found`. */
   byName(username: string): Promise<User>
 }
 
@@ -33,7 +33,7 @@ export interface UsersDeps {
   audit: Audit
   lifetime: () => Promise<Lifetime>
   policy: () => Promise<{ defaultQuotaBytes: number; hostName: string }>
-  work: RemovalWork
+  removalJobs: RemovalJobs
 }
 
 export function makeUsers(deps: UsersDeps): Users {

@@ -25,15 +25,15 @@ interface Parts {
   audit: Audit
   /** Hears what is said. */
   listener: MessageListener
-  lookEveryMs?: number | undefined
+  checkIntervalMs?: number | undefined
 }
 
 /** Rooms of people and what they say in them. */
-export function makeChat({ database, clock, audit, listener, lookEveryMs }: Parts) {
+export function makeChat({ database, clock, audit, listener, checkIntervalMs }: Parts) {
   const news = makeWaiters({
     hear: (hearer) => database.listen('room', hearer),
     heads: (rooms) => stampsOf(database.read, rooms),
-    lookEveryMs,
+    checkIntervalMs,
   })
   return {
     ...makeRooms({ database }),

@@ -17,15 +17,15 @@ interface Parts {
   clock: Clock
   /** The installation's epoch: changes with every restore. */
   epoch: () => string
-  lookEveryMs?: number | undefined
+  checkIntervalMs?: number | undefined
 }
 
 /** Rows and the change feed of accounts. */
-export function makeSync({ database, clock, epoch, lookEveryMs }: Parts) {
+export function makeSync({ database, clock, epoch, checkIntervalMs }: Parts) {
   const news = makeWaiters({
     hear: (hearer) => database.listen('feed', hearer),
     heads: (users) => headsOf(database.read, users),
-    lookEveryMs,
+    checkIntervalMs,
   })
   return {
     ...makeFeed({ database, news, epoch }),

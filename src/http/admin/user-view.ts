@@ -1,4 +1,4 @@
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import type { Domain } from '../../domain/domain.ts'
 
 /** How the account of this id stands. Fault `not_found`. */

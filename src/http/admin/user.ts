@@ -1,6 +1,6 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { handle } from '../handle.ts'
 
 export const user = handle(admin.actions.user, async ({ params: { user_id }, domain: { accounts } }) => {

@@ -1,7 +1,7 @@
 import { DAY } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
 import type { UserFilter, UserOrder } from '../../domain/accounts/accounts.ts'
-import { documentOf } from '../../domain/accounts/document.ts'
+import { documentOf } from '../../domain/accounts/user-document.ts'
 import { handle } from '../handle.ts'
 import { pageOf } from './page.ts'
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/base/clock.ts'
 import { fault } from '../../../src/contract/errors.ts'
 import type { Accounts } from '../../../src/domain/accounts/accounts.ts'
-import { isClosed, lockAfter } from '../../../src/domain/accounts/code-step.ts'
+import { isClosed, lockAfter } from '../../../src/domain/accounts/code-verifier.ts'
 import { IP, makeWorld, outcome, PASSWORD, refusal, tally } from './world.ts'
 
 const STEP = 30 * SECOND

@@ -1,11 +1,11 @@
 import type { Fault } from '../../contract/errors.ts'
 
 export interface QueueOptions {
-  /** Jobs that run at the same time. */
+  /** Jobs that run concurrently. */
   atOnce: number
-  /** Jobs that may wait, first come, first served. */
+  /** Jobs that may wait, first in, first out. */
   waiting: number
-  /** What a job is refused with when no place to wait is left. */
+  /** The error for a job that finds the queue full. */
   full: () => Fault
 }
 
@@ -18,7 +18,7 @@ export function makeQueue({ atOnce, waiting, full }: QueueOptions): Queue {
   return async (job) => {
     if (running < atOnce) running += 1
     else if (line.length >= waiting) throw full()
-    // Whoever ends hands its place over, so `running` already counts the one that is woken.
+    // A finished job passes its slot on, so `running` already counts the next one.
     else await new Promise<void>((wake) => line.push(wake))
     try {
       return await job()
@@ -32,7 +32,7 @@ export function makeQueue({ atOnce, waiting, full }: QueueOptions): Queue {
 
 export type QueuePerKey = <T>(key: string, job: () => Promise<T>) => Promise<T>
 
-/** A queue for every key, there for as long as somebody is in it. */
+/** One queue per key, removed when empty. */
 export function makeQueuePerKey(options: QueueOptions): QueuePerKey {
   const queues = new Map<string, { queue: Queue; inside: number }>()
 

@@ -13,29 +13,27 @@ import { hashToken, isPendingToken, newPendingToken } from './tokens.ts'
 const LIFETIME_MS = 5 * MINUTE
 const TRIES = 5
 
-/** Waiting logins of one account; somebody who knows the password could pile them up. */
+/** Pending logins of one account; an attacker who knows the password could accumulate them. */
 const MAX_PER_USER = 20
 
-/** The device that a login is for. */
 export interface DeviceNames {
   device_id: string
   device_name: string
 }
 
 export interface PendingLogins {
-  /** Begins to wait for a second factor. Returns the token that only `find` with the same kind knows. */
+  /** Stores a pending login. Returns its token, valid for this kind only. */
   open(tx: Writer, kind: LoginKind, user: number, device: DeviceNames | undefined): Promise<string>
-  /** The login that waits under a token: of this kind, in its time; undefined for everything else. */
+  /** The unexpired pending login with this token and kind; undefined otherwise. */
   find(on: Reader, kind: LoginKind, token: string): Promise<PendingLogin | undefined>
-  /** Whether a further code may be tried with it. */
+  /** Whether another code may be tried. */
   isOpen(login: PendingLogin): boolean
-  /** Counts a wrong code. */
   miss(tx: Writer, login: PendingLogin): Promise<void>
-  /** Uses it up; false when somebody else did. */
+  /** Consumes it; false if another request did. */
   take(tx: Writer, login: PendingLogin): Promise<boolean>
 }
 
-/** Logins between password and second factor: objects of their own kind, good for one completion within 5 minutes. */
+/** Logins between password and second factor, valid for one completion within 5 minutes. */
 export const makePendingLogins = (clock: Clock): PendingLogins => ({
   async open(tx, kind, user, device) {
     const token = newPendingToken()

@@ -4,27 +4,26 @@ import { fault } from '../../contract/errors.ts'
 import { ADDRESS_FAILURES } from '../../contract/limits.ts'
 import { secondsUntil } from './refusals.ts'
 
-/** Addresses kept in memory; beyond them the one that failed longest ago is forgotten. */
+/** AddressThrottle in memory; beyond this, the one whose last failure is oldest is dropped. */
 const MAX_ADDRESSES = 100_000
 
-/** Where a login comes from. */
-export interface Sender {
+export interface LoginSource {
   ip: string
   /**
-   * Given where the address is that of a proxy nobody named, and so everybody's: what the login is for. It is counted by that
-   * beside the address, or one guesser would keep all others out.
+   * The account or pending login, set if the address belongs to a proxy that is not configured and is therefore shared by
+   * everybody. Failures count per address and subject then, or one attacker would lock everybody out.
    */
-  about?: string | undefined
+  subject?: string | undefined
 }
 
-export interface Addresses {
-  /** Throws `rate_limited` when too many logins from there failed lately. */
-  assertWelcome(from: Sender): void
-  /** Counts a failed login. Successful ones never count: many people share an address. */
-  failed(from: Sender): void
+export interface AddressThrottle {
+  /** Throws `rate_limited` after too many recent failures. */
+  assertAllowed(from: LoginSource): void
+  /** Counts a failed login. Successful logins never count: many people share an address. */
+  failed(from: LoginSource): void
 }
 
-/** Whom an address belongs to: one IPv4 address, or the /64 of an IPv6 one, whose lower half its owner chooses freely. */
+/** The owner of an address: one IPv4 address, or the /64 prefix of an IPv6 address, whose owner chooses the lower half. */
 export function addressKey(ip: string): string {
   const bare = ip.split('%')[0]!
   if (!ipaddr.isValid(bare)) return ip
@@ -34,22 +33,23 @@ export function addressKey(ip: string): string {
   return `${Buffer.from(network).toString('hex')}/64`
 }
 
-const keyOf = ({ ip, about }: Sender): string => (about === undefined ? addressKey(ip) : `${addressKey(ip)} ${about}`)
+const keyOf = ({ ip, subject }: LoginSource): string =>
+  subject === undefined ? addressKey(ip) : `${addressKey(ip)} ${subject}`
 
 const INTERNAL = new Set(['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'])
 
-/** Whether an address is of this machine or a network of its own, where a proxy stands. */
+/** Whether an address is loopback or private, where a reverse proxy runs. */
 export function isInternal(ip: string): boolean {
   const bare = ip.split('%')[0]!
   return ipaddr.isValid(bare) && INTERNAL.has(ipaddr.process(bare).range())
 }
 
-/** Failed logins by address in an exact sliding window, in the memory of this process. */
-export function makeAddresses(clock: Clock): Addresses {
+/** Failed logins per address in an exact sliding window, in memory. */
+export function makeAddressThrottle(clock: Clock): AddressThrottle {
   const failures = new Map<string, number[]>()
   const windowMs = ADDRESS_FAILURES.per * 1_000
 
-  // The address that failed last stands last, so those whose failures are all over stand first.
+  // Ordered by last failure: expired entries come first.
   function forget(now: number): void {
     for (const [key, times] of failures) {
       if (failures.size <= MAX_ADDRESSES && times.at(-1)! > now - windowMs) return
@@ -57,7 +57,7 @@ export function makeAddresses(clock: Clock): Addresses {
     }
   }
 
-  /** Failures of a sender. After the clock was set back they count as of now, so that nobody is kept out for longer. */
+  /** Failure times of a key. Times after a clock set back count as now, so that nobody stays locked out longer. */
   function timesOf(key: string, now: number): number[] {
     const times = failures.get(key) ?? []
     for (const [index, time] of times.entries()) if (time > now) times[index] = now
@@ -65,7 +65,7 @@ export function makeAddresses(clock: Clock): Addresses {
   }
 
   return {
-    assertWelcome(from) {
+    assertAllowed(from) {
       const now = clock.now()
       const recent = timesOf(keyOf(from), now).filter((time) => time > now - windowMs)
       if (recent.length < ADDRESS_FAILURES.max) return

@@ -12,7 +12,7 @@ import {
 } from '../../storage/accounts/second-factors.ts'
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
-import type { Queue } from './queue.ts'
+import type { Queue } from './job-queue.ts'
 import { secondsUntil } from './refusals.ts'
 import { unseal } from './sealing.ts'
 import { isTotpCode, matchingStep } from './totp.ts'
@@ -21,40 +21,39 @@ const FAILURES_PER_LOCK = 5
 const FIRST_LOCK_MS = 15 * MINUTE
 const LONGEST_LOCK_MS = DAY
 
-/** Wrong codes in a row after which only an administrator opens the step again (NIST SP 800-63B-4, 3.2.2). */
+/** Consecutive wrong codes after which only an administrator unlocks the second factor (NIST SP 800-63B-4, 3.2.2). */
 const MAX_FAILURES = 100
 
-/** A code made ready for the transaction that uses it: what takes long has been reckoned already. */
+/** A parsed code, hashed before the transaction that uses it. */
 export type Proof = { totp: string } | { backupHash: string } | undefined
 
-/** What stood for the second factor. */
 type Kind = 'totp' | 'backup_code' | 'bypass'
 
-/** What a code is for. Backup and bypass codes serve for a login only; so does once more the code that enabled the factor. */
+/** What a code is for. Only a login accepts backup codes, bypass codes and the TOTP code that enabled the factor. */
 export type Purpose = 'login' | 'settings'
 
-export interface CodeStep {
-  /** Throws `account_locked` while the account's codes are not looked at. */
+export interface CodeVerifier {
+  /** Throws `account_locked` while the account's codes are locked. */
   assertOpen(on: Reader, user: number): Promise<void>
-  /** Reads what somebody typed. */
+  /** Parses a typed code; undefined if it has neither form. */
   read(user: number, text: string, purpose: Purpose): Promise<Proof>
-  /** Whether the code is right, and uses it up: each step, backup and bypass code once. A wrong one is counted. */
+  /** Checks a code and consumes it: each TOTP step, backup and bypass code works once. Counts a wrong one. */
   use(tx: Writer, user: number, proof: Proof, purpose: Purpose, from: RequestOrigin | undefined): Promise<boolean>
 }
 
-/** How long the step is locked after so many wrong codes in a row, ms: every fifth locks twice as long as the one before. */
+/** Duration of the lock after this many consecutive wrong codes, ms: every fifth doubles it, up to a day. */
 export function lockAfter(failures: number): number {
   if (failures === 0 || failures % FAILURES_PER_LOCK !== 0) return 0
   return Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** (failures / FAILURES_PER_LOCK - 1))
 }
 
-/** Whether only an administrator opens the step again. */
+/** Whether only an administrator can unlock it. */
 export const isClosed = (failures: number): boolean => failures >= MAX_FAILURES
 
-/** The context a TOTP secret is sealed in, so that one account's cannot be put into another's row. */
+/** Additional data of a sealed TOTP secret: binds it to its account's row. */
 export const sealContext = (user: number): string => `second factor of user ${user}`
 
-export interface CodeStepDeps {
+export interface CodeVerifierDeps {
   database: Database
   clock: Clock
   sealKey: Uint8Array
@@ -63,11 +62,11 @@ export interface CodeStepDeps {
 }
 
 /**
- * Checks second factors. The counter of wrong codes belongs to the account and survives correct passwords: with a lock of
- * always 15 minutes, somebody who knows the password would guess a code within a year or two.
+ * Verifies second factors. The failure count belongs to the account and survives correct passwords: with a constant lock of
+ * 15 minutes, an attacker who knows the password would guess a code within two years.
  */
-export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeStepDeps): CodeStep {
-  /** Uses up the backup code or the bypass code with this hash. */
+export function makeCodeVerifier({ database, clock, sealKey, queue, audit }: CodeVerifierDeps): CodeVerifier {
+  /** Consumes the backup or bypass code with this hash. */
   async function takeCode(tx: Writer, user: number, hash: string): Promise<Kind | undefined> {
     const backup = findBackupCode(await backupCodesOf(tx, user), hash)
     if (backup) return (await takeBackupCode(tx, backup.id)) ? 'backup_code' : undefined
@@ -76,7 +75,7 @@ export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeSte
     return found && (await takeBypassCode(tx, found)) ? 'bypass' : undefined
   }
 
-  async function matching(tx: Writer, user: number, proof: Proof, purpose: Purpose): Promise<Kind | undefined> {
+  async function verify(tx: Writer, user: number, proof: Proof, purpose: Purpose): Promise<Kind | undefined> {
     if (!proof) return undefined
     const factor = await secondFactorOf(tx, user)
     if (!factor?.secret) return undefined
@@ -118,7 +117,7 @@ export function makeCodeStep({ database, clock, sealKey, queue, audit }: CodeSte
       return { backupHash: backupHash! }
     },
     async use(tx, user, proof, purpose, from) {
-      const kind = await matching(tx, user, proof, purpose)
+      const kind = await verify(tx, user, proof, purpose)
       if (!kind) {
         await countFailure(tx, user, from)
         return false

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/base/clock.ts'
-import { addressKey, makeAddresses } from '../../../src/domain/accounts/addresses.ts'
+import { addressKey, makeAddressThrottle } from '../../../src/domain/accounts/address-throttle.ts'
 
 describe('an address stands for', () => {
   test.each([
@@ -23,10 +23,10 @@ describe('an address stands for', () => {
 
 test('the window slides with each failure', () => {
   let now = 0
-  const addresses = makeAddresses({ now: () => now })
+  const addresses = makeAddressThrottle({ now: () => now })
   const welcome = () => {
     try {
-      addresses.assertWelcome({ ip: '192.0.2.1' })
+      addresses.assertAllowed({ ip: '192.0.2.1' })
       return true
     } catch {
       return false
@@ -51,10 +51,10 @@ test('the window slides with each failure', () => {
 test('a clock that is set back keeps nobody out longer than the window', () => {
   let now = 100 * MINUTE
   const ip = '192.0.2.1'
-  const addresses = makeAddresses({ now: () => now })
+  const addresses = makeAddressThrottle({ now: () => now })
   for (let failure = 0; failure < 50; failure += 1) addresses.failed({ ip })
   now = 0
-  expect(() => addresses.assertWelcome({ ip })).toThrow()
+  expect(() => addresses.assertAllowed({ ip })).toThrow()
   now = 10 * MINUTE
-  expect(() => addresses.assertWelcome({ ip })).not.toThrow()
+  expect(() => addresses.assertAllowed({ ip })).not.toThrow()
 })

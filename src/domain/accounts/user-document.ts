@@ -7,7 +7,7 @@ function stateOf(user: ListedUser): 'active' | 'disabled' | 'locked' | 'removing
   return user.locked ? 'locked' : 'active'
 }
 
-/** An account as administrators are told of it, by `--json` and in a browser: times as ISO 8601, null for no limit. */
+/** An account as administrators see it, in `--json` and in the browser: times in ISO 8601, null for unlimited. */
 export const documentOf = (user: ListedUser) => ({
   id: user.id,
   username: user.username,

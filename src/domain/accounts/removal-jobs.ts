@@ -10,26 +10,26 @@ import { markAllForRemoval } from '../../storage/files/trash.ts'
 import type { Heavy } from '../heavy.ts'
 import { shapes } from '../sync/sync.ts'
 
-/** Rows that one transaction of a removal deals with. */
+/** Rows that one transaction deletes. */
 const SLICE = 200
 
 interface Parts {
-  /** For work that was decided and goes on whoever began it. */
+  /** The database without the caller's authority check. */
   unattended: Database
   clock: Clock
   slice: Heavy['patientSlice']
-  /** Finishes the work on trees that an account began. */
+  /** Finishes the account's jobs on file trees. */
   settleTrees: (user: number) => Promise<void>
   size?: number
 }
 
 const rows = shapes.map(countedRows)
 
-/** Does `size` rows of what is left of an account; says when nothing is, and its row is gone. */
+/** Removes up to `size` rows of an account; 'done' once its own row is gone. */
 async function removeSome(tx: Writer, user: number, size: number, now: number): Promise<'more' | 'done'> {
   const removal = await removalOf(tx, user)
   if (!removal) return 'done'
-  // Trees of the trash have their own slices.
+  // The trash is removed in slices of its own.
   if (await markAllForRemoval(tx, user, now)) return 'more'
   let left = size
   const steps = [
@@ -47,25 +47,25 @@ async function removeSome(tx: Writer, user: number, size: number, now: number): 
 }
 
 /**
- * Finishes removals of accounts that were decided, in slices, so that others can write in between. What a crash leaves
- * goes on from where it was: the row in `removals` goes last, with the account.
+ * Finishes account removals in slices, so that other writers get through. After a crash they resume: the row in `removals`
+ * is deleted last, with the account.
  */
-export function makeRemovalWork({ unattended, clock, slice, settleTrees, size = SLICE }: Parts) {
-  async function work(user: number): Promise<void> {
+export function makeRemovalJobs({ unattended, clock, slice, settleTrees, size = SLICE }: Parts) {
+  async function finishRemoval(user: number): Promise<void> {
     do await settleTrees(user)
     while ((await slice(() => unattended.write((tx) => removeSome(tx, user, size, clock.now())))) === 'more')
   }
 
-  const finish = makeSingleFlight(work).run
+  const finish = makeSingleFlight(finishRemoval).run
 
   return {
-    /** Resolves when nothing is left of an account whose removal was decided. */
+    /** Resolves when nothing of the account is left. */
     finish,
-    /** Finishes what everybody has begun: what a crash, or another process, left. */
+    /** Finishes all removals that a crash or another process left behind. */
     async finishAll(): Promise<void> {
       await attemptAll((await removalsBegun(unattended.read)).map((user) => () => finish(user)))
     },
   }
 }
 
-export type RemovalWork = ReturnType<typeof makeRemovalWork>
+export type RemovalJobs = ReturnType<typeof makeRemovalJobs>

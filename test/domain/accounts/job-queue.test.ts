@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fault } from '../../../src/contract/errors.ts'
-import { makeQueue, makeQueuePerKey } from '../../../src/domain/accounts/queue.ts'
+import { makeQueue, makeQueuePerKey } from '../../../src/domain/accounts/job-queue.ts'
 import { outcome } from './world.ts'
 
 /** Jobs that end when they are told to. */
