@@ -5,7 +5,7 @@ import { dataUsage, type DataUsage } from '../storage/engine/data-usage.ts'
 import type { DataBound, DataKind } from '../storage/engine/data-kinds.ts'
 import type { Database, Writer } from '../storage/engine/database.ts'
 
-/** What an account may keep in the database, by kind; what is not named has no bound that refuses anything. */
+/** Quotas of an account's data in the database, by kind; a missing kind is unlimited. */
 export type DataBounds = Partial<Record<DataKind, DataBound>>
 
 type BoundName = 'rows.max_bytes' | 'rows.max_rows' | 'chat.max_bytes' | 'components.max_bytes' | 'assistant.max_bytes'
@@ -14,7 +14,7 @@ interface BoundSettings {
   values(): Promise<Record<BoundName, number>>
 }
 
-/** The bounds that the settings name. What is remembered of pushes has none that refuses: upkeep forgets the oldest. */
+/** The configured quotas. Push results have none: upkeep deletes the oldest. */
 export const dataBoundsOf = (settings: BoundSettings) => async () => {
   const values = await settings.values()
   return {
@@ -25,7 +25,7 @@ export const dataBoundsOf = (settings: BoundSettings) => async () => {
   } satisfies DataBounds
 }
 
-/** The database with transactions that know the bounds: no function between a request and what it stores passes them on. */
+/** The database with transactions that carry the quotas, so that no function has to pass them on. */
 export const bounded = (database: Database, bounds: () => Promise<DataBounds>): Database => ({
   ...database,
   write: (unit) => database.write((tx) => unit({ ...tx, bounds })),
@@ -33,7 +33,7 @@ export const bounded = (database: Database, bounds: () => Promise<DataBounds>): 
 
 const NONE: DataBound = { bytes: -1, items: -1 }
 
-/** The bound of one kind. */
+/** The quota of one kind. */
 export const boundOf = async (tx: Writer, kind: DataKind): Promise<DataBound> => (await tx.bounds?.())?.[kind] ?? NONE
 
 const NAMES: Record<DataKind, string> = {
@@ -44,20 +44,20 @@ const NAMES: Record<DataKind, string> = {
   pushes: 'remembered changes',
 }
 
-/** What is wrong with an amount; undefined when it is within the bound. */
+/** The message for an exceeded quota; undefined within it. */
 export function excessOf(kind: DataKind, { bytes, items }: DataUsage, bound: DataBound): string | undefined {
-  const most =
+  const limit =
     bound.bytes >= 0 && bytes > bound.bytes
       ? formatSize(bound.bytes)
       : bound.items >= 0 && items > bound.items
         ? formatCount(bound.items)
         : undefined
-  return most && `An account may keep ${most} of ${NAMES[kind]}, and that is used up: delete some.`
+  return limit && `An account may keep ${limit} of ${NAMES[kind]}, and that is used up: delete some.`
 }
 
 /**
- * Does something in a transaction that changes what an account keeps. Fault `quota_exceeded` when that grows beyond its bound;
- * what does not grow always passes.
+ * Runs `work`, which changes an account's data. Fault `quota_exceeded` if the data grows beyond its quota; it may always
+ * shrink.
  */
 export async function withinBound<T>(tx: Writer, user: number, kind: DataKind, work: () => Promise<T>): Promise<T> {
   const bound = await boundOf(tx, kind)

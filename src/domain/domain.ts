@@ -9,7 +9,7 @@ import type { Portability } from './portability/portability.ts'
 import type { Seeding } from './seed/seed.ts'
 import type { Sync } from './sync/sync.ts'
 
-/** What svc does, without HTTP, terminal or environment: one face per feature. */
+/** The domain: one face per feature. */
 export interface Domain {
   accounts: Accounts
   assistant: Assistant

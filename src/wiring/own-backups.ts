@@ -1,4 +1,4 @@
-import { makeBackups, type Backups } from '../domain/backups/own.ts'
+import { makeBackups, type Backups } from '../domain/backups/instance-backups.ts'
 import { scratchFolder, type DataDirectory } from './data-directory.ts'
 import { installationFiles } from './installation-files.ts'
 import { version } from './version.ts'

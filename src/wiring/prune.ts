@@ -4,7 +4,7 @@ import type { BackupFolder } from './backup-places.ts'
 
 /** Removing old backups, with the folder taken: nobody adds to it until it is released. */
 export interface OpenPruning extends Pruning {
-  carryOut(): Promise<void>
+  execute(): Promise<void>
   release(): Promise<void>
 }
 

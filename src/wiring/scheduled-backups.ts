@@ -60,7 +60,7 @@ export function startScheduledBackups(
   let isBusy = false
   let isStopped = false
 
-  async function makeOne(giveBack: () => Promise<void>): Promise<void> {
+  async function makeOne(release: () => Promise<void>): Promise<void> {
     const start = performance.now()
     const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
     const before = await backups.lastFailure()
@@ -72,7 +72,7 @@ export function startScheduledBackups(
     if (code === 0 || code === 3) return log.info({ id, added_bytes, removed, took_ms, code }, 'backup made')
     if (isStopped) {
       log.info({ took_ms }, 'backup stopped with the server; it is made when the server runs again')
-      return giveBack()
+      return release()
     }
     const reason = understood(stderr.trim().split('\n').at(-1)!)['error']
     const message = typeof reason === 'string' ? reason : `it ended with ${signal ?? code}`
@@ -86,7 +86,7 @@ export function startScheduledBackups(
     isBusy = true
     try {
       const due = await backups.schedule.claim()
-      if (due) await makeOne(due.giveBack)
+      if (due) await makeOne(due.release)
     } catch (error) {
       log.error({ err: error }, 'backup failed')
     } finally {

@@ -1,4 +1,4 @@
-import { examinePackage, type AppPackage } from '../../src/domain/desktop/desktop.ts'
+import { validatePackage, type AppPackage } from '../../src/domain/desktop/desktop.ts'
 
 /** The files of an app's package by path; `manifest` is what differs from a plain one, undefined leaves a field out. */
 export function filesOfApp(
@@ -15,7 +15,7 @@ export function appPackage(
   files: Record<string, string | Uint8Array> = {},
   manifest: Record<string, unknown> = {},
 ): AppPackage {
-  const { app, problems } = examinePackage(filesOfApp(files, manifest))
+  const { app, problems } = validatePackage(filesOfApp(files, manifest))
   if (!app) throw new Error(JSON.stringify(problems))
   return app
 }

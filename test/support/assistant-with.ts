@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { makeAssistant } from '../../src/domain/assistant/assistant.ts'
-import { BOUNDS, type Bounds } from '../../src/domain/assistant/tools/calls.ts'
+import { BOUNDS, type Bounds } from '../../src/domain/assistant/tools/tool-calls.ts'
 import { makeLedger } from '../../src/domain/assistant/ledger/ledger.ts'
 import type { Emit } from '../../src/domain/assistant/run.ts'
 import type { Tool, ToolResult } from '../../src/domain/assistant/tools/tool.ts'
@@ -42,8 +42,8 @@ export function assistantWith(
     chat,
     mentionListener: {
       isFor: () => Promise.resolve(false),
-      note: () => Promise.resolve(false),
-      heard() {},
+      record: () => Promise.resolve(false),
+      committed() {},
       onMention() {},
     },
     bounds: { ...BOUNDS, ...bounds },

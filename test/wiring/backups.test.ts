@@ -307,12 +307,12 @@ describe('removing old backups', () => {
     await writeFile(join(repository, 'tmp', 'left-1'), 'by a run that was killed')
 
     const pruning = await openPruning(await open(place), keepNothing)
-    expect(pruning.verdicts.map(({ id: backup, reasons }) => [backup, reasons])).toEqual([
+    expect(pruning.decisions.map(({ id: backup, reasons }) => [backup, reasons])).toEqual([
       [second.manifest.id, ['last']],
       [first.manifest.id, []],
     ])
     await expect(stat(objectAt(repository, sha256))).resolves.toBeTruthy()
-    await pruning.carryOut()
+    await pruning.execute()
     await pruning.release()
     expect(await (await sourceOf(repository)).ids()).toEqual([second.manifest.id])
     await expect(stat(objectAt(repository, sha256))).rejects.toThrow('ENOENT')

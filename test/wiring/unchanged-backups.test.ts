@@ -238,7 +238,7 @@ describe('a backup of what has not changed is complete', () => {
     const last = await place.backUp('repo')
     const folder = await backupFolder({ from: repositoryOf(place), dataDir: place.dataDir, env: {} }, noPassphrases)
     const pruning = await openPruning(folder, { last: 1, daily: 0, weekly: 0, monthly: 0 })
-    await pruning.carryOut()
+    await pruning.execute()
     await pruning.release()
     await place.local.domain.backups.pruned(['…'], repositoryOf(place))
     expect(await (await sourceOf(repositoryOf(place))).ids()).toEqual([last.manifest.id])

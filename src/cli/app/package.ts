@@ -1,5 +1,5 @@
 import { printable } from '../../base/text.ts'
-import type { AppPackage, Examined, Remark } from '../../domain/desktop/desktop.ts'
+import type { AppPackage, PackageValidation, Remark } from '../../domain/desktop/desktop.ts'
 import { Exit } from '../exit.ts'
 import type { Io } from '../io.ts'
 import type { PackageFiles } from './package-files.ts'
@@ -13,12 +13,12 @@ export type InspectedPackage = Examined & Pick<PackageFiles, 'leftOut'>
 
 /** Reads and examines a package. Throws `Exit` when there is none. */
 export async function inspectPackage(path: string): Promise<InspectedPackage> {
-  const [{ readPackage }, { examinePackage }] = await Promise.all([
+  const [{ readPackage }, { validatePackage }] = await Promise.all([
     import('./package-files.ts'),
     import('../../domain/desktop/desktop.ts'),
   ])
   const { files, problems, leftOut } = await readPackage(path)
-  return { ...examinePackage(files, problems), leftOut }
+  return { ...validatePackage(files, problems), leftOut }
 }
 
 /** A remark as one line. */

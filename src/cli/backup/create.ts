@@ -71,8 +71,8 @@ async function pruneAfter(backups: Backups, lookup: Seeking, passphrases: Passph
   const folder = await backupFolder(lookup, passphrases)
   const pruning = await openPruning(folder, await backups.keep())
   try {
-    await pruning.carryOut()
-    const gone = pruning.verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
+    await pruning.execute()
+    const gone = pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
     if (gone.length > 0) await backups.pruned(gone, folder.folder)
     return gone
   } finally {

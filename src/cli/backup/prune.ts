@@ -41,11 +41,11 @@ export const prune = command({
         monthly: flags.keepMonthly ?? standard.monthly,
       })
       try {
-        const { verdicts, objects, bytes } = pruning
-        const gone = verdicts.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
-        const document = { kept: verdicts.filter(({ reasons }) => reasons.length > 0), removed: gone, objects, bytes }
+        const { decisions, objects, bytes } = pruning
+        const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
+        const document = { kept: decisions.filter(({ reasons }) => reasons.length > 0), removed: gone, objects, bytes }
         const size = `${pluralize(gone.length, 'backup')} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
-        const lines = verdicts.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
+        const lines = decisions.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
         if (flags.dryRun) {
           io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
           return
@@ -58,7 +58,7 @@ export const prune = command({
           if (io.interactive) io.info(lines.join('\n'))
           if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
         }
-        await pruning.carryOut()
+        await pruning.execute()
         // The log of an installation tells of its own backups only.
         if (local?.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
           await local.domain.backups.pruned(gone, folder.folder)

@@ -12,7 +12,7 @@ export const list = command({
   flags: {},
   examples: ['svc room list', 'svc room list --json'],
   async run({ io, domain: { chat } }) {
-    const rooms = await chat.oversight.list()
+    const rooms = await chat.administration.list()
     io.table(
       rooms,
       [

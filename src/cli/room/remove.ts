@@ -18,7 +18,7 @@ export const remove = command({
     }
     const question = `Remove ${nameOf(room)} with ${contentOf(room)}, for good?`
     if (!flags.yes && !(await io.confirm(question))) throw cancelled()
-    const removed = await chat.oversight.remove(room.id)
+    const removed = await chat.administration.remove(room.id)
     io.print(`Removed ${nameOf(removed)} with ${contentOf(removed)}.`, { ...documentOf(removed), removed: true })
   },
 })

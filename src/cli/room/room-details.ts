@@ -23,7 +23,7 @@ export const documentOf = ({ id, name, type, ...room }: RoomOverview) => ({
 
 /** The room with this ID, or the only one of this name. Exit 5 when there is none, 6 when a name is that of several. */
 export async function findRoom(chat: Chat, text: string): Promise<RoomOverview> {
-  const rooms = await chat.oversight.list()
+  const rooms = await chat.administration.list()
   const byId = /^\d{1,15}$/.test(text) ? rooms.find(({ id }) => id === Number(text)) : undefined
   if (byId) return byId
   const named = rooms.filter(({ name }) => name === text)

@@ -15,7 +15,7 @@ export const show = command({
   examples: ['svc room show 3', 'svc room show "Difference engines"'],
   async run({ io, domain: { chat }, args }) {
     const { id } = await findRoom(chat, args.room)
-    const { people, ...room } = await chat.oversight.details(id)
+    const { people, ...room } = await chat.administration.details(id)
     const lines: [string, string][] = [
       ['ID', String(id)],
       ['Type', room.type],

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { ADDRESS_FAILURES } from '../../contract/limits.ts'
-import { secondsUntil } from './refusals.ts'
+import { secondsUntil } from './account-faults.ts'
 
 /** AddressThrottle in memory; beyond this, the one whose last failure is oldest is dropped. */
 const MAX_ADDRESSES = 100_000

@@ -13,7 +13,7 @@ import {
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { Queue } from './job-queue.ts'
-import { secondsUntil } from './refusals.ts'
+import { secondsUntil } from './account-faults.ts'
 import { unseal } from './sealing.ts'
 import { isTotpCode, matchingStep } from './totp.ts'
 

@@ -17,7 +17,7 @@ import type { Role } from '../../contract/shapes.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import { auditActor, type Actor } from './actor.ts'
 import type { DeviceNames } from './pending-logins.ts'
-import { refuse } from './refusals.ts'
+import { invalidField } from './account-faults.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
 
 const MAX_DEVICES = 20
@@ -63,8 +63,8 @@ export interface Devices {
 
 /** Refuses device names that cannot be stored or displayed unchanged. */
 export function assertDeviceNames({ device_id, device_name }: DeviceNames): void {
-  if (!isSound(device_id)) throw refuse('device_id', 'The device id must consist of whole characters.')
-  if (!isSound(device_name)) throw refuse('device_name', 'The device name must consist of whole characters.')
+  if (!isSound(device_id)) throw invalidField('device_id', 'The device id must consist of whole characters.')
+  if (!isSound(device_name)) throw invalidField('device_name', 'The device name must consist of whole characters.')
 }
 
 export interface DevicesDeps {

@@ -9,7 +9,7 @@ import {
   storeThrottle,
   throttleOf,
 } from '../../storage/accounts/login-throttles.ts'
-import { secondsUntil } from './refusals.ts'
+import { secondsUntil } from './account-faults.ts'
 
 const FAILURES = 5
 const WINDOW_MS = 15 * MINUTE

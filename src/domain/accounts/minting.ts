@@ -6,7 +6,7 @@ import { accountById } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { insertToken, mintedTokens } from '../../storage/accounts/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
-import { refuse } from './refusals.ts'
+import { invalidField } from './account-faults.ts'
 import { hashToken, newToken } from './tokens.ts'
 import { orNotFound } from './user.ts'
 
@@ -46,9 +46,10 @@ export type MintToken = (
 export const makeMinting =
   ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }): MintToken =>
   async (user, { ttl, name = 'Minted token', code = false }) => {
-    if (!(ttl >= TTL.min && ttl <= TTL.max)) throw refuse('ttl', 'A minted token lasts from one second to 30 days.')
+    if (!(ttl >= TTL.min && ttl <= TTL.max))
+      throw invalidField('ttl', 'A minted token lasts from one second to 30 days.')
     const fits = name.trim() !== '' && name.length <= NAME_LENGTH && name.isWellFormed() && printable(name) === name
-    if (!fits) throw refuse('name', `The name of a token has 1 to ${NAME_LENGTH} characters, on one line.`)
+    if (!fits) throw invalidField('name', `The name of a token has 1 to ${NAME_LENGTH} characters, on one line.`)
     const token = newToken()
     const now = clock.now()
     // A new device each time: a minted token never replaces one in use.

@@ -3,7 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import { byteLength, isSound } from '../../base/text.ts'
 import { commonPasswords } from './common-passwords.ts'
 import type { Queue } from './job-queue.ts'
-import { refuse } from './refusals.ts'
+import { invalidField } from './account-faults.ts'
 import { normalName } from './usernames.ts'
 
 const PASSWORD_BYTES = { min: 8, max: 1_024 } as const
@@ -59,7 +59,7 @@ const COSTLIEST = { memory: 262_144, passes: 16, lanes: 16 } as const
 /** Refuses values that are not argon2id hashes or too expensive to verify. */
 export function assertPasswordHash(hash: string, field = 'password_hash'): void {
   const [, memory, passes, lanes] = ARGON2ID.exec(hash) ?? []
-  if (memory === undefined) throw refuse(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
+  if (memory === undefined) throw invalidField(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
   const isAffordable =
     Number(memory) >= 8 &&
     Number(memory) <= COSTLIEST.memory &&
@@ -68,14 +68,17 @@ export function assertPasswordHash(hash: string, field = 'password_hash'): void 
     Number(lanes) >= 1 &&
     Number(lanes) <= COSTLIEST.lanes
   if (!isAffordable)
-    throw refuse(field, 'The parameters of the password hash are out of range (m at most 262144, t and p at most 16).')
+    throw invalidField(
+      field,
+      'The parameters of the password hash are out of range (m at most 262144, t and p at most 16).',
+    )
 }
 
 /** Bounds the size before anything is hashed (OWASP ASVS 5.0, 6.2.9). */
 export function assertPasswordSize(password: string, field = 'password'): void {
   // A character has at least one byte, so the length alone rejects the worst cases.
   if (password.length > PASSWORD_BYTES.max || byteLength(password) > PASSWORD_BYTES.max) {
-    throw refuse(field, `A password has at most ${PASSWORD_BYTES.max} bytes.`)
+    throw invalidField(field, `A password has at most ${PASSWORD_BYTES.max} bytes.`)
   }
 }
 
@@ -125,18 +128,18 @@ export function assertNewPassword(
 ): void {
   assertPasswordSize(password, field)
   if (byteLength(password) < PASSWORD_BYTES.min) {
-    throw refuse(field, `A password has at least ${PASSWORD_BYTES.min} bytes.`)
+    throw invalidField(field, `A password has at least ${PASSWORD_BYTES.min} bytes.`)
   }
-  if (!isSound(password)) throw refuse(field, 'A password consists of whole characters, without NUL.')
+  if (!isSound(password)) throw invalidField(field, 'A password consists of whole characters, without NUL.')
   if (allowWeak) return
   const guess = normalName(password)
   if (guess === username || [...guess].reverse().join('') === username) {
-    throw refuse(field, 'The password must not be the user name.')
+    throw invalidField(field, 'The password must not be the user name.')
   }
   if (isMadeOf(guess, ['svc', username, ...known])) {
-    throw refuse(field, 'The password is made of names that everybody knows; choose another one.')
+    throw invalidField(field, 'The password is made of names that everybody knows; choose another one.')
   }
   if (commonPasswords().has(guess) || new Set(guess).size === 1) {
-    throw refuse(field, 'That is one of the most common passwords; choose another one.')
+    throw invalidField(field, 'That is one of the most common passwords; choose another one.')
   }
 }

@@ -17,7 +17,7 @@ import { assertOther, auditActor, type Actor } from './actor.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
 import { isClosed } from './code-verifier.ts'
 import type { Queue } from './job-queue.ts'
-import { refuse } from './refusals.ts'
+import { invalidField } from './account-faults.ts'
 import { missingUser, orNotFound } from './user.ts'
 
 /** Time from the secret to the first code, ms. */
@@ -125,7 +125,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
     async bypass(user, ttl, actor) {
       assertOther(actor, user, OWN_FACTOR)
       if (!(ttl >= BYPASS_MS.min && ttl <= BYPASS_MS.max)) {
-        throw refuse('ttl', 'A bypass code lasts from one second to 24 hours.')
+        throw invalidField('ttl', 'A bypass code lasts from one second to 24 hours.')
       }
       const { salt = newSalt() } = await factorOf(database.read, user)
       const code = newBackupCode()

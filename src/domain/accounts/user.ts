@@ -1,7 +1,7 @@
 import { isSound, printable } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Account } from '../../storage/accounts/accounts.ts'
-import { refuse } from './refusals.ts'
+import { invalidField } from './account-faults.ts'
 import { isUsername, normalName } from './usernames.ts'
 
 /** A user as other layers see it: without the password hash. */
@@ -17,7 +17,7 @@ const DISPLAY_NAME_LENGTH = 100
 export function readUsername(text: string): string {
   const name = normalName(text)
   if (isUsername(name)) return name
-  throw refuse(
+  throw invalidField(
     'username',
     'A user name has 1 to 64 characters: letters a-z, digits, ".", "_" and "-", beginning with a letter or a digit.',
   )
@@ -27,19 +27,19 @@ export function readDisplayName(text: string): string {
   const name = text.trim()
   const fits = name !== '' && [...name].length <= DISPLAY_NAME_LENGTH
   if (fits && isSound(name) && printable(name) === name) return name
-  throw refuse('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
+  throw invalidField('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
 }
 
 /** Refuses invalid quotas. Valid: bytes, -1 for unlimited, null for the default. */
 export function assertQuota(bytes: number | null): void {
   if (bytes === null || bytes === UNLIMITED || (Number.isSafeInteger(bytes) && bytes >= 0)) return
-  throw refuse('quota_bytes', 'A quota is a whole number of bytes, or none.')
+  throw invalidField('quota_bytes', 'A quota is a whole number of bytes, or none.')
 }
 
 /** Refuses colours that are not of the form `#rrggbb`. */
 export function assertColor(text: string): void {
   if (!/^#[0-9a-f]{6}$/.test(text)) {
-    throw refuse('avatar_color', 'A colour is written #rrggbb, with six digits from 0-9 and a-f.')
+    throw invalidField('avatar_color', 'A colour is written #rrggbb, with six digits from 0-9 and a-f.')
   }
 }
 

@@ -4,15 +4,14 @@ import type { Database } from '../../storage/engine/database.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Audit, Settings } from '../instance/instance.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
-import { makeAnswers } from './answers.ts'
+import { makeConversationAnswers } from './conversation-answers.ts'
 import { makeBudgets } from './models/budgets.ts'
-import { BOUNDS, makeCalls, type Bounds } from './tools/calls.ts'
+import { BOUNDS, makeToolCalls, type Bounds } from './tools/tool-calls.ts'
 import { makeConversations } from './conversations.ts'
-import { makeExamine } from './models/examine.ts'
+import { makeDiagnosis } from './models/diagnosis.ts'
 import { makeAssistantModels } from './models/models.ts'
 import { makeMentions } from './rooms/mentions.ts'
-import { makeBeginning } from './begin-run.ts'
-import { makeAnswer } from './make-answer.ts'
+import { makeNewRuns } from './new-run.ts'
 import { makeLoop } from './loop.ts'
 import type { MentionListener } from './rooms/mention-listener.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -21,7 +20,7 @@ import type { ToolsFor } from './tools/tool.ts'
 export { makeMentionListener, type MentionListener } from './rooms/mention-listener.ts'
 export type { Emit } from './run.ts'
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   settings: Settings
@@ -34,32 +33,31 @@ interface Parts {
   bounds?: Bounds
 }
 
-/** The assistant: answers questions with the models an administrator chose and the rights of whoever asks. */
-export function makeAssistant({ bounds = BOUNDS, ...parts }: Parts) {
-  const { database, clock, settings, audit, languageModels } = parts
+/** Answers questions with the configured models and the rights of the user who asks. */
+export function makeAssistant({ bounds = BOUNDS, ...deps }: Deps) {
+  const { database, clock, settings, audit, languageModels } = deps
   const models = makeAssistantModels({ languageModels, settings, clock })
   const conversations = makeConversations({
     database,
     clock,
     bound: async () => (await dataBoundsOf(settings)()).assistant,
   })
-  const calls = makeCalls({ database, audit, bounds })
-  const beginning = makeBeginning({ clock, settings, languageModels, models })
-  const continueRun = makeLoop({ languageModels, models, calls, bounds })
+  const toolCalls = makeToolCalls({ database, audit, bounds })
+  const newRuns = makeNewRuns({ clock, settings, languageModels, models })
+  const continueRun = makeLoop({ languageModels, models, toolCalls, bounds })
   const dailyTokens = async () => (await settings.values())['assistant.daily_tokens']
   const budgets = makeBudgets({ database, clock, dailyTokens })
-  const answer = makeAnswer({ ...parts, continueRun, budgets })
   const { list, messages, remove } = conversations
   return {
-    ...makeAnswers({ database, clock, models, conversations, beginning, answer, budgets, bounds }),
+    ...makeConversationAnswers({ ...deps, models, conversations, newRuns, continueRun, budgets, bounds }),
     conversations: { list, messages, remove },
-    mentions: makeMentions({ ...parts, models, continueRun, budgets, bounds }),
-    /** What it changed, and the way back. */
-    changes: { list: parts.ledger.list, undo: parts.ledger.undo },
-    /** The models that may be asked for, the standard one first; none when nothing is set up. */
+    mentions: makeMentions({ ...deps, models, continueRun, budgets, bounds }),
+    /** Change sets of answers, and their undo. */
+    changes: { list: deps.ledger.list, undo: deps.ledger.undo },
+    /** The selectable models, the default first; empty if none is configured. */
     models: models.list,
-    /** Whether the models are there, for diagnosis. */
-    examine: makeExamine({ languageModels, models, toolsFor: parts.toolsFor }),
+    /** Checks the configured models, for `svc doctor`. */
+    diagnose: makeDiagnosis({ languageModels, models, toolsFor: deps.toolsFor }),
   }
 }
 

@@ -9,13 +9,13 @@ import { ASSISTANT_CONTEXT, ASSISTANT_HISTORY, ASSISTANT_IMAGE } from '../../con
 
 export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
 
-/** What a question brings along, checked. */
+/** The validated attachments of a question. */
 export interface Attachments {
   history: ModelMessage[]
-  /** What is in front of the user, as one text; undefined for nothing. */
+  /** The desktop context as text; undefined for none. */
   context: string | undefined
   picture: Picture | undefined
-  /** Whether any of it may hold what others wrote. */
+  /** Whether any of it may contain text that others wrote. */
   tainted: boolean
 }
 
@@ -25,7 +25,7 @@ function readContext(context: object | undefined): { context: string | undefined
   if (deeperThan(context, max_depth)) throw badRequest('context', `must be nested at most ${max_depth} levels`)
   const text = JSON.stringify(context)
   if (byteLength(text) > max_bytes) throw badRequest('context', `must be at most ${max_bytes} bytes long`)
-  // The name of an app says nothing; everything else may have been named or written by others.
+  // The slug of an app is harmless; everything else may have been named or written by others.
   const isHarmless = Object.entries(context).every(([name, value]) => name === 'app' && SLUG.test(String(value)))
   return { context: text, tainted: !isHarmless }
 }
@@ -48,7 +48,7 @@ const SIGNATURES: readonly (readonly [type: string, is: (bytes: Buffer) => boole
   ['image/webp', (bytes) => /^RIFF[^]{4}WEBP$/.test(bytes.toString('latin1', 0, 12))],
 ]
 
-/** A picture, by what its bytes say and never by what its sender says. Addresses are none. */
+/** Detects the type of a picture by its bytes, not by the declared type. URLs are refused. */
 function readPicture(image: string): Picture {
   const base64 = image.replace(/^data:image\/[a-z.+-]{1,20};base64,/, '')
   if (!BASE64.test(base64) || base64.length % 4 !== 0) throw badRequest('image', 'must be a picture in base64')
@@ -59,17 +59,17 @@ function readPicture(image: string): Picture {
   return { type, base64 }
 }
 
-/** Checks what a question brings along. Faults: `bad_request`, `too_large`. */
+/** Validates the attachments of a question. Faults: `bad_request`, `too_large`. */
 export function readAttachments({ message, history = [], context, image, conversation_id }: Question): Attachments {
   if (message.trim() === '') throw badRequest('message', 'must say something')
-  const told = readHistory(history)
-  const seen = readContext(context)
+  const sentHistory = readHistory(history)
+  const shown = readContext(context)
   return {
-    // A conversation that is remembered here needs nobody else's memory of it.
-    history: conversation_id ? [] : told,
-    context: seen.context,
+    // A stored conversation replaces the history that the client sent.
+    history: conversation_id ? [] : sentHistory,
+    context: shown.context,
     picture: image ? readPicture(image) : undefined,
-    // What an assistant said may repeat what it had read.
-    tainted: seen.tainted || (!conversation_id && history.some(({ role }) => role === 'assistant')),
+    // An assistant's message may repeat text it had read.
+    tainted: shown.tainted || (!conversation_id && history.some(({ role }) => role === 'assistant')),
   }
 }

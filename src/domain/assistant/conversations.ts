@@ -22,31 +22,31 @@ import { titleOf } from './title.ts'
 type Listed = Answer<typeof assistant.actions.conversations>['conversations']
 type Shown = Answer<typeof assistant.actions.messages>['messages']
 
-const LISTED = { standard: 100, most: 500 }
-/** Most messages that are shown, and that a model is reminded of. */
-const SHOWN = 2_000
-const REMEMBERED = 100
+const LISTED = { default: 100, max: 500 }
+/** Most messages that are listed, and that a model receives. */
+const MAX_LISTED = 2_000
+const MAX_RECALLED = 100
 
-/** One exchange in a conversation. Nothing of it is stored before it has to be. */
+/** One question and its answer in a conversation, stored as late as possible. */
 export interface Dialogue {
-  /** The number of the conversation; what the user said is stored before it is told. */
+  /** The id of the conversation; stores the user's message first. */
   id(): Promise<number>
-  /** Stores what the assistant says, in one transaction with what goes with it; returns the number of the conversation. */
+  /** Stores the answer in one transaction with `unit`. Returns the id of the conversation. */
   answer(
     said: { content: string; actions: AssistantAction[]; tainted: boolean },
     unit: (tx: Writer) => Promise<void>,
   ): Promise<number>
 }
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
-  /** What an account may keep of conversations. */
+  /** Quota of an account's conversations. */
   bound: () => Promise<DataBound>
 }
 
-/** Conversations of users with the assistant. Fault `not_found` for those of others. */
-export function makeConversations({ database, clock, bound }: Parts) {
+/** Users' conversations with the assistant. Fault `not_found` for another user's. */
+export function makeConversations({ database, clock, bound }: Deps) {
   async function own(user: number, id: number): Promise<Conversation> {
     const found = await conversationOf(database.read, user, id)
     if (!found) throw fault('not_found')
@@ -54,8 +54,8 @@ export function makeConversations({ database, clock, bound }: Parts) {
   }
 
   return {
-    async list(user: number, limit = LISTED.standard): Promise<Listed> {
-      const found = await conversationsOf(database.read, user, Math.min(limit, LISTED.most))
+    async list(user: number, limit = LISTED.default): Promise<Listed> {
+      const found = await conversationsOf(database.read, user, Math.min(limit, LISTED.max))
       return found.map(({ id, title, created_at, updated_at, messages }) => ({
         conversation_id: id,
         title,
@@ -68,7 +68,7 @@ export function makeConversations({ database, clock, bound }: Parts) {
     /** The messages of a conversation, oldest first. */
     async messages(user: number, id: number): Promise<Shown> {
       await own(user, id)
-      const turns = await turnsOf(database.read, id, SHOWN)
+      const turns = await turnsOf(database.read, id, MAX_LISTED)
       return turns.map(({ id: message_id, role, content, actions, created_at }) => ({
         message_id,
         role,
@@ -82,27 +82,29 @@ export function makeConversations({ database, clock, bound }: Parts) {
       if (!(await database.write((tx) => deleteConversation(tx, user, id)))) throw fault('not_found')
     },
 
-    /** Refuses a question of who may keep no further conversations: fault `quota_exceeded`. What is answered is always kept. */
+    /**
+     * Refuses a question when the quota of conversations is used up: fault `quota_exceeded`. An answer is always stored.
+     */
     async assertRoom(user: number): Promise<void> {
       const { bytes, items } = await dataUsage(database.read, user, 'assistant')
       const text = excessOf('assistant', { bytes: bytes + 1, items: items + 1 }, await bound())
       if (text) throw fault('quota_exceeded', { text })
     },
 
-    /** What was said in a conversation, for a model, and whether it is tainted. */
+    /** The messages of a conversation for a model, and whether it is tainted. */
     async recall(user: number, id: number): Promise<{ messages: ModelMessage[]; tainted: boolean }> {
       const { tainted } = await own(user, id)
-      const turns = await turnsOf(database.read, id, REMEMBERED)
+      const turns = await turnsOf(database.read, id, MAX_RECALLED)
       const messages = turns.map(({ role, content }): ModelMessage =>
         role === 'user' ? { role, text: content } : { role, text: content, calls: [] },
       )
       return { messages, tainted: tainted === 1 }
     },
 
-    /** A conversation that goes on, or a new one: with what the user says now, where they say something. */
+    /** An exchange in an existing or a new conversation; `message` is undefined when a confirmation continues one. */
     dialogue(user: number, known: number | undefined, message?: string): Dialogue {
-      let told: Promise<number> | undefined
-      const tell = async (tx: Writer): Promise<number> => {
+      let stored: Promise<number> | undefined
+      const store = async (tx: Writer): Promise<number> => {
         const now = clock.now()
         const stamps = { created_at: now, updated_at: now }
         const id =
@@ -113,11 +115,11 @@ export function makeConversations({ database, clock, bound }: Parts) {
         return id
       }
       return {
-        id: () => (told ??= database.write(tell)),
+        id: () => (stored ??= database.write(store)),
         async answer(said, unit) {
-          const before = await told
+          const before = await stored
           return database.write(async (tx) => {
-            const id = before ?? (await tell(tx))
+            const id = before ?? (await store(tx))
             await addTo(tx, id, clock.now(), { role: 'assistant', ...said })
             await unit(tx)
             return id
@@ -130,7 +132,7 @@ export function makeConversations({ database, clock, bound }: Parts) {
 
 export type Conversations = ReturnType<typeof makeConversations>
 
-/** Adds to a conversation, which may have been deleted while the answer was made: fault `not_found`. */
+/** Appends a message. Fault `not_found` if the conversation was deleted meanwhile. */
 async function addTo(
   tx: Writer,
   conversation: number,

@@ -1,23 +1,24 @@
 import { argumentsOf, type LanguageModels, type ModelCall, type ModelReply } from '../../base/language-model.ts'
-import { makeAskModel, type AskModel } from './models/ask-model.ts'
-import type { Bounds, Calls, Pending } from './tools/calls.ts'
+import { makeModelClient, type AskModel } from './models/model-client.ts'
 import type { AssistantModels } from './models/models.ts'
 import { asData, DELEGATE } from './prompts.ts'
 import { textEmitter, type Run, type RunContext, type Thread } from './run.ts'
+import type { Bounds, PendingConfirmation, ToolCalls } from './tools/tool-calls.ts'
 import { functionOf } from './tools/tool.ts'
 
-// The agent loop, from a question to its answer. The worker is the model with the tools. Usually it answers the user itself; where an
-// agent model is configured, the worker is that model, and the chat model is the speaker: it answers, or delegates the task to the
-// worker and answers with its report.
+// The agent loop, from a question to its answer. The worker is the model with the tools: it is asked, its calls are executed, and it
+// is asked again with their results until a reply has no calls. Usually the worker answers the user itself. If an agent model is
+// configured, that model is the worker, and the chat model is the speaker: it answers, or delegates the task to the worker and
+// answers with the worker's report.
 
-interface Parts {
+interface Deps {
   languageModels: LanguageModels
   models: AssistantModels
-  calls: Calls
+  toolCalls: ToolCalls
   bounds: Bounds
 }
 
-interface Loop extends Omit<Parts, 'languageModels'> {
+interface Loop extends Omit<Deps, 'languageModels'> {
   askModel: AskModel
 }
 
@@ -25,27 +26,32 @@ interface Loop extends Omit<Parts, 'languageModels'> {
  * Continues a run to its end, or to a call that needs the user's confirmation, which is returned. `allow` is the user's decision
  * about the call that the run stopped at. Throws `ModelTrouble`, and the reason of the signal.
  */
-export type ContinueRun = (run: Run, context: RunContext, allow?: boolean) => Promise<Pending | undefined>
+export type ContinueRun = (run: Run, context: RunContext, allow?: boolean) => Promise<PendingConfirmation | undefined>
 
-export function makeLoop({ languageModels, ...parts }: Parts): ContinueRun {
-  const loop = { ...parts, askModel: makeAskModel({ languageModels, models: parts.models }) }
+export function makeLoop({ languageModels, ...deps }: Deps): ContinueRun {
+  const loop = { ...deps, askModel: makeModelClient({ languageModels, models: deps.models }) }
   return async (run, context, allow) => {
     const isNew = allow === undefined
-    if (run.speaker && isNew && !(await delegates(loop, run, context))) return undefined
-    const pending = await work(loop, run, context, allow)
-    if (run.speaker && !pending) await conclude(loop, run, context)
+    if (run.speaker && isNew && !(await delegate(loop, run, context))) return undefined
+    const pending = await runWorker(loop, run, context, allow)
+    if (run.speaker && !pending) await answerWithReport(loop, run, context)
     return pending
   }
 }
 
-/** Lets the worker call tools until it calls none. It cannot call any in the last round, so the loop ends. */
-async function work(loop: Loop, run: Run, context: RunContext, allow?: boolean): Promise<Pending | undefined> {
-  let allowed = allow
+/** Executes the worker's calls and asks it again until it has none. The last round permits no calls, so the loop ends. */
+async function runWorker(
+  loop: Loop,
+  run: Run,
+  context: RunContext,
+  allow?: boolean,
+): Promise<PendingConfirmation | undefined> {
+  let decision = allow
   do {
     while (run.due.length > 0) {
-      const pending = await carryOut(loop, run, context, allowed)
+      const pending = await executeNext(loop, run, context, decision)
       if (pending) return pending
-      allowed = undefined
+      decision = undefined
       run.due.shift()
     }
     await askWorker(loop, run, context)
@@ -53,40 +59,40 @@ async function work(loop: Loop, run: Run, context: RunContext, allow?: boolean):
   return undefined
 }
 
-/** Asks the worker; its calls are due afterwards. */
+/** Asks the worker; the calls of its reply are due afterwards. */
 async function askWorker({ askModel, bounds }: Loop, run: Run, context: RunContext): Promise<void> {
   const { choice, signal, emit, tools } = context
   const { model, messages, question } = run.worker
   const mayCall = ++run.rounds < bounds.rounds
-  // With a speaker, the user does not read what the worker says.
-  const say = run.speaker ? () => undefined : textEmitter(run, emit)
+  // With a speaker, the user does not see the worker's text.
+  const onText = run.speaker ? () => undefined : textEmitter(run, emit)
   const functions = tools.map(functionOf)
-  const reply = await askModel({ choice, model, messages, question, functions, mayCall, signal, say })
+  const reply = await askModel({ choice, model, messages, question, functions, mayCall, signal, onText })
   run.tokens += reply.tokens
   messages.push({ role: 'assistant', text: reply.text, calls: reply.calls })
   run.due = reply.calls.map((call, index) => (index < bounds.calls ? call : { ...call, isTooMany: true }))
 }
 
-/** Carries out the first call that is due and gives the worker its result, unless it needs the user's confirmation. */
-async function carryOut(
-  { calls, bounds }: Loop,
+/** Executes the first call that is due and gives the worker its result, unless it needs the user's confirmation. */
+async function executeNext(
+  { toolCalls, bounds }: Loop,
   run: Run,
-  { emit, place, choice: _, ...context }: RunContext,
-  allowed: boolean | undefined,
-): Promise<Pending | undefined> {
+  { emit, scope, choice: _, ...context }: RunContext,
+  decision: boolean | undefined,
+): Promise<PendingConfirmation | undefined> {
   const call = run.due[0]!
   const { name, id } = call
-  const callContext = { ...context, ...(await place()), tainted: run.tainted, allowed: allowed === true }
+  const callContext = { ...context, ...(await scope()), tainted: run.tainted, allowed: decision === true }
   const giveResult = (text: string): undefined => void run.worker.messages.push({ role: 'result', id, name, text })
   if (call.isTooMany) return giveResult(`Error: at most ${bounds.calls} calls at a time.`)
-  const summary = calls.summary(call)
-  if (allowed === false) {
-    await calls.declined(call, callContext)
+  const summary = toolCalls.summary(call)
+  if (decision === false) {
+    await toolCalls.declined(call, callContext)
     await emit('tool', { name, summary, status: 'blocked' })
     return giveResult('The user declined this. Do not try it again.')
   }
   await emit('tool', { name, summary, status: 'running' })
-  const outcome = await calls.carryOut(call, callContext)
+  const outcome = await toolCalls.execute(call, callContext)
   if ('pending' in outcome) {
     await emit('tool', { name, summary, status: 'blocked' })
     return outcome.pending
@@ -103,10 +109,10 @@ async function carryOut(
 }
 
 /** Asks the speaker, who answers or delegates the task to the worker. Returns whether it delegated. */
-async function delegates(loop: Loop, run: Run, context: RunContext): Promise<boolean> {
+async function delegate(loop: Loop, run: Run, context: RunContext): Promise<boolean> {
   const speaker = run.speaker!
   const { tools } = await loop.models.describe(context.choice, speaker.model)
-  // A model without calls cannot choose: every task is delegated.
+  // A model without function calling cannot choose: every task is delegated.
   if (tools === false) {
     run.worker.messages.push({ role: 'user', text: questionOf(speaker) })
     return true
@@ -120,8 +126,8 @@ async function delegates(loop: Loop, run: Run, context: RunContext): Promise<boo
   return true
 }
 
-/** Lets the speaker answer with the report of the worker. */
-async function conclude(loop: Loop, run: Run, context: RunContext): Promise<void> {
+/** Gives the speaker the worker's report and lets it answer. */
+async function answerWithReport(loop: Loop, run: Run, context: RunContext): Promise<void> {
   const { messages, handed } = run.speaker!
   const last = run.worker.messages.at(-1)
   const report = last?.role === 'assistant' && last.text !== '' ? last.text : 'There is no report.'
@@ -140,8 +146,8 @@ async function askSpeaker(
 ): Promise<ModelReply> {
   const { model, messages, question, handed } = run.speaker!
   const functions = mayCall || handed ? [DELEGATE] : []
-  const say = textEmitter(run, emit)
-  const reply = await askModel({ choice, model, messages, question, signal, functions, mayCall, say })
+  const onText = textEmitter(run, emit)
+  const reply = await askModel({ choice, model, messages, question, signal, functions, mayCall, onText })
   run.tokens += reply.tokens
   return reply
 }

@@ -1,32 +1,32 @@
 import type { ModelCall, ModelMessage } from '../../base/language-model.ts'
 import type { AssistantAction, AssistantEvents } from '../../contract/assistant.ts'
-import type { CallContext } from './tools/calls.ts'
+import type { CallContext } from './tools/tool-calls.ts'
 import type { Choice } from './models/models.ts'
-import { readable } from './text.ts'
+import { readable } from './model-text.ts'
 
-/** What is said to one model. */
+/** The messages of one model. */
 export interface Thread {
   model: string
   messages: ModelMessage[]
-  /** Index of the question: what stands before it may be left out. */
+  /** Index of the question; earlier messages may be dropped to fit the context window. */
   question: number
 }
 
-/** An answer in the making, all of it: it can be stored while a confirmation is waited for. */
+/** The whole state of an answer in progress; stored as JSON while it waits for a confirmation. */
 export interface Run {
-  /** The model that speaks, where another one works for it. */
+  /** The model that answers the user, if another one works for it. */
   speaker?: Thread & {
-    /** The reply's calls, the first of which handed the task over; undefined before, and for a speaker that calls nothing. */
+    /** The calls of the reply that delegated the task; undefined before, and for a speaker without function calling. */
     handed?: ModelCall[]
   }
   /** The model with the tools. */
   worker: Thread
-  /** Calls of the worker's last reply that are still to be carried out; those beyond the bound only get their error. */
+  /** Calls of the worker's last reply that are not executed yet; those beyond the bound only get an error. */
   due: (ModelCall & { isTooMany?: true })[]
   rounds: number
   calls: number
   tainted: boolean
-  /** What the user was told. */
+  /** The text sent to the user. */
   said: string
   actions: AssistantAction[]
   /** Tokens used since this was last stored. */
@@ -35,26 +35,37 @@ export interface Run {
 
 type Emitted = 'delta' | 'tool' | 'action'
 
-/** Tells whoever waits what happens; resolves when there is room for more. */
+/** Sends an event to the client; resolves when it can take more. */
 export type Emit = <E extends Emitted>(event: E, data: AssistantEvents[E]) => void | Promise<void>
 
-/** What a run goes by. */
 export interface RunContext extends Pick<CallContext, 'account' | 'room' | 'tools' | 'signal'> {
   choice: Choice
-  /** Where calls belong; asked for before the first of them. */
-  place: () => Promise<Pick<CallContext, 'conversation' | 'changeSet'>>
+  /** The conversation and the change set of the calls; opened before the first call. */
+  scope: () => Promise<Pick<CallContext, 'conversation' | 'changeSet'>>
   emit: Emit
 }
 
-/** Says something to the user, as it comes; what begins anew stands apart from what was said before. */
-export function textEmitter(run: Run, emit: Emit): (piece: string) => Promise<void> {
-  let isBegun = run.said === ''
-  return async (piece) => {
-    const text = isBegun ? readable(piece) : readable(piece).trimStart()
+/** Streams text to the user; a new reply begins a new paragraph. */
+export function textEmitter(run: Run, emit: Emit): (chunk: string) => Promise<void> {
+  let isFirst = run.said === ''
+  return async (chunk) => {
+    const text = isFirst ? readable(chunk) : readable(chunk).trimStart()
     if (text === '') return
-    const whole = isBegun ? text : `\n\n${text}`
-    isBegun = true
+    const whole = isFirst ? text : `\n\n${text}`
+    isFirst = true
     run.said += whole
     await emit('delta', { text: whole })
   }
 }
+
+/** A run that has not begun. */
+export const newRun = (worker: Thread, tainted: boolean): Run => ({
+  worker,
+  due: [],
+  rounds: 0,
+  calls: 0,
+  tainted,
+  said: '',
+  actions: [],
+  tokens: 0,
+})

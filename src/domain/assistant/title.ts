@@ -1,19 +1,19 @@
-import { readable } from './text.ts'
+import { readable } from './model-text.ts'
 
-// Titles of conversations, made of what was said first.
+// Titles of conversations, from their first message.
 
 const LENGTH = 60
 
-/** A title stands at the beginning of a message: no more of it is looked at, in characters. */
-const LOOKED_AT = 4_000
+/** Characters of the message that are searched for a title. */
+const SEARCHED = 4_000
 
-/** A sentence of fewer characters is a greeting: what follows belongs to the title. */
+/** A shorter sentence is a greeting: the title includes the next one. */
 const GREETING = 12
 
-/** What a line begins with in Markdown: headings, quotes, lists, tasks. */
+/** Markdown block marks at the start of a line: headings, quotes, lists, tasks. */
 const MARKS = /^(?:[ \t]*(?:#{1,6}|>|[-*+]|\d{1,9}[.)]|\[[ xX]\])(?=[ \t]|$))+/
 
-/** What it holds: pictures and links become their texts, emphasis and code what they enclose. */
+/** Markdown spans: pictures and links become their texts, emphasis and code their content. */
 const SPANS: readonly (readonly [RegExp, string])[] = [
   [/!?\[([^[\]]{1,500})\]\([^()]{0,2000}\)/g, '$1'],
   [/<(https?:\/\/[^<>\s]{1,2000})>/g, '$1'],
@@ -28,10 +28,10 @@ function plain(line: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** The end of a sentence: a mark behind which a blank or nothing stands, or one of the scripts that write without blanks. */
+/** End of a sentence: a mark before a space or the end, or a mark of a script without spaces. */
 const END = /[.!?…]+["'»”’)\]]*(?= )|[。！？]+/g
 
-/** What a full stop follows that ends no sentence: `Dr. Who`, `e.g. this`, `3. May`. */
+/** Abbreviations and numbers before a full stop that does not end a sentence: `Dr. Who`, `e.g. this`, `3. May`. */
 const SHORT = /(?:^|[\s(.])(?:\p{L}|\d{1,3}|[DJMS]r|Mrs|Ms|St|Nr|No|ca|vs|bzw|etc|usw)$/u
 
 function firstSentence(text: string): string {
@@ -51,9 +51,9 @@ function shortened(text: string): string {
   return `${(space > LENGTH / 2 ? cut.slice(0, space) : cut).trimEnd()}…`
 }
 
-/** The title of a conversation: the first sentence of its first message, without Markdown, cut between words. */
+/** The title of a conversation: the first sentence of its first message, without Markdown, cut at a word boundary. */
 export function titleOf(message: string): string {
-  const begin = readable(message.trimStart().slice(0, LOOKED_AT).toWellFormed())
+  const begin = readable(message.trimStart().slice(0, SEARCHED).toWellFormed())
   let isCode = false
   let fallback = ''
   for (const line of begin.split('\n')) {

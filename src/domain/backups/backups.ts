@@ -2,16 +2,16 @@ import { options } from '../instance/instance.ts'
 import type { Keep } from './retention.ts'
 
 export type { Manifest } from '../../storage/backups/manifest.ts'
-export { browseBackup, type AccountInBackup, type Browser, type Entry } from './browse.ts'
-export type { Created, Target } from './create.ts'
+export { browseBackup, type AccountInBackup, type Browser, type Entry } from './backup-browser.ts'
+export type { Created, Target } from './creation.ts'
 export type { JobContext } from './job-context.ts'
-export type { Backups, LastBackup } from './own.ts'
-export { planPruning, type Pruning } from './prune.ts'
+export type { Backups, LastBackup } from './instance-backups.ts'
+export { planPruning, type Pruning } from './pruning.ts'
 export { rebuild } from './rebuild.ts'
 export type { Keep } from './retention.ts'
-export { verify } from './verify.ts'
+export { verify } from './verification.ts'
 
-/** How many backups are kept where no setting says it. */
+/** Retention without settings. */
 export const standardKeep: Keep = {
   last: options['backup.keep_last'].standard,
   daily: options['backup.keep_daily'].standard,

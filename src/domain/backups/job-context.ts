@@ -1,7 +1,7 @@
-/** How work that takes a while says how far it is, and how it is told to stop. */
+/** Progress and cancellation of a long job. */
 export interface JobContext {
   progress?: {
-    /** The bytes there are to do, once they are known. */
+    /** The total in bytes, once known. */
     total(bytes: number): void
     add(bytes: number): void
   }

@@ -1,4 +1,4 @@
-/** How many backups are kept: the last ones, and the newest of each of the last days, weeks and months that have one. */
+/** Numbers of backups to keep: the last ones, and the newest of each of the last days, weeks and months that have one. */
 export interface Keep {
   last: number
   daily: number
@@ -14,14 +14,14 @@ interface Dated {
 
 export interface RetentionDecision {
   id: string
-  /** Why it is kept; empty for one that goes. */
+  /** Why it is kept; empty if it is removed. */
   reasons: (keyof Keep)[]
 }
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 const monthOf = (at: number): string => new Date(at).toISOString().slice(0, 7)
 
-/** The Thursday of the week, which decides to which year it belongs (ISO 8601). */
+/** The Thursday of the week; its year is the week's year (ISO 8601). */
 function weekOf(at: number): string {
   const date = new Date(at)
   date.setUTCDate(date.getUTCDate() + 3 - ((date.getUTCDay() + 6) % 7))
@@ -35,19 +35,19 @@ const periods: Record<keyof Keep, (backup: Dated) => string> = {
   monthly: ({ at }) => monthOf(at),
 }
 
-/** What is kept and what goes, newest first. Days, weeks and months are those of UTC; the newest backup is always kept. */
-export function judgeBackups(backups: readonly Dated[], keep: Keep): RetentionDecision[] {
+/** Decides which backups to keep, newest first. Days, weeks and months are in UTC; the newest backup is always kept. */
+export function applyRetention(backups: readonly Dated[], keep: Keep): RetentionDecision[] {
   const newestFirst = backups.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-  const verdicts = newestFirst.map(({ id }): RetentionDecision => ({ id, reasons: [] }))
+  const decisions = newestFirst.map(({ id }): RetentionDecision => ({ id, reasons: [] }))
   for (const rule of Object.keys(periods) as (keyof Keep)[]) {
     const seen = new Set<string>()
     for (const [index, backup] of newestFirst.entries()) {
       const period = periods[rule](backup)
       if (seen.has(period) || seen.size === keep[rule]) continue
       seen.add(period)
-      verdicts[index]!.reasons.push(rule)
+      decisions[index]!.reasons.push(rule)
     }
   }
-  if (verdicts[0]?.reasons.length === 0) verdicts[0].reasons.push('last')
-  return verdicts
+  if (decisions[0]?.reasons.length === 0) decisions[0].reasons.push('last')
+  return decisions
 }

@@ -4,45 +4,45 @@ import { recordForMembers } from '../../storage/chat/room-feed.ts'
 import { insertMessage } from '../../storage/chat/messages.ts'
 import { enterRoom, takeRoom } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import { assertContent, fold } from './text.ts'
+import { assertContent, fold } from './message-text.ts'
 
-/** A message that the assistant answers, for whoever wrote it. */
-export interface Addressed {
+/** A message that mentions the assistant. */
+export interface MentionedMessage {
   message: number
   room: number
   user: number
-  /** Under which the assistant speaks. */
+  /** The name of the assistant. */
   name: string
 }
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
 }
 
-/** How the assistant speaks in rooms: in the name of whom it answers, and only where they are. */
-export const makeAssistantReplies = ({ database, clock }: Parts) => ({
-  /** Shows that an answer is being made, until it is there or the moment `until` (epoch ms). */
-  async thinks({ message, room, user, name }: Addressed, until: number): Promise<void> {
+/** Posts the assistant's answers in rooms with the membership of the user who asked. */
+export const makeAssistantReplies = ({ database, clock }: Deps) => ({
+  /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). */
+  async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<void> {
     await database.write(async (tx) => {
       await beginMention(tx, message, { name, until })
-      // Who waits for news of the room is to see it now.
+      // Wakes the requests that wait for the room.
       await enterRoom(tx, room, user, clock.now())
     })
   },
 
   /**
-   * Says something as the answer to a message, once: false, and nothing is said, when the message is gone, was answered,
-   * or its author is not in the room any more.
+   * Posts the answer to a message, once. Returns false, and posts nothing, if the message is gone or answered, or its
+   * author left the room.
    */
-  async says({ message, room, user, name }: Addressed, content: string): Promise<boolean> {
+  async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()
     return database.write(async (tx) => {
       if (!(await takeMention(tx, message))) return false
       const entered = await enterRoom(tx, room, user, now)
       if (!entered) {
-        // As where it is left: nobody thinks about it any more.
+        // Wakes the requests that wait for the room: the progress ended.
         await takeRoom(tx, room, now)
         return false
       }
@@ -54,10 +54,10 @@ export const makeAssistantReplies = ({ database, clock }: Parts) => ({
     })
   },
 
-  /** Leaves a message unanswered. */
-  async leaves({ message, room }: Pick<Addressed, 'message' | 'room'>): Promise<void> {
+  /** Ends a mention without an answer. */
+  async dismiss({ message, room }: Pick<MentionedMessage, 'message' | 'room'>): Promise<void> {
     await database.write(async (tx) => {
-      // Who waits for news of the room is to see that nobody thinks about it any more.
+      // Wakes the requests that wait for the room: the progress ended.
       if (await takeMention(tx, message)) await takeRoom(tx, room, clock.now())
     })
   },

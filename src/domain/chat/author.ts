@@ -1,4 +1,4 @@
-/** Who does something in a room, with what a message shows of its author. */
+/** The acting user, with the fields that a message shows. */
 export interface Author {
   id: number
   username: string

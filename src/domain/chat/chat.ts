@@ -3,34 +3,34 @@ import { stampsOf } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import { makeWaiters } from '../waiters.ts'
-import { makeMessageChanges } from './change-message.ts'
+import { makeMessageChanges } from './message-changes.ts'
 import { makeMembership } from './membership.ts'
-import { makeOversight } from './oversight.ts'
+import { makeRoomAdministration } from './room-administration.ts'
 import { makePoll } from './poll.ts'
 import { makePresence } from './presence.ts'
-import { makeRead } from './read.ts'
+import { makeMessageHistory } from './message-history.ts'
 import { makeRooms } from './rooms.ts'
 import { makeSend, type MessageListener } from './send.ts'
 import { makeAssistantReplies } from './assistant-replies.ts'
 
-export type { RoomOverview } from './oversight.ts'
+export type { RoomOverview } from './room-administration.ts'
 export type { Author } from './author.ts'
 export { inviteIn, openRoomIn } from './membership.ts'
 export { postIn, type MessageListener } from './send.ts'
-export { assertContent, readRoomName } from './text.ts'
+export { assertContent, readRoomName } from './message-text.ts'
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   audit: Audit
-  /** Hears what is said. */
+  /** Receives new messages. */
   listener: MessageListener
   checkIntervalMs?: number | undefined
 }
 
-/** Rooms of people and what they say in them. */
-export function makeChat({ database, clock, audit, listener, checkIntervalMs }: Parts) {
-  const news = makeWaiters({
+/** Team chat: rooms, members, messages and presence. */
+export function makeChat({ database, clock, audit, listener, checkIntervalMs }: Deps) {
+  const waiters = makeWaiters({
     hear: (hearer) => database.listen('room', hearer),
     heads: (rooms) => stampsOf(database.read, rooms),
     checkIntervalMs,
@@ -38,15 +38,15 @@ export function makeChat({ database, clock, audit, listener, checkIntervalMs }: 
   return {
     ...makeRooms({ database }),
     ...makeMembership({ database, clock, audit }),
-    ...makeRead({ database }),
+    ...makeMessageHistory({ database }),
     ...makeSend({ database, clock, listener }),
     ...makeMessageChanges({ database, clock, audit }),
-    ...makePoll({ database, clock, news }),
+    ...makePoll({ database, clock, waiters }),
     ...makePresence({ database, clock }),
-    voice: makeAssistantReplies({ database, clock }),
-    oversight: makeOversight({ database, clock, audit }),
-    /** Lets waiting requests go. */
-    close: news.close,
+    assistantReplies: makeAssistantReplies({ database, clock }),
+    administration: makeRoomAdministration({ database, clock, audit }),
+    /** Ends waiting requests. */
+    close: waiters.close,
   }
 }
 

@@ -9,13 +9,13 @@ import { FORMER_USER } from '../../storage/accounts/former-user.ts'
 export type ShownMessage = Answer<typeof teamChat.actions.send>['message']
 export type ShownReactions = ShownMessage['reactions']
 
-/** A message as everybody sees it alike. */
+/** A message without the fields that depend on the reader. */
 export interface SharedMessage extends Omit<ShownMessage, 'reactions'> {
   reactions: Omit<ShownReactions[number], 'mine'>[]
 }
 
-/** Puts the reactions to one message together by emoji, the first one ahead. */
-export function group(reactions: readonly Reaction[]): SharedMessage['reactions'] {
+/** Groups the reactions to one message by emoji, in order of the first one. */
+export function groupByEmoji(reactions: readonly Reaction[]): SharedMessage['reactions'] {
   const users = new Map<string, number[]>()
   for (const { emoji, user_id } of reactions) {
     const own = users.get(emoji)
@@ -25,16 +25,16 @@ export function group(reactions: readonly Reaction[]): SharedMessage['reactions'
   return [...users].map(([emoji, user_ids]) => ({ emoji, count: user_ids.length, user_ids }))
 }
 
-/** The name of the assistant as it stands beside its messages. */
-export const nameShown = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
+/** The assistant's display name. */
+export const assistantDisplayName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const ASSISTANT_COLOR = '#6b5b95'
 
-function share(message: Message, reactions: readonly Reaction[]): SharedMessage {
+function viewOf(message: Message, reactions: readonly Reaction[]): SharedMessage {
   const { id, timestamp, edited_at, is_assistant, changed_at: _, spoken_by, ...rest } = message
   const spoken = spoken_by !== null && {
     username: spoken_by,
-    display_name: nameShown(spoken_by),
+    display_name: assistantDisplayName(spoken_by),
     avatar_color: ASSISTANT_COLOR,
   }
   return {
@@ -44,17 +44,17 @@ function share(message: Message, reactions: readonly Reaction[]): SharedMessage 
     timestamp: iso(timestamp),
     edited_at: edited_at === null ? null : iso(edited_at),
     is_assistant: is_assistant === 1,
-    reactions: group(reactions),
+    reactions: groupByEmoji(reactions),
   }
 }
 
-/** Messages with the reactions to them. */
-export async function shareAll(on: Reader, messages: readonly Message[]): Promise<SharedMessage[]> {
-  // Whoever was never reacted to was never changed: most pages need no second question.
+/** Messages with their reactions. */
+export async function viewsOf(on: Reader, messages: readonly Message[]): Promise<SharedMessage[]> {
+  // Reactions set `changed_at`: most pages need no second query.
   const changed = messages.filter(({ changed_at }) => changed_at > 0).map(({ id }) => id)
   const reactions = new Map<number, Reaction[]>(changed.map((id) => [id, []]))
   for (const reaction of await reactionsTo(on, changed)) reactions.get(reaction.message_id)!.push(reaction)
-  return messages.map((message) => share(message, reactions.get(message.id) ?? []))
+  return messages.map((message) => viewOf(message, reactions.get(message.id) ?? []))
 }
 
 /** Reactions as one user sees them. */

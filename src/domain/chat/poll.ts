@@ -4,17 +4,17 @@ import { typistsOf, type Typist } from '../../storage/chat/presence.ts'
 import { stampOf } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Waiters } from '../waiters.ts'
-import { nameShown, shareAll, shownTo, type SharedMessage, type ShownMessage } from './message-view.ts'
-import { notMember } from './refusals.ts'
-import { readMoment } from './text.ts'
+import { assistantDisplayName, viewsOf, shownTo, type SharedMessage, type ShownMessage } from './message-view.ts'
+import { notMember } from './chat-faults.ts'
+import { readTimestamp } from './message-text.ts'
 
-/** What happened in a room, alike for everybody who asks from the same moment on. */
-interface Happened {
+/** The events of a room after a timestamp, the same for every reader. */
+interface RoomEvents {
   messages: SharedMessage[]
   changed: SharedMessage[]
   deleted: number[]
   typists: Typist[]
-  /** Everything up to this moment is told. */
+  /** The events are complete up to this timestamp. */
   upTo: number
 }
 
@@ -26,29 +26,35 @@ export interface Polled {
   timestamp: string
 }
 
-/** Most of each kind that one answer tells; the rest comes with the next. */
+/** Maximum number of each kind in one response; the rest follows in the next. */
 const PAGE = 500
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
-  news: Waiters
+  waiters: Waiters
 }
 
-const quiet = (upTo: number, typists: Typist[]): Happened => ({ messages: [], changed: [], deleted: [], typists, upTo })
+const noEvents = (upTo: number, typists: Typist[]): RoomEvents => ({
+  messages: [],
+  changed: [],
+  deleted: [],
+  typists,
+  upTo,
+})
 
-/** Following a room. */
-export function makePoll({ database, clock, news }: Parts) {
-  /** Answers being put together: the many whom one message wakes at once share one. */
-  const underway = new Map<string, Promise<Happened>>()
+/** Polls the events of a room. */
+export function makePoll({ database, clock, waiters }: Deps) {
+  /** Queries in progress: requests that one message wakes share a query. */
+  const queries = new Map<string, Promise<RoomEvents>>()
 
-  async function read(room: number, after: number, stamp: number): Promise<Happened> {
+  async function read(room: number, after: number, stamp: number): Promise<RoomEvents> {
     const since = { room, after, limit: PAGE }
     return database.snapshot(async (at) => {
       const messages = await messagesAfter(at, since)
       const changed = await messagesChangedAfter(at, since)
       const deleted = await messagesDeletedAfter(at, since)
-      // A moment belongs to one event of its room, so where the fullest list ends, all can end.
+      // Timestamps are unique within a room, so all lists can end where the fullest one ends.
       const upTo = Math.min(
         endOf(
           messages.map(({ timestamp }) => timestamp),
@@ -64,11 +70,11 @@ export function makePoll({ database, clock, news }: Parts) {
         ),
       )
       return {
-        messages: await shareAll(
+        messages: await viewsOf(
           at,
           messages.filter(({ timestamp }) => timestamp <= upTo),
         ),
-        changed: await shareAll(
+        changed: await viewsOf(
           at,
           changed.filter(({ changed_at }) => changed_at <= upTo),
         ),
@@ -79,15 +85,15 @@ export function makePoll({ database, clock, news }: Parts) {
     })
   }
 
-  async function happened(room: number, after: number, stamp: number): Promise<Happened> {
-    // Whatever happens takes a later stamp: at the last one there is nothing to look for.
-    if (after === stamp) return quiet(stamp, await typistsOf(database.read, room, clock.now()))
-    // The stamp of a room names its state: who saw another one wants another answer.
+  async function eventsAfter(room: number, after: number, stamp: number): Promise<RoomEvents> {
+    // Every event takes a later timestamp: at the latest one there is nothing to query.
+    if (after === stamp) return noEvents(stamp, await typistsOf(database.read, room, clock.now()))
+    // The room's latest timestamp identifies its state.
     const key = `${room} ${after} ${stamp}`
-    let found = underway.get(key)
+    let found = queries.get(key)
     if (!found) {
-      found = read(room, after, stamp).finally(() => underway.delete(key))
-      underway.set(key, found)
+      found = read(room, after, stamp).finally(() => queries.delete(key))
+      queries.set(key, found)
     }
     return found
   }
@@ -100,26 +106,26 @@ export function makePoll({ database, clock, news }: Parts) {
 
   return {
     /**
-     * What happened in a room after a moment; with `wait` (seconds) it is held until something does, or until those who
-     * type stop. Faults: `forbidden` for a room the user is not in, `bad_request`.
+     * The events of a room after a timestamp; with `wait` (seconds) waits for one, or until typing users stop. Faults:
+     * `forbidden` for a room the user is not in, `bad_request`.
      */
     async poll(
       user: number,
       { room_id: room, after: text, wait = 0 }: { room_id: number; after: string; wait?: number },
       signal: () => AbortSignal,
     ): Promise<Polled> {
-      const asked = readMoment('after', text)
+      const requested = readTimestamp('after', text)
       let stamp = await stampFor(user, room)
-      // A client whose clock is ahead of the room's would otherwise miss what happens until then.
-      const after = Math.min(asked, stamp)
+      // A client whose clock is ahead would otherwise miss the events until then.
+      const after = Math.min(requested, stamp)
       if (wait > 0 && stamp === after) {
         const now = clock.now()
         const ends = typistsBut(user, await typistsOf(database.read, room, now))
-        const most = Math.min(wait * SECOND, ...ends.map(({ typing_until }) => typing_until - now + 1))
-        await news.wait(room, after, most, signal())
+        const timeout = Math.min(wait * SECOND, ...ends.map(({ typing_until }) => typing_until - now + 1))
+        await waiters.wait(room, after, timeout, signal())
         stamp = await stampFor(user, room)
       }
-      const { messages, changed, deleted, typists, upTo } = await happened(room, after, stamp)
+      const { messages, changed, deleted, typists, upTo } = await eventsAfter(room, after, stamp)
       return {
         messages: shownTo(user, messages),
         changed: shownTo(user, changed),
@@ -131,16 +137,16 @@ export function makePoll({ database, clock, news }: Parts) {
   }
 }
 
-/** Who types, for one user: others, and the assistant even where it answers them. */
+/** The typing users that a user sees: others, and the assistant even when it answers this user. */
 const typistsBut = (user: number, typists: readonly Typist[]): Typist[] =>
   typists.filter(({ user_id, is_assistant }) => is_assistant === 1 || user_id !== user)
 
 const typingBut = (user: number, typists: readonly Typist[]): Polled['typing'] =>
   typistsBut(user, typists).map(({ user_id, display_name, is_assistant }) =>
     is_assistant === 1
-      ? { user_id, display_name: nameShown(display_name), is_assistant: true }
+      ? { user_id, display_name: assistantDisplayName(display_name), is_assistant: true }
       : { user_id, display_name },
   )
 
-/** Up to where a list tells everything: to its last moment when it is full, else to the end. */
+/** The timestamp up to which a list is complete: its last one when the list is full, otherwise the end. */
 const endOf = (moments: readonly number[], end: number): number => (moments.length < PAGE ? end : moments.at(-1)!)

@@ -2,24 +2,24 @@ import { MINUTE, SECOND, type Clock } from '../../base/clock.ts'
 import { isTyping, markPresent, markRead, markTyping } from '../../storage/chat/presence.ts'
 import { activeUsers, enterRoom, type Person } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import { notMember } from './refusals.ts'
+import { notMember } from './chat-faults.ts'
 
 const TYPING_LASTS = 6 * SECOND
 const ONLINE_WITHIN = 2 * MINUTE
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
 }
 
-/** Who is there. Faults: `forbidden` for a room the user is not in. */
-export const makePresence = ({ database, clock }: Parts) => ({
-  /** Notes that the user is typing in a room, for 6 seconds. */
+/** Presence of users. Faults: `forbidden` for a room the user is not in. */
+export const makePresence = ({ database, clock }: Deps) => ({
+  /** Records that the user is typing in a room, for 6 seconds. */
   async typing(user: number, room: number): Promise<void> {
     const now = clock.now()
     const mark = { room, user, now }
     await database.write(async (tx) => {
-      // Only the beginning is news that moves the room on; going on prolongs it.
+      // Only the start is an event of the room; a repetition prolongs it.
       const began = !(await isTyping(tx, mark))
       if (began && !(await enterRoom(tx, room, user, now))) throw notMember()
       await markPresent(tx, mark)
@@ -27,12 +27,12 @@ export const makePresence = ({ database, clock }: Parts) => ({
     })
   },
 
-  /** Notes that the user looks at a room. */
+  /** Records that the user views a room. */
   async presence(user: number, room: number): Promise<void> {
     if (!(await database.write((tx) => markPresent(tx, { room, user, now: clock.now() })))) throw notMember()
   },
 
-  /** Notes that the user has read everything in a room. */
+  /** Marks all messages of a room as read. */
   async markRead(user: number, room: number): Promise<void> {
     if (!(await database.write((tx) => markRead(tx, room, user)))) throw notMember()
   },
@@ -40,6 +40,6 @@ export const makePresence = ({ database, clock }: Parts) => ({
   /** Users active within the last 2 minutes, by name. */
   online: (): Promise<Person[]> => activeUsers(database.read, clock.now() - ONLINE_WITHIN),
 
-  /** Everybody one can talk to, by name. */
+  /** Active users, by name. */
   users: (): Promise<Person[]> => activeUsers(database.read),
 })

@@ -4,16 +4,16 @@ import type { teamChat } from '../../contract/team-chat.ts'
 import { lastMessagesOf } from '../../storage/chat/messages.ts'
 import { membersOf, participantsOf, roomsOf, unreadOf, type Person } from '../../storage/chat/rooms.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
-import { shareAll, shownTo } from './message-view.ts'
-import { notMember } from './refusals.ts'
+import { viewsOf, shownTo } from './message-view.ts'
+import { notMember } from './chat-faults.ts'
 
 type Shown = Answer<typeof teamChat.actions.rooms>['rooms'][number]
 
-/** Everything about the rooms of a user: a handful of questions, however many rooms there are. */
+/** The rooms of a user, in a constant number of queries. */
 async function roomsFor(at: Reader, user: number): Promise<Shown[]> {
   const rooms = await roomsOf(at, user)
   const unread = new Map((await unreadOf(at, user)).map((row) => [row.room_id, row.unread]))
-  const last = new Map(shownTo(user, await shareAll(at, await lastMessagesOf(at, user))).map((m) => [m.room_id, m]))
+  const last = new Map(shownTo(user, await viewsOf(at, await lastMessagesOf(at, user))).map((m) => [m.room_id, m]))
   const people = new Map<number, Person[]>(rooms.map(({ id }) => [id, []]))
   for (const { room_id, ...person } of await participantsOf(at, user)) people.get(room_id)!.push(person)
   return rooms
@@ -31,22 +31,21 @@ async function roomsFor(at: Reader, user: number): Promise<Shown[]> {
 
 const newest = ({ last_message, created_at }: Shown): string => last_message?.timestamp ?? created_at
 
-/** One room of a user. */
 export const roomFor = async (at: Reader, user: number, room: number): Promise<Shown> =>
   (await roomsFor(at, user)).find(({ room_id }) => room_id === room)!
 
-/** Looking at rooms. Faults: `forbidden` for a room the user is not in. */
+/** Reads rooms. Faults: `forbidden` for a room the user is not in. */
 export const makeRooms = ({ database }: { database: Database }) => ({
-  /** The rooms of a user, the one with the newest message first. */
+  /** The rooms of a user, most recent message first. */
   rooms: (user: number): Promise<Shown[]> => database.snapshot((at) => roomsFor(at, user)),
 
-  /** Unread messages of each room of a user. */
+  /** Unread messages per room of a user. */
   async unread(user: number) {
     const rooms = await unreadOf(database.read, user)
     return { rooms, total: rooms.reduce((sum, { unread }) => sum + unread, 0) }
   },
 
-  /** Who is in a room, and when they were last active in it. */
+  /** The members of a room, and when each was last active in it. */
   async members(user: number, room: number) {
     const members = await membersOf(database.read, room, user)
     if (members.length === 0) throw notMember()

@@ -6,9 +6,9 @@ import { enterRoom } from '../../storage/chat/rooms.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { withinBound } from '../data-bounds.ts'
 import type { Author } from './author.ts'
-import { shareAll, shownTo, type ShownMessage } from './message-view.ts'
-import { noSuchMessage, notMember } from './refusals.ts'
-import { assertContent, fold } from './text.ts'
+import { viewsOf, shownTo, type ShownMessage } from './message-view.ts'
+import { noSuchMessage, notMember } from './chat-faults.ts'
+import { assertContent, fold } from './message-text.ts'
 
 interface NewMessage {
   room_id: number
@@ -17,23 +17,23 @@ interface NewMessage {
   client_id?: string
 }
 
-/** Somebody who answers what is said in rooms. */
+/** Receives the messages that are meant for it. */
 export interface MessageListener {
-  /** Whether a message is for them. */
+  /** Whether a message is meant for it. */
   isFor(content: string): Promise<boolean>
-  /** Notes a message that is, one step of the transaction that posts it; false when they take no more. */
-  note(tx: Writer, message: { id: number; room_id: number; user_id: number }): Promise<boolean>
-  /** Such a message is stored. */
-  heard(room: number): void
+  /** Records such a message, as a step of the transaction that posts it; false if it takes no more. */
+  record(tx: Writer, message: { id: number; room_id: number; user_id: number }): Promise<boolean>
+  /** Called after the commit of such a message. */
+  committed(room: number): void
 }
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   listener: MessageListener
 }
 
-/** Posts a message, one step of a transaction; it is not new when its `client_id` was there before. */
+/** Posts a message as a step of a transaction; `isNew` is false if its `client_id` existed. */
 export async function postIn(
   tx: Writer,
   author: Author,
@@ -66,23 +66,22 @@ export async function postIn(
   return { posted: { id, ...row, ...shown }, isNew: true }
 }
 
-/** Posting messages. */
-export function makeSend({ database, clock, listener }: Parts) {
+export function makeSend({ database, clock, listener }: Deps) {
   return {
     /**
-     * Posts a message; the same `client_id` again answers the first one. Faults: `forbidden` for a room the author is not
-     * in, `not_found` for a `reply_to` of another room, `bad_request`, `quota_exceeded`.
+     * Posts a message; a repeated `client_id` returns the first one. Faults: `forbidden` for a room the author is not in,
+     * `not_found` for a `reply_to` of another room, `bad_request`, `quota_exceeded`.
      */
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)
       const isForListener = await listener.isFor(message.content)
-      const { shown, isNoted } = await database.write(async (tx) => {
+      const { shown, isRecorded } = await database.write(async (tx) => {
         const { posted, isNew } = await postIn(tx, author, message, clock.now())
-        const isNoted = isForListener && isNew && (await listener.note(tx, posted))
-        const [shown] = shownTo(author.id, await shareAll(tx, [posted]))
-        return { shown: shown!, isNoted }
+        const isRecorded = isForListener && isNew && (await listener.record(tx, posted))
+        const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
+        return { shown: shown!, isRecorded }
       })
-      if (isNoted) listener.heard(message.room_id)
+      if (isRecorded) listener.committed(message.room_id)
       return shown
     },
   }

@@ -3,32 +3,32 @@ import { isVersion } from '../../base/semver.ts'
 import { categories } from '../../contract/app-categories.ts'
 import { SLUG } from '../../contract/slug.ts'
 
-/** Where the manifest stands in an app's folder. */
+/** Path of the manifest in a package. */
 export const MANIFEST = 'app.json'
 
-/** What an app says about itself in `app.json`, with the defaults filled in. */
+/** The content of `app.json`, with defaults filled in. */
 export interface AppManifest {
   slug: string
   name: string
   /** Semantic Versioning 2.0.0. */
   version: string
   description: string
-  /** A picture among the app's files; empty for none. */
+  /** Path of a picture in the package; empty for none. */
   icon: string
   category: (typeof categories)[number]
-  /** The page that opens. */
+  /** Path of the start page. */
   entry: string
-  /** Whether what it shows can be handed to the assistant. */
+  /** Whether its content can be values to the assistant. */
   supports_context: boolean
   /** Shown to administrators only. */
   admin_only: boolean
 }
 
-/** Something about a package that is wrong, or that its author should know. */
+/** A problem or warning remark a package. */
 export interface Remark {
-  /** Relative to the package; the package itself when empty. */
+  /** Path in the package; empty for the package itself. */
   file: string
-  /** The manifest's field it is about. */
+  /** The affected field of the manifest. */
   field?: string
   message: string
 }
@@ -36,16 +36,16 @@ export interface Remark {
 const MAX_BYTES = 64 * 1024
 
 interface Field {
-  /** Filled in where nothing is said; a field without one is required. */
-  standard?: string | boolean
-  /** Why a value cannot stand; undefined when it can. */
+  /** Default; a field without one is required. */
+  default?: string | boolean
+  /** Why a value is invalid; undefined if it is valid. */
   refusal(value: unknown): string | undefined
 }
 
 const text = (max: number, lines: boolean) => (value: unknown) => {
-  const shown = typeof value === 'string' && lines ? value.replaceAll('\n', ' ') : value
-  const fits = typeof shown === 'string' && (lines || shown.trim() !== '') && isSound(shown) && [...shown].length <= max
-  if (fits && printable(shown) === shown) return undefined
+  const line = typeof value === 'string' && lines ? value.replaceAll('\n', ' ') : value
+  const fits = typeof line === 'string' && (lines || line.trim() !== '') && isSound(line) && [...line].length <= max
+  if (fits && printable(line) === line) return undefined
   return `must be a text of ${lines ? 'at most' : '1 to'} ${max} printable characters`
 }
 
@@ -63,28 +63,28 @@ const fields: { [name in keyof AppManifest]: Field } = {
     refusal: (value) =>
       typeof value === 'string' && isVersion(value) ? undefined : 'must be a version such as 1.0.0 (semver.org)',
   },
-  description: { standard: '', refusal: text(2_000, true) },
+  description: { default: '', refusal: text(2_000, true) },
   icon: {
-    standard: '',
+    default: '',
     refusal: (value) =>
       value === '' || (typeof value === 'string' && /\.(svg|png|jpe?g|gif|webp)$/.test(value))
         ? undefined
         : 'must be the path of an SVG, PNG, JPEG, GIF or WebP picture of the package',
   },
   category: {
-    standard: 'utility',
+    default: 'utility',
     refusal: (value) =>
       categories.some((category) => category === value) ? undefined : `must be one of ${categories.join(', ')}`,
   },
   entry: {
-    standard: 'index.html',
+    default: 'index.html',
     refusal: (value) =>
       typeof value === 'string' && /\.html?$/.test(value)
         ? undefined
         : 'must be the path of an .html file of the package',
   },
-  supports_context: { standard: false, refusal: flag },
-  admin_only: { standard: false, refusal: flag },
+  supports_context: { default: false, refusal: flag },
+  admin_only: { default: false, refusal: flag },
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -98,30 +98,30 @@ function parsed(bytes: Uint8Array): unknown {
   }
 }
 
-/** Reads a manifest; it is undefined when there are problems, all of which are named. */
+/** Parses a manifest; `manifest` is undefined if there are problems, all of which are listed. */
 export function readManifest(bytes: Uint8Array): {
   manifest: AppManifest | undefined
   problems: Remark[]
   warnings: Remark[]
 } {
-  const about = (message: string, field?: string): Remark => ({ file: MANIFEST, ...(field && { field }), message })
+  const remark = (message: string, field?: string): Remark => ({ file: MANIFEST, ...(field && { field }), message })
   if (bytes.length > MAX_BYTES)
-    return { manifest: undefined, problems: [about(`has more than ${MAX_BYTES / 1024} KiB`)], warnings: [] }
-  const given = parsed(bytes)
-  if (!isObject(given)) return { manifest: undefined, problems: [about('is not a JSON object')], warnings: [] }
+    return { manifest: undefined, problems: [remark(`has more than ${MAX_BYTES / 1024} KiB`)], warnings: [] }
+  const values = parsed(bytes)
+  if (!isObject(values)) return { manifest: undefined, problems: [remark('is not a JSON object')], warnings: [] }
 
-  const problems = Object.entries(fields).flatMap(([name, { standard, refusal }]) => {
-    const value = Object.hasOwn(given, name) ? given[name] : standard
-    if (value === undefined) return [about('is missing', name)]
-    const why = refusal(value)
-    return why === undefined ? [] : [about(why, name)]
+  const problems = Object.entries(fields).flatMap(([name, { default: fallback, refusal }]) => {
+    const value = Object.hasOwn(values, name) ? values[name] : fallback
+    if (value === undefined) return [remark('is missing', name)]
+    const reason = refusal(value)
+    return reason === undefined ? [] : [remark(reason, name)]
   })
-  const warnings = Object.keys(given)
+  const warnings = Object.keys(values)
     .filter((name) => !Object.hasOwn(fields, name))
-    .map((name) => about('is not a field of app.json and means nothing', name))
-  const filled = Object.entries(fields).map(([name, { standard }]) => [
+    .map((name) => remark('is not a field of app.json and means nothing', name))
+  const filled = Object.entries(fields).map(([name, { default: fallback }]) => [
     name,
-    Object.hasOwn(given, name) ? given[name] : standard,
+    Object.hasOwn(values, name) ? values[name] : fallback,
   ])
   const manifest = problems.length > 0 ? undefined : (Object.fromEntries(filled) as AppManifest)
   return { manifest, problems, warnings }

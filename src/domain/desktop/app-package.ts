@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { MANIFEST, readManifest, type AppManifest, type Remark } from './app-manifest.ts'
 import { remarksOnPage } from './app-page.ts'
 
-/** How large the package of an app may be. Bytes, and characters of a path. */
+/** Limits of a package: numbers, bytes, and characters of a path. */
 export const packageLimits = {
   files: 2_000,
   fileBytes: 32 * 1024 ** 2,
@@ -10,31 +10,30 @@ export const packageLimits = {
   path: 200,
 } as const
 
-/** A package that may be installed: only `examinePackage` makes one. */
+/** A valid package; only `validatePackage` creates one. */
 export interface AppPackage {
   manifest: AppManifest
-  /** Over the path and content of every file. */
+  /** Hash over the path and content of every file. */
   sha256: string
   bytes: number
   files: readonly { path: string; content: Uint8Array }[]
 }
 
-/** Everything there is to say about a package, at once. */
-export interface Examined {
-  /** Undefined when there are problems. */
+/** The result of validating a package. */
+export interface PackageValidation {
+  /** Undefined if there are problems. */
   app: AppPackage | undefined
   problems: Remark[]
   warnings: Remark[]
 }
 
-// What every browser, proxy and file system takes as it is written: no sign that could be encoded or read in two ways.
+// Names that every browser, proxy and file system takes as written: no characters with an encoded or ambiguous form.
 const SEGMENT = /^[A-Za-z0-9_@+~=,-][A-Za-z0-9._@+~=,-]*$/
 
-/** Whether a path can be the path of an app's file. */
 const isAppFilePath = (path: string): boolean =>
   path.length <= packageLimits.path && path.split('/').every((segment) => SEGMENT.test(segment))
 
-function troubleWithName(path: string): string | undefined {
+function pathProblem(path: string): string | undefined {
   if (isAppFilePath(path)) return undefined
   if (path.length > packageLimits.path) return `has a path of more than ${packageLimits.path} characters`
   if (path.startsWith('/') || path.split('/').includes('..')) return 'leads out of the package'
@@ -43,7 +42,7 @@ function troubleWithName(path: string): string | undefined {
 
 const hashOf = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
-/** One hash over all files, the same whatever the order they came in. */
+/** One hash over all files, independent of their order. */
 function hashOfAll(files: AppPackage['files']): string {
   const lines = files.map(({ path, content }) => `${hashOf(content)} ${content.length} ${path}\n`)
   return hashOf(lines.sort().join(''))
@@ -57,8 +56,8 @@ function remarksOnFiles(files: ReadonlyMap<string, Uint8Array>): Remark[] {
   if (total > packageLimits.bytes)
     remarks.push({ file: '', message: `has more than ${packageLimits.bytes / 1024 ** 2} MiB` })
   for (const [file, { length }] of files) {
-    const trouble = troubleWithName(file)
-    if (trouble !== undefined) remarks.push({ file, message: trouble })
+    const problem = pathProblem(file)
+    if (problem !== undefined) remarks.push({ file, message: problem })
     if (length > packageLimits.fileBytes)
       remarks.push({ file, message: `has more than ${packageLimits.fileBytes / 1024 ** 2} MiB` })
     const parents = file.split('/').slice(0, -1)
@@ -69,10 +68,13 @@ function remarksOnFiles(files: ReadonlyMap<string, Uint8Array>): Remark[] {
 }
 
 /**
- * Looks at the files of a package by path, and at what reading them found already. Nothing is installed that has not
- * passed here; warnings are for its author and keep nothing from being installed.
+ * Validates the files of a package, by path, in addition to the problems found while reading them. Only valid packages are
+ * installed; warnings are for the author.
  */
-export function examinePackage(files: ReadonlyMap<string, Uint8Array>, found: readonly Remark[] = []): Examined {
+export function validatePackage(
+  files: ReadonlyMap<string, Uint8Array>,
+  found: readonly Remark[] = [],
+): PackageValidation {
   const problems = [...found, ...remarksOnFiles(files)]
   const described = files.get(MANIFEST)
   if (!described) problems.push({ file: MANIFEST, message: 'is missing' })

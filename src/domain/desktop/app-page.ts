@@ -1,25 +1,25 @@
 import type { Remark } from './app-manifest.ts'
 
-// What a page of an app asks for that it will not get: it runs in a frame without an origin, where only files of this
-// server load and no script stands in the page. Read for its author's sake; the frame holds whatever is found here.
+// Finds what an app's page requests in vain: it runs in a frame without an origin, where only files of this server load and
+// inline scripts do not run. Informs the author; the frame enforces the rules.
 
-/** Larger pages are not looked at. */
+/** Larger pages are not checked. */
 const MAX_BYTES = 1024 * 1024
 
-// Bounded, so that a hostile page takes no longer than a usual one of its size.
+// Bounded repetitions, so that a hostile page takes no longer than a normal one of its size.
 const TAG = /<([a-z][a-z0-9-]{0,30})((?:\s|\/)[^<>]{0,4000})?>/gi
 const ATTRIBUTE = /([a-z][a-z-]{0,30})\s{0,9}=\s{0,9}(?:"([^"]{0,2000})"|'([^']{0,2000})'|([^\s"'>]{1,2000}))/gi
 
-/** Attributes whose value the page loads at once; links wait for somebody to follow them. */
+/** Attributes whose URL the page loads at once; links load only when followed. */
 const LOADING = new Set(['src', 'href', 'poster', 'data', 'action', 'formaction'])
 
 const BASE = 'https://app.invalid'
 
-/** A page without its comments; one that does not end takes the rest with it. */
+/** Removes comments; an unterminated one extends to the end. */
 const uncommented = (html: string): string =>
   html
     .split('<!--')
-    .map((piece, at) => (at === 0 ? piece : piece.includes('-->') ? piece.slice(piece.indexOf('-->') + 3) : ''))
+    .map((part, at) => (at === 0 ? part : part.includes('-->') ? part.slice(part.indexOf('-->') + 3) : ''))
     .join('')
 
 function attributesOf(text: string): Map<string, string> {
@@ -31,8 +31,8 @@ function attributesOf(text: string): Map<string, string> {
   )
 }
 
-/** What is wrong with an address that a page loads; undefined when it leads to a file of the package. */
-function troubleWith(reference: string, page: string, names: ReadonlySet<string>): string | undefined {
+/** The problem with a URL that a page loads; undefined if it is a file of the package. */
+function referenceProblem(reference: string, page: string, names: ReadonlySet<string>): string | undefined {
   if (reference === '' || /^(data:|blob:|about:|#)/i.test(reference)) return undefined
   const shown = `"${reference.slice(0, 100)}"`
   const root = `${BASE}/app/`
@@ -43,7 +43,7 @@ function troubleWith(reference: string, page: string, names: ReadonlySet<string>
   return names.has(url.pathname.slice('/app/'.length)) ? undefined : `loads ${shown}, which the package does not have`
 }
 
-/** Remarks on one page of a package with files of these names. */
+/** Checks one page of a package with files of these names. */
 export function remarksOnPage(page: string, bytes: Uint8Array, names: ReadonlySet<string>): Remark[] {
   if (bytes.length > MAX_BYTES) return []
   const messages = new Set<string>()
@@ -58,8 +58,8 @@ export function remarksOnPage(page: string, bytes: Uint8Array, names: ReadonlySe
       if (/^on[a-z]/.test(name))
         messages.add(`has a handler in the attribute ${name}, which does not run: add it in a script`)
       if (!LOADING.has(name) || (name === 'href' && element !== 'link')) continue
-      const trouble = troubleWith(value, page, names)
-      if (trouble !== undefined) messages.add(trouble)
+      const problem = referenceProblem(value, page, names)
+      if (problem !== undefined) messages.add(problem)
     }
   }
   return [...messages].slice(0, 20).map((message) => ({ file: page, message }))

@@ -7,18 +7,18 @@ import { currentReleases, type StoredRelease } from '../../storage/desktop/app-r
 import { allApps, appBySlug, deleteApp, insertApp, updateApp, type StoredApp } from '../../storage/desktop/apps.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import type { Audit, AuditActor, Settings } from '../instance/instance.ts'
-import { assertAppPath, assertIconUrl } from './app-addresses.ts'
+import { assertAppPath, assertIconUrl } from './app-urls.ts'
 import type { AppPolicy } from './apps.ts'
-import { assertName, refuse } from './names.ts'
+import { assertName, invalidField } from './names.ts'
 import { isSystemSlug } from './system-apps.ts'
 
 /**
- * Where an app comes from: with the desktop, by its address from an administrator, as a package, or from the user for
- * whom it is.
+ * Origin of an app: part of the desktop, registered by URL by an administrator, installed from a package, or made by a user
+ * for themselves.
  */
 export type AppSource = 'system' | 'added' | 'installed' | 'custom'
 
-/** An app as an administrator sees it. */
+/** An app as administrators see it. */
 export interface RegisteredApp {
   id: number
   slug: string
@@ -30,7 +30,7 @@ export interface RegisteredApp {
   supports_context: boolean
   admin_only: boolean
   source: AppSource
-  /** User name of whoever made a custom app. */
+  /** User name of the author of a custom app. */
   owner: string | null
   /** Version and hash of an installed app. */
   version: string | null
@@ -40,7 +40,7 @@ export interface RegisteredApp {
   updated_at: number
 }
 
-/** What an administrator says about an app. */
+/** The editable fields of an app. */
 export interface AppDetails {
   name: string
   description: string
@@ -54,7 +54,7 @@ export interface AppDetails {
 /** Characters. */
 const MAX_DESCRIPTION = 2_000
 
-interface Parts {
+interface Deps {
   database: Database
   settings: Settings
   clock: Clock
@@ -64,7 +64,7 @@ interface Parts {
 
 const noSuchApp = (slug: string) => fault('not_found', { text: `There is no app "${slug}": svc app list shows all.` })
 
-/** The app of a slug. Fault `not_found`. */
+/** The app with a slug. Fault `not_found`. */
 export async function appNamed(on: Reader, slug: string): Promise<StoredApp> {
   const app = await appBySlug(on, slug)
   if (!app) throw noSuchApp(slug)
@@ -96,14 +96,14 @@ function registered(
 
 const bit = (value: boolean) => (value ? 1 : 0)
 
-/** What is said of an app, as its row says it. */
+/** Converts the fields of an app to its row. */
 export const rowOf = ({ supports_context, admin_only, ...rest }: AppDetails) => ({
   ...rest,
   supports_context: bit(supports_context),
   admin_only: bit(admin_only),
 })
 
-/** The same for what is given of it. */
+/** Converts changed fields to columns. */
 const changesOf = ({ supports_context, admin_only, ...rest }: Partial<AppDetails>) => ({
   ...rest,
   ...(supports_context !== undefined && { supports_context: bit(supports_context) }),
@@ -112,14 +112,14 @@ const changesOf = ({ supports_context, admin_only, ...rest }: Partial<AppDetails
 
 function assertDescription(text: string): void {
   if ([...text].length > MAX_DESCRIPTION || !isSound(text))
-    throw refuse('description', `must have at most ${MAX_DESCRIPTION} characters`)
+    throw invalidField('description', `must have at most ${MAX_DESCRIPTION} characters`)
 }
 
 const without = (slugs: readonly string[], slug: string) => slugs.filter((each) => each !== slug)
 
-/** What decides which apps are shown and served at all. */
-function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
-  /** Refuses when something outside the database decides which apps are disabled: storing it would change nothing. */
+/** Enables and disables apps. */
+function makeAppSwitch({ settings, audit }: Pick<Deps, 'settings' | 'audit'>) {
+  /** Refuses with fault `conflict` if configuration outside the database decides which apps are disabled. */
   async function assertSwitchable(): Promise<void> {
     const where = await settings.decidedIn('disabled_apps')
     if (where)
@@ -130,7 +130,7 @@ function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
     await assertSwitchable()
     return settings.revise('disabled_apps', async (tx, before) => {
       const isDisabled = before.includes(slug)
-      // What is left of an app that was removed can be enabled, so that it is gone.
+      // A removed app that is still listed as disabled can be enabled, which clears the entry.
       if (disable || !isDisabled) await appNamed(tx, slug)
       if (isDisabled === disable) return { value: before, result: false }
       await audit.record(tx, { kind: disable ? 'app.disabled' : 'app.enabled', ...by, detail: { slug } })
@@ -139,16 +139,16 @@ function makeSwitch({ settings, audit }: Pick<Parts, 'settings' | 'audit'>) {
   }
 
   return {
-    /** Lets users have an app again; says whether anything changed. Faults: `not_found`, `conflict`. */
+    /** Enables an app. Returns whether that changed anything. Faults: `not_found`, `conflict`. */
     enable: (slug: string, by?: AuditActor): Promise<boolean> => setDisabled(slug, false, by),
 
-    /** Keeps an app from everybody, at once; says whether anything changed. Faults: `not_found`, `conflict`. */
+    /** Disables an app for everybody at once. Returns whether that changed anything. Faults: `not_found`, `conflict`. */
     disable: (slug: string, by?: AuditActor): Promise<boolean> => setDisabled(slug, true, by),
   }
 }
 
-/** Every app of the service, as administrators look after them. */
-export function makeAppRegistry({ database, settings, clock, audit, policy }: Parts) {
+/** Administration of all apps. */
+export function makeAppRegistry({ database, settings, clock, audit, policy }: Deps) {
   async function assertDetails({ name, description, icon_url, app_path }: Partial<AppDetails>): Promise<void> {
     if (name !== undefined) assertName('name', name)
     if (description !== undefined) assertDescription(description)
@@ -172,25 +172,25 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: Pa
   }
 
   return {
-    /** Every app, in the order of slugs. */
+    /** All apps, by slug. */
     list,
 
     /** One app. Fault `not_found`. */
     find,
 
-    /** Registers an app for everybody by its address. Faults: `bad_request`, `exists`. */
+    /** Registers an app for everybody by its URL. Faults: `bad_request`, `exists`. */
     async add(slug: string, given: Pick<AppDetails, 'name'> & Partial<AppDetails>): Promise<RegisteredApp> {
       if (!SLUG.test(slug))
-        throw refuse(
+        throw invalidField(
           'The slug',
           'must have 1 to 63 lower-case letters, digits and hyphens, and not begin with a hyphen',
         )
       const { name, ...details } = given
-      const standard = { description: '', icon_url: '', app_path: `/apps/${slug}/index.html`, category: 'utility' }
+      const defaults = { description: '', icon_url: '', app_path: `/apps/${slug}/index.html`, category: 'utility' }
       await assertDetails(given)
       await database.write(async (tx) => {
         const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
-        const row = { slug, name, ...standard, ...flags, ...changesOf(details) }
+        const row = { slug, name, ...defaults, ...flags, ...changesOf(details) }
         if ((await insertApp(tx, row, clock.now())) === undefined) throw taken(slug)
         await audit.record(tx, { kind: 'app.created', detail: { slug, app_path: row.app_path, is_system: true } })
       })
@@ -198,8 +198,8 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: Pa
     },
 
     /**
-     * Changes what is said of an app. Faults: `bad_request`, `not_found`; `conflict` for what is not to be said: an
-     * installed app speaks for itself, and those of the desktop stay where they are.
+     * Changes the fields of an app. Faults: `bad_request`, `not_found`, `conflict` for an installed app, whose fields come
+     * from its manifest, and for the path of a system app.
      */
     async change(slug: string, changes: Partial<AppDetails>): Promise<RegisteredApp> {
       await assertDetails(changes)
@@ -218,11 +218,11 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: Pa
       return find(slug)
     },
 
-    ...makeSwitch({ settings, audit }),
+    ...makeAppSwitch({ settings, audit }),
 
     /**
-     * Removes an app with its releases. Rows and files that users made with it are theirs and stay; whether it was disabled
-     * is remembered for its return, unless `purge`. Faults: `not_found`, `conflict` for an app of the desktop.
+     * Removes an app with its releases. Users' rows and files stay. The app stays disabled for a later installation unless
+     * `purge` is set. Faults: `not_found`, `conflict` for a system app.
      */
     remove: (slug: string, purge: boolean): Promise<void> =>
       settings.revise('disabled_apps', async (tx, disabled) => {
@@ -241,5 +241,5 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: Pa
 
 export type AppRegistry = ReturnType<typeof makeAppRegistry>
 
-/** The refusal of a slug that an app has already. */
+/** The fault for a slug in use. */
 export const taken = (slug: string) => fault('exists', { text: `There is an app "${slug}" already.` })

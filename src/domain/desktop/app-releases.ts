@@ -20,13 +20,12 @@ import { packageLimits, type AppPackage } from './app-package.ts'
 import { appNamed, rowOf, taken, type AppDetails, type AppRegistry, type RegisteredApp } from './app-registry.ts'
 import type { AppPolicy } from './apps.ts'
 
-/** As many releases are kept of an app, the one in force among them. */
-const KEPT = 3
+/** Maximum number of releases kept per app, including the current one. */
+const MAX_RELEASES = 3
 
-/** A release of an app. */
 export interface Release {
   version: string
-  /** Over the path and content of every file. */
+  /** Hash over the path and content of every file. */
   sha256: string
   current: boolean
   installed_at: number
@@ -34,18 +33,18 @@ export interface Release {
   bytes: number
 }
 
-/** What became of an app. */
-export interface Installed {
+/** The result of an installation, update or rollback. */
+export interface InstallResult {
   app: RegisteredApp
-  /** The version before; null for an app that is new. */
+  /** The previous version; null for a new app. */
   before: string | null
-  /** False when all of it was there already. */
+  /** False if this release was already current. */
   changed: boolean
 }
 
 type Received = { path: string; content: Staged }[]
 
-interface Parts {
+interface Deps {
   database: Database
   contents: Contents
   clock: Clock
@@ -54,15 +53,15 @@ interface Parts {
   registry: AppRegistry
 }
 
-const detailsOf = ({ slug, icon, entry, version: _version, ...said }: AppManifest): AppDetails => ({
-  ...said,
+const detailsOf = ({ slug, icon, entry, version: _version, ...fields }: AppManifest): AppDetails => ({
+  ...fields,
   icon_url: icon === '' ? '' : `/apps/${slug}/${icon}`,
   app_path: `/apps/${slug}/${entry}`,
 })
 
 const currentOf = (releases: readonly StoredRelease[]) => releases.find(({ is_current }) => is_current === 1)
 
-/** The releases of an installed app with the one in force. Faults: `not_found`, `conflict`. */
+/** The releases of an installed app and its current one. Faults: `not_found`, `conflict`. */
 async function installedApp(tx: Writer, slug: string) {
   const { id } = await appNamed(tx, slug)
   const releases = await releasesOf(tx, id)
@@ -71,7 +70,7 @@ async function installedApp(tx: Writer, slug: string) {
   return { id, releases, current }
 }
 
-/** Whether a package takes the place of what is installed; false when it is just that. Fault `conflict`. */
+/** Whether a package replaces the current release; false if they are equal. Fault `conflict`. */
 function replaces(
   { manifest: { slug, version }, sha256 }: AppPackage,
   current: StoredRelease,
@@ -88,7 +87,7 @@ function replaces(
   throw fault('conflict', { text: `${reason}: ${remedy}.` })
 }
 
-/** Receives the files of a package: durable, or to be with the transaction that claims them. */
+/** Stages the files of a package: durable now, or with the transaction that claims them. */
 async function stage(contents: Contents, { files }: AppPackage): Promise<Received> {
   const staged: Received = []
   for (const { path, content } of files) {
@@ -100,25 +99,25 @@ async function stage(contents: Contents, { files }: AppPackage): Promise<Receive
   return staged
 }
 
-/** Stores a release of what was received and puts it in force. */
-async function insert(tx: Writer, { contents, clock }: Parts, app: number, pack: AppPackage, files: Received) {
+/** Stores a release with the staged files and makes it current. */
+async function insert(tx: Writer, { contents, clock }: Deps, app: number, appPackage: AppPackage, files: Received) {
   const now = clock.now()
   for (const { content } of files) await contents.claim(tx, content, now)
   await insertRelease(tx, {
     app_id: app,
-    version: pack.manifest.version,
-    sha256: pack.sha256,
-    manifest: JSON.stringify(pack.manifest),
+    version: appPackage.manifest.version,
+    sha256: appPackage.sha256,
+    manifest: JSON.stringify(appPackage.manifest),
     installed_at: now,
     files: files.map(({ path, content: { sha256, size } }) => ({ path, sha256, size })),
   })
 }
 
-/** Apps that are installed as packages: their files, served from the database and the blob store, release by release. */
-export function makeAppReleases(parts: Parts) {
-  const { database, contents, clock, audit, policy, registry } = parts
+/** InstallResult apps. Their files are served from the database and the blob store. */
+export function makeAppReleases(deps: Deps) {
+  const { database, contents, clock, audit, policy, registry } = deps
   return {
-    /** The releases kept of an app, newest first; none for one that was not installed. Fault `not_found`. */
+    /** The stored releases of an app, newest first; empty for an app that was not installed. Fault `not_found`. */
     async list(slug: string): Promise<Release[]> {
       const { id } = await appNamed(database.read, slug)
       const releases = await releasesOf(database.read, id)
@@ -131,10 +130,10 @@ export function makeAppReleases(parts: Parts) {
       )
     },
 
-    /** Installs an app that is new. Fault `exists`; installing once more what is installed changes nothing. */
-    async install(pack: AppPackage): Promise<Installed> {
-      const files = await stage(contents, pack)
-      const { manifest, sha256 } = pack
+    /** Installs a new app. Fault `exists`; reinstalling the current release changes nothing. */
+    async install(appPackage: AppPackage): Promise<InstallResult> {
+      const files = await stage(contents, appPackage)
+      const { manifest, sha256 } = appPackage
       const { slug, version } = manifest
       const changed = await database.write(async (tx) => {
         const existing = await appBySlug(tx, slug)
@@ -147,7 +146,7 @@ export function makeAppReleases(parts: Parts) {
         const row = { slug, ...rowOf(detailsOf(manifest)), is_system: 1, created_by: null }
         const id = await insertApp(tx, row, clock.now())
         if (id === undefined) throw taken(slug)
-        await insert(tx, parts, id, pack, files)
+        await insert(tx, deps, id, appPackage, files)
         await audit.record(tx, { kind: 'app.installed', detail: { slug, version, sha256 } })
         return true
       })
@@ -155,24 +154,24 @@ export function makeAppReleases(parts: Parts) {
     },
 
     /**
-     * Puts a new release in force at once; what was rolled back is forgotten, and so are all but the last three. Faults:
-     * `not_found`; `conflict` for an older version, or the same with other contents, unless `force`.
+     * Makes a new release current; deletes releases that were rolled back and all but the last three. Faults: `not_found`;
+     * `conflict` for an older version, or the same version with other contents, unless `force`.
      */
-    async update(slug: string, pack: AppPackage, force: boolean): Promise<Installed> {
-      const { manifest, sha256 } = pack
+    async update(slug: string, appPackage: AppPackage, force: boolean): Promise<InstallResult> {
+      const { manifest, sha256 } = appPackage
       if (manifest.slug !== slug)
         throw fault('bad_request', { text: `The package is one of "${manifest.slug}", not of "${slug}".` })
-      const files = await stage(contents, pack)
+      const files = await stage(contents, appPackage)
       const done = await database.write(async (tx) => {
         const { id, releases, current } = await installedApp(tx, slug)
-        if (!replaces(pack, current, force)) return { before: current.version, changed: false }
+        if (!replaces(appPackage, current, force)) return { before: current.version, changed: false }
         const newer = releases.filter((release) => release.id > current.id)
         const kept = releases.filter((release) => release.id <= current.id)
         await deleteReleases(
           tx,
-          [...newer, ...kept.slice(KEPT - 1)].map((release) => release.id),
+          [...newer, ...kept.slice(MAX_RELEASES - 1)].map((release) => release.id),
         )
-        await insert(tx, parts, id, pack, files)
+        await insert(tx, deps, id, appPackage, files)
         await updateApp(tx, id, rowOf(detailsOf(manifest)), clock.now())
         const detail = { slug, version: manifest.version, sha256, before: current.version }
         await audit.record(tx, { kind: 'app.updated', detail })
@@ -181,8 +180,8 @@ export function makeAppReleases(parts: Parts) {
       return { app: await registry.find(slug), ...done }
     },
 
-    /** Puts the release before in force again, or that of a version. Faults: `not_found`, `conflict`. */
-    async rollback(slug: string, version?: string): Promise<Installed> {
+    /** Makes the previous release, or the one of a version, current again. Faults: `not_found`, `conflict`. */
+    async rollback(slug: string, version?: string): Promise<InstallResult> {
       const before = await database.write(async (tx) => {
         const { id, releases, current } = await installedApp(tx, slug)
         const target = releases.find((release) =>
@@ -199,7 +198,7 @@ export function makeAppReleases(parts: Parts) {
       return { app: await registry.find(slug), before, changed: true }
     },
 
-    /** A file of the release in force, to be read by its hash; undefined when there is none, or the app is disabled. */
+    /** A file of the current release; undefined if there is none, or the app is disabled. */
     async file(slug: string, path: string): Promise<{ sha256: string; size: number } | undefined> {
       if ((await policy()).disabled.includes(slug)) return undefined
       return servedFile(database.read, slug, path)

@@ -15,16 +15,16 @@ import {
 } from '../../storage/desktop/apps.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
-import { assertAppPath, assertIconUrl } from './app-addresses.ts'
+import { assertAppPath, assertIconUrl } from './app-urls.ts'
 import { assertName } from './names.ts'
 
 const MAX_CUSTOM_APPS = 100
 
-/** What an administrator decides about apps. */
+/** The administrator's settings for apps. */
 export interface AppPolicy {
-  /** Slugs of apps that nobody is shown. */
+  /** Slugs of disabled apps. */
   disabled: readonly string[]
-  /** Origins from which apps may be loaded beside this server, as `https://apps.example`. */
+  /** Other origins that apps may be loaded from, such as `https://apps.example`. */
   allowedOrigins: readonly string[]
 }
 
@@ -32,7 +32,7 @@ export type NewApp = Params<typeof apps.actions.create>
 export type NewCustomApp = Params<typeof apps.actions.create_custom>
 export type AppUpdate = Params<typeof apps.actions.update>
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   audit: Audit
@@ -41,7 +41,7 @@ interface Parts {
 
 let collator: Intl.Collator | undefined
 
-/** In the order of names as people read them. The collator is made when it is needed: its tables take a while to load. */
+/** Orders names for readers. The collator is created on first use: loading its tables takes time. */
 function byName(a: string, b: string): number {
   collator ??= new Intl.Collator('en', { sensitivity: 'base', numeric: true })
   return collator.compare(a, b)
@@ -54,7 +54,7 @@ const toApp = ({ supports_context, is_system, category, ...app }: StoredApp) => 
   is_system: is_system === 1,
 })
 
-/** The app that is to be changed. Faults: `forbidden` for one of the system, `not_found` for one of somebody else. */
+/** The user's own app. Faults: `forbidden` for a system app, `not_found` for another user's. */
 async function ownApp(tx: Writer, user: number, id: number): Promise<StoredApp> {
   const app = await appById(tx, id)
   if (app?.is_system === 1) throw fault('forbidden', { text: 'Apps of the system cannot be changed.' })
@@ -62,7 +62,7 @@ async function ownApp(tx: Writer, user: number, id: number): Promise<StoredApp> 
   return app
 }
 
-/** Refuses details of an app that break a rule: fault `bad_request`. */
+/** Refuses invalid fields of an app: fault `bad_request`. */
 export function assertApp(
   { name, app_path, icon_url }: Partial<NewCustomApp>,
   allowedOrigins: readonly string[],
@@ -72,8 +72,8 @@ export function assertApp(
   if (app_path !== undefined) assertAppPath(app_path, allowedOrigins)
 }
 
-/** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
-export function makeApps({ database, clock, audit, policy }: Parts) {
+/** Apps of the desktop: system apps for everybody, custom apps for their author. */
+export function makeApps({ database, clock, audit, policy }: Deps) {
   const assertDetails = async (app: Partial<NewCustomApp>): Promise<void> =>
     assertApp(app, app.app_path === undefined ? [] : (await policy()).allowedOrigins)
 
@@ -104,7 +104,7 @@ export function makeApps({ database, clock, audit, policy }: Parts) {
   }
 
   return {
-    /** Apps that this user may open, by name. */
+    /** Apps that the user may open, by name. */
     async list(user: { id: number; role: Role }) {
       const [{ disabled }, stored] = await Promise.all([policy(), visibleApps(database.read, user.id)])
       return stored
@@ -113,15 +113,18 @@ export function makeApps({ database, clock, audit, policy }: Parts) {
         .sort((a, b) => byName(a.name, b.name) || a.id - b.id)
     },
 
-    /** Registers an app for everybody, or as a custom one of this administrator. Faults: `bad_request`, `exists`, `quota_exceeded`. */
+    /**
+     * Registers an app for everybody, or a custom one for this administrator. Faults: `bad_request`, `exists`,
+     * `quota_exceeded`.
+     */
     create: (user: number, { is_system = false, ...app }: NewApp, from: RequestOrigin): Promise<number> =>
       add(user, app, is_system, from),
 
-    /** Registers an app for this user alone. Faults: `bad_request`, `exists`, `quota_exceeded`. */
+    /** Registers an app for this user only. Faults: `bad_request`, `exists`, `quota_exceeded`. */
     createCustom: (user: number, app: NewCustomApp, from: RequestOrigin): Promise<number> =>
       add(user, app, false, from),
 
-    /** Changes what is given of an own custom app. Faults: `bad_request`, `forbidden`, `not_found`. */
+    /** Updates the given fields of the user's own app. Faults: `bad_request`, `forbidden`, `not_found`. */
     async update(user: number, { id, supports_context, ...changes }: AppUpdate): Promise<void> {
       await assertDetails(changes)
       await database.write(async (tx) => {
@@ -131,7 +134,7 @@ export function makeApps({ database, clock, audit, policy }: Parts) {
       })
     },
 
-    /** Removes an own custom app. Faults: `forbidden`, `not_found`. */
+    /** Removes the user's own app. Faults: `forbidden`, `not_found`. */
     remove: (user: number, id: number): Promise<void> =>
       database.write(async (tx) => {
         await ownApp(tx, user, id)

@@ -22,17 +22,17 @@ import {
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { withinBound } from '../data-bounds.ts'
 import type { Audit } from '../instance/instance.ts'
-import { assertName, refuse } from './names.ts'
-import { stamp } from './stamp.ts'
+import { assertName, invalidField } from './names.ts'
+import { formatTimestamp } from './timestamps.ts'
 
 const MAX_METADATA_BYTES = 16 * 1_024
 const MAX_METADATA_DEPTH = 16
 const MAX_COMPONENTS = 200
-const KEPT_VERSIONS = 100
+const MAX_VERSIONS = 100
 
 export type NewComponent = Params<typeof desktopComponents.actions.save>
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   audit: Audit
@@ -49,13 +49,13 @@ function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1))
 }
 
-/** Metadata as it is stored. */
+/** Serialises metadata. */
 function metadataText(metadata: object): string {
   if (isDeeper(metadata, MAX_METADATA_DEPTH))
-    throw refuse('metadata', `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
+    throw invalidField('metadata', `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
   const text = JSON.stringify(metadata)
   if (!fitsBytes(text, MAX_METADATA_BYTES))
-    throw refuse('metadata', `must not have more than ${MAX_METADATA_BYTES} bytes`)
+    throw invalidField('metadata', `must not have more than ${MAX_METADATA_BYTES} bytes`)
   return text
 }
 
@@ -65,24 +65,27 @@ const toComponent = ({ is_active, metadata, updated_at, ...component }: StoredCo
   ...component,
   is_active: is_active === 1,
   metadata: metadataOf(metadata),
-  updated_at: stamp(updated_at),
+  updated_at: formatTimestamp(updated_at),
 })
 
-/** Who changes components, as far as it matters what of: `allowsCode` for scripts (`js`) too. */
-export interface Author {
+/** Who changes components; `allowsCode` permits scripts (`js`). */
+export interface ComponentEditor {
   user: number
   allowsCode: boolean
 }
 
-/** Refuses scripts from who may not bring them: fault `forbidden`. */
-export function assertMayRun({ allowsCode }: Author, type: NewComponent['component_type'] | undefined): void {
+/** Refuses scripts of an editor without `allowsCode`: fault `forbidden`. */
+export function assertCodeAllowed(
+  { allowsCode }: ComponentEditor,
+  type: NewComponent['component_type'] | undefined,
+): void {
   if (type === 'js' && !allowsCode)
     throw fault('forbidden', {
       text: 'A device token puts no component of type js in force: do it on the desktop, or with a token that `svc token mint --allow code` made.',
     })
 }
 
-/** A component as it is stored. Refuses a name, code or metadata that break a rule: fault `bad_request`. */
+/** Validates a component and converts it to its stored form. Fault `bad_request`. */
 export function readComponent({ component_id, component_type, code, metadata = {} }: NewComponent): ComponentContent {
   assertName('component_id', component_id)
   assertCode(component_type, code)
@@ -90,9 +93,8 @@ export function readComponent({ component_id, component_type, code, metadata = {
 }
 
 /**
- * Stores the next version of a component and makes it the active one; returns its number. Writers come one after
- * another, so numbers have no gaps and no two are the same. Only the newest 100 versions are kept. Fault `conflict` when
- * `base` is given and is not the newest version there is.
+ * Stores the next version of a component, makes it active and returns its number. Writers are serialised, so numbers are
+ * consecutive. Keeps the newest 100 versions. Fault `conflict` if `base` is given and is not the newest version.
  */
 export async function addVersion(
   tx: Writer,
@@ -106,22 +108,20 @@ export async function addVersion(
   const version = newest + 1
   if (version === 1 && (await componentCount(tx, user)) >= MAX_COMPONENTS)
     throw fault('quota_exceeded', { text: `There are ${MAX_COMPONENTS} components already.` })
-  await withinBound(tx, user, 'components', () =>
-    insertVersion(tx, user, { ...component, version }, KEPT_VERSIONS, now),
-  )
+  await withinBound(tx, user, 'components', () => insertVersion(tx, user, { ...component, version }, MAX_VERSIONS, now))
   await activate(tx, user, component.component_id, version)
   return version
 }
 
-/** Styles, hooks and widgets of users: what users call speaks of the components of one account alone. */
-export function makeComponents({ database, clock, audit }: Parts) {
+/** Components of users' desktops: styles, scripts and widgets. */
+export function makeComponents({ database, clock, audit }: Deps) {
   return {
-    /** Active versions by component. */
+    /** The active version of each component. */
     async list(user: number) {
       return (await activeComponents(database.read, user)).map(toComponent)
     },
 
-    /** The active version, or the one that is named. Fault `not_found` when there is none. */
+    /** The active version, or the given one. Fault `not_found`. */
     async get(user: number, component: string, version?: number) {
       const stored =
         version === undefined
@@ -132,60 +132,60 @@ export function makeComponents({ database, clock, audit }: Parts) {
     },
 
     /**
-     * Stores a version and makes it the active one; returns its number. Faults: `bad_request`, `quota_exceeded`, `forbidden` for
-     * a script from who brings none, and `conflict` when there is another version than the one it is based on.
+     * Stores a version, makes it active and returns its number. Faults: `bad_request`, `quota_exceeded`, `forbidden` for a
+     * script without `allowsCode`, `conflict` if `base_version` is not the newest.
      */
-    async save(author: Author, component: NewComponent): Promise<number> {
+    async save(editor: ComponentEditor, component: NewComponent): Promise<number> {
       const content = readComponent(component)
-      assertMayRun(author, content.component_type)
-      return database.write((tx) => addVersion(tx, author.user, content, clock.now(), component.base_version))
+      assertCodeAllowed(editor, content.component_type)
+      return database.write((tx) => addVersion(tx, editor.user, content, clock.now(), component.base_version))
     },
 
-    /** Versions, newest first, with the time each was stored. Fault `not_found` when there is no such component. */
+    /** Versions, newest first. Fault `not_found`. */
     async history(user: number, component: string) {
       const versions = await versionsOfComponent(database.read, user, component)
       if (versions.length === 0) throw fault('not_found')
       return versions.map(({ version, is_active, updated_at, metadata }) => ({
         version,
         is_active: is_active === 1,
-        updated_at: stamp(updated_at),
+        updated_at: formatTimestamp(updated_at),
         metadata: metadataOf(metadata),
       }))
     },
 
-    /** Goes back (or forth) to a version. Faults: `not_found` when it does not exist any more, or never did, `forbidden`. */
-    async activate(author: Author, component: string, version: number): Promise<void> {
-      const { user } = author
+    /** Activates a stored version. Faults: `not_found`, `forbidden`. */
+    async activate(editor: ComponentEditor, component: string, version: number): Promise<void> {
+      const { user } = editor
       await database.write(async (tx) => {
-        assertMayRun(author, (await componentVersion(tx, user, component, version))?.component_type)
+        assertCodeAllowed(editor, (await componentVersion(tx, user, component, version))?.component_type)
         if (!(await activate(tx, user, component, version))) throw fault('not_found')
       })
     },
 
-    /** Leaves no version active; says how many were. Fault `not_found` when there is no such component. */
+    /** Deactivates a component. Returns the number of deactivated versions. Fault `not_found`. */
     reset: (user: number, component: string): Promise<number> =>
       database.write(async (tx) => {
         if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
         return deactivate(tx, user, component)
       }),
 
-    /** Leaves no component of the account active; says how many were. */
+    /** Deactivates all components of the account. Returns their number. */
     resetOwn: (user: number): Promise<number> => database.write((tx) => deactivate(tx, user)),
 
-    /** Every component of the account by name, active or not. */
+    /** All components of the account by name, active or not. */
     async all(user: number) {
       return (await componentOverviews(database.read, user)).map(({ username: _, updated_at, ...component }) => ({
         ...component,
-        updated_at: stamp(updated_at),
+        updated_at: formatTimestamp(updated_at),
       }))
     },
 
-    /** Every component of everybody, or of one account, for whoever administers the service. */
+    /** All components of all accounts or of one, for administrators. */
     overview: (user?: number): Promise<ComponentOverview[]> => componentOverviews(database.read, user),
 
     /**
-     * Leaves no component of an account active, so that its desktop starts as a new one does; says how many were. Versions
-     * and profiles stay. For whoever administers the service.
+     * Deactivates all components of an account, so that its desktop starts like a new one. Keeps versions and profiles.
+     * Returns their number. For administrators.
      */
     resetAll: (user: number): Promise<number> =>
       database.write(async (tx) => {

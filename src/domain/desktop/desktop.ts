@@ -9,26 +9,26 @@ import { makeComponents } from './components.ts'
 import { makeProfiles } from './profiles.ts'
 
 export type { Remark } from './app-manifest.ts'
-export { examinePackage, packageLimits, type AppPackage, type Examined } from './app-package.ts'
+export { validatePackage, packageLimits, type AppPackage, type PackageValidation } from './app-package.ts'
 export type { RegisteredApp } from './app-registry.ts'
 export type { Release } from './app-releases.ts'
-export { addVersion, readComponent, type Author, type NewComponent } from './components.ts'
+export { addVersion, readComponent, type ComponentEditor, type NewComponent } from './components.ts'
 export { isComponentChange, undoableComponents, type ComponentChange } from './undoable-components.ts'
 export { assertApp } from './apps.ts'
 export { isSystemSlug, seedSystemApps } from './system-apps.ts'
 
-interface Parts {
+interface Deps {
   database: Database
   contents: Contents
   settings: Settings
   clock: Clock
   audit: Audit
-  /** What an administrator decided about apps; read anew wherever it counts. */
+  /** The administrator's settings for apps, read at each use. */
   appPolicy: () => Promise<AppPolicy>
 }
 
-/** What users see on their desktop: their own components, profiles of them, and apps. */
-export function makeDesktop({ database, contents, settings, clock, audit, appPolicy: policy }: Parts) {
+/** Users' desktops: apps, components and profiles. */
+export function makeDesktop({ database, contents, settings, clock, audit, appPolicy: policy }: Deps) {
   const registry = makeAppRegistry({ database, settings, clock, audit, policy })
   return {
     components: makeComponents({ database, clock, audit }),

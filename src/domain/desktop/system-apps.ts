@@ -7,7 +7,7 @@ interface SystemApp {
   name: string
   description: string
   category: (typeof categories)[number]
-  /** Whether what it shows can be handed to the assistant. */
+  /** Whether its content can be given to the assistant. */
   supports_context?: true
   admin_only?: true
 }
@@ -125,10 +125,10 @@ const systemApps: readonly SystemApp[] = [
 
 const systemSlugs: ReadonlySet<string> = new Set(systemApps.map(({ slug }) => slug))
 
-/** Whether an app of that name comes with the desktop. */
+/** Whether the slug belongs to a system app. */
 export const isSystemSlug = (slug: string): boolean => systemSlugs.has(slug)
 
-/** Registers those of the desktop's apps that are missing; safe to repeat, and to run in two processes at once. */
+/** Registers missing system apps; idempotent, also when two processes run it at once. */
 export async function seedSystemApps(tx: Writer, now: number): Promise<void> {
   for (const { supports_context, admin_only, ...app } of systemApps) {
     const row = {

@@ -79,7 +79,7 @@ export function makeFiles(parts: Parts) {
     ...makeBatches({ ...own, write, change }),
     desktop,
     trash,
-    noted: makeUndoableChanges({ ...whole, desktop, trash }),
+    undoable: makeUndoableChanges({ ...whole, desktop, trash }),
     versions: makeVersions(whole),
     history,
     /** For work beside that on trees: their slices are done one after the other, whoever they belong to. */

@@ -39,7 +39,7 @@ export function makeUndoableChanges(parts: Parts) {
   }
 
   /** Takes a change back; returns what that changed, which can be taken back in its turn. */
-  async function takeBack(tx: Writer, user: number, change: FileChange): Promise<FileChange[]> {
+  async function undo(tx: Writer, user: number, change: FileChange): Promise<FileChange[]> {
     const { path } = change
     switch (change.kind) {
       case 'written':
@@ -65,5 +65,5 @@ export function makeUndoableChanges(parts: Parts) {
     }
   }
 
-  return { ...steps, takeBack }
+  return { ...steps, undo }
 }

@@ -141,18 +141,18 @@ async function inGroups<T>(
   store: (some: T[]) => Promise<void>,
   size = GROUP,
 ): Promise<void> {
-  let group: T[] = []
+  let groupByEmoji: T[] = []
   let room = GROUP_BYTES
   for await (const { value, where, bytes } of jsonLines(entry)) {
-    group.push(read(value, where))
+    groupByEmoji.push(read(value, where))
     room -= bytes
-    if (group.length < size && room > 0) continue
-    await store(group)
+    if (groupByEmoji.length < size && room > 0) continue
+    await store(groupByEmoji)
     await giveWay()
-    group = []
+    groupByEmoji = []
     room = GROUP_BYTES
   }
-  if (group.length > 0) await store(group)
+  if (groupByEmoji.length > 0) await store(groupByEmoji)
 }
 
 const storeRows = ({ database, clock, user }: Receiver, rows: WholeRow[]): Promise<void> =>

@@ -128,9 +128,9 @@ const AT_ONCE = 8
 async function apply(planning: Planning, tasks: readonly Task[], watcher: Watcher): Promise<void> {
   const made = tasks.filter(({ create }) => create)
   for (let first = 0; first < made.length; first += AT_ONCE) {
-    const group = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
+    const groupByEmoji = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
     // None is still under way when another one has failed.
-    const failed = (await Promise.allSettled(group)).find((outcome) => outcome.status === 'rejected')
+    const failed = (await Promise.allSettled(groupByEmoji)).find((outcome) => outcome.status === 'rejected')
     if (failed) throw failed.reason as Error
   }
   const changed = tasks.filter(({ create }) => !create)

@@ -48,9 +48,9 @@ export async function furnish(planning: Planning, task: RoomTask, watcher: Watch
   if (!task.isNoted || task.join.length > 0)
     await step(task.join.length + (isNew ? 1 : 0), (tx) => openIn(tx, planning, task))
   for (let first = 0; first < task.post.length; first += GROUP) {
-    const group = task.post.slice(first, first + GROUP)
+    const groupByEmoji = task.post.slice(first, first + GROUP)
     if (first > 0) await giveWay()
-    await step(group.length, (tx) => postAllIn(tx, planning, task, group))
+    await step(groupByEmoji.length, (tx) => postAllIn(tx, planning, task, groupByEmoji))
   }
   for (const { message, before } of task.edit) {
     await edit(planning, task, message, before)
@@ -71,7 +71,7 @@ async function openIn(tx: Writer, { people, clock }: Planning, task: RoomTask): 
   const everybody = peopleOf(room).map((name) => people.get(name)!)
   if (task.id === undefined) {
     const ids = everybody.map(({ id }) => id!).sort((a, b) => a - b)
-    const opened = { name: room.name.trim(), type: room.type ?? 'channel', people: ids }
+    const opened = { name: room.name.trim(), type: room.type ?? 'channel', users: ids }
     task.id = await openRoomIn(tx, creator.id!, opened, clock.now())
   } else if (join.length > 0) {
     const host = await hostIn(tx, task.id, everybody)
@@ -91,7 +91,7 @@ async function hostIn(tx: Writer, room: number, everybody: readonly Person[]): P
 /** Ids of messages are those of the seed; this keeps them apart from what clients call theirs. */
 const clientId = (creator: Person, id: string): string => `seed:${creator.id}:${hashOf(id).slice(0, 32)}`
 
-async function authorOf(on: Reader, { people }: Planning, message: Said): Promise<Author> {
+async function editorOf(on: Reader, { people }: Planning, message: Said): Promise<Author> {
   const { id } = people.get(normalName(message.from))!
   const { username, display_name, avatar_color, role } = (await accountById(on, id!))!
   return { id: id!, username, display_name, avatar_color, role }
@@ -105,7 +105,7 @@ async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, message
   const entries: Seeded[] = []
   for (const message of messages) {
     if (taken.has(keyOf(message))) continue
-    const author = await authorOf(tx, planning, message)
+    const author = await editorOf(tx, planning, message)
     const above = message.reply_to === undefined ? undefined : ids.get(message.reply_to)
     // What it answers may be gone by now; the answer is worth saying all the same.
     const reply = above !== undefined && (await messageState(tx, above)) ? { reply_to: above } : {}
@@ -121,7 +121,7 @@ async function edit(planning: Planning, { room, creator }: RoomTask, message: Sa
   const { chat, database } = planning
   const found = (await messageState(database.read, target!))!
   if (found.content !== message.text)
-    await chat.edit(await authorOf(database.read, planning, message), { message_id: target!, content: message.text })
+    await chat.edit(await editorOf(database.read, planning, message), { message_id: target!, content: message.text })
   const { version } = (await messageState(database.read, target!))!
   await remember(planning, creator, [
     noted(MESSAGE, inRoom(room, message.id), hashOfMessage(message), target!, version),

@@ -81,21 +81,21 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: Watche
   }
   for (const [person, own] of byPerson) {
     for (let first = 0; first < own.length; first += GROUP) {
-      const group = own.slice(first, first + GROUP)
+      const groupByEmoji = own.slice(first, first + GROUP)
       if (first > 0) await giveWay()
-      await write(planning, person.id!, group)
-      watcher.done(group.length)
+      await write(planning, person.id!, groupByEmoji)
+      watcher.done(groupByEmoji.length)
     }
   }
 }
 
-function write({ database, clock }: Planning, user: number, group: readonly Task[]): Promise<void> {
+function write({ database, clock }: Planning, user: number, groupByEmoji: readonly Task[]): Promise<void> {
   return database.write(async (tx) => {
     const now = clock.now()
-    const keys = group.filter(({ before }) => !before).map(({ table, key }) => keyOf(table, key))
+    const keys = groupByEmoji.filter(({ before }) => !before).map(({ table, key }) => keyOf(table, key))
     // Another run of the same seed may have made some of them in this moment.
     const taken = keys.length > 0 ? await seededAmong(tx, user, ROW, keys) : new Set<string>()
-    const fresh = group.filter(({ before, table, key }) => !before && !taken.has(keyOf(table, key)))
+    const fresh = groupByEmoji.filter(({ before, table, key }) => !before && !taken.has(keyOf(table, key)))
     const ids = fresh.length > 0 ? await insertRowsIn(tx, user, fresh, now) : []
     const entries: Seeded[] = fresh.map(({ table, key, hash }, index) => ({
       kind: ROW,
@@ -104,7 +104,7 @@ function write({ database, clock }: Planning, user: number, group: readonly Task
       target: ids[index]!,
       version: 1,
     }))
-    for (const { table, key, values, hash, before } of group) {
+    for (const { table, key, values, hash, before } of groupByEmoji) {
       if (!before || (await rowVersion(tx, user, table, before.target!)) !== before.version) continue
       const version = await updateRowIn(tx, user, { table, id: before.target!, values }, now)
       entries.push({ kind: ROW, key: keyOf(table, key), hash, target: before.target, version })

@@ -65,7 +65,7 @@ export const undoableRows = {
   },
 
   /** Takes a change back; returns what that changed. Faults: `conflict` for what changed since, `gone`. */
-  async takeBack(tx: Writer, user: number, change: RowChange, now: number): Promise<RowChange | undefined> {
+  async undo(tx: Writer, user: number, change: RowChange, now: number): Promise<RowChange | undefined> {
     const { table, row } = change
     if (change.kind === 'row_removed') return undoableRows.add(tx, user, table, change.values, now)
     const stored = await rowIn(tx, user, table, row)

@@ -1,8 +1,8 @@
 import { desktopComponents } from '../../contract/desktop-components.ts'
-import { authorOf } from '../author.ts'
+import { editorOf } from '../component-editor.ts'
 import { handle } from '../handle.ts'
 
 export const save = handle(desktopComponents.actions.save, async ({ params, caller, domain }) => ({
-  version: await domain.desktop.components.save(authorOf(caller), params),
+  version: await domain.desktop.components.save(editorOf(caller), params),
   component_id: params.component_id,
 }))

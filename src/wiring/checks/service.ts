@@ -63,7 +63,7 @@ const assistant: Check = {
   id: 'assistant',
   summary: 'the models of the assistant answer',
   async look({ domain }) {
-    const { isWell, found, remedy = '' } = await domain.assistant.examine()
+    const { isWell, found, remedy = '' } = await domain.assistant.diagnose()
     return isWell ? fine(found) : warning(found, remedy)
   },
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DAY, HOUR } from '../../../src/base/clock.ts'
-import { judgeBackups } from '../../../src/domain/backups/retention.ts'
+import { applyRetention } from '../../../src/domain/backups/retention.ts'
 
 const START = Date.UTC(2026, 0, 1, 3)
 const none = { last: 0, daily: 0, weekly: 0, monthly: 0 }
@@ -10,7 +10,7 @@ const nightly = (days: number) =>
   Array.from({ length: days }, (_, day) => ({ id: String(day + 1), at: START + day * DAY }))
 
 const kept = (backups: { id: string; at: number }[], keep: object): string[] =>
-  judgeBackups(backups, { ...none, ...keep })
+  applyRetention(backups, { ...none, ...keep })
     .filter(({ reasons }) => reasons.length > 0)
     .map(({ id }) => id)
 
@@ -44,7 +44,7 @@ test('weeks begin on Monday, also around the new year', () => {
 })
 
 test('the rules add up', () => {
-  const verdicts = judgeBackups(nightly(100), { last: 2, daily: 3, weekly: 2, monthly: 12 })
+  const verdicts = applyRetention(nightly(100), { last: 2, daily: 3, weekly: 2, monthly: 12 })
   const reasons = Object.fromEntries(
     verdicts.filter((one) => one.reasons.length > 0).map(({ id, reasons: why }) => [id, why]),
   )

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { examinePackage, packageLimits, type Remark } from '../../../src/domain/desktop/desktop.ts'
+import { validatePackage, packageLimits, type Remark } from '../../../src/domain/desktop/desktop.ts'
 import { appPackage, filesOfApp } from '../../support/app-package.ts'
 
 const lines = (remarks: readonly Remark[]) =>
   remarks.map(({ file, field, message }) => [file, ...(field ? [field] : []), message].join(': '))
 
 const problemsOf = (files: Parameters<typeof filesOfApp>[0], manifest?: Parameters<typeof filesOfApp>[1]) => {
-  const { app, problems } = examinePackage(filesOfApp(files, manifest))
+  const { app, problems } = validatePackage(filesOfApp(files, manifest))
   expect(app === undefined).toBe(problems.length > 0)
   return lines(problems)
 }
@@ -32,7 +32,7 @@ describe('a package', () => {
     const files = { 'a.txt': 'a', 'b/c.txt': 'c' }
     const { sha256 } = appPackage(files)
     const reversed = new Map([...filesOfApp(files)].reverse())
-    expect(examinePackage(reversed).app?.sha256).toBe(sha256)
+    expect(validatePackage(reversed).app?.sha256).toBe(sha256)
     const others = [
       appPackage({ ...files, 'a.txt': 'A' }),
       appPackage({ 'a.txt': 'c', 'b/c.txt': 'a' }),
@@ -75,14 +75,14 @@ describe('a package', () => {
   test('needs a manifest, and no large one', () => {
     const files = filesOfApp()
     files.delete('app.json')
-    expect(lines(examinePackage(files).problems)).toEqual(['app.json: is missing'])
-    expect(lines(examinePackage(new Map()).problems)).toEqual(['app.json: is missing'])
+    expect(lines(validatePackage(files).problems)).toEqual(['app.json: is missing'])
+    expect(lines(validatePackage(new Map()).problems)).toEqual(['app.json: is missing'])
     expect(problemsOf({}, { description: 'x'.repeat(70_000) })).toEqual(['app.json: has more than 64 KiB'])
   })
 
   test('has fields of its own only, not those of every object', () => {
     const files = filesOfApp({ 'app.json': '{"__proto__":{"slug":"x","name":"X","version":"1.0.0"}}' })
-    expect(lines(examinePackage(files).problems)).toEqual([
+    expect(lines(validatePackage(files).problems)).toEqual([
       'app.json: slug: is missing',
       'app.json: name: is missing',
       'app.json: version: is missing',
@@ -128,7 +128,7 @@ describe('a package', () => {
 
 describe('the author of a page is told', () => {
   const told = (html: string, files: Record<string, string> = {}) => {
-    const { app, warnings } = examinePackage(filesOfApp({ 'index.html': html, ...files }))
+    const { app, warnings } = validatePackage(filesOfApp({ 'index.html': html, ...files }))
     expect(app).toBeDefined()
     return warnings.map(({ message }) => message)
   }

@@ -154,7 +154,7 @@ test('doctor names the tools for which a model reads too little, and what to do'
     settings: { 'assistant.models': [{ id: 'talker', context: 4_096 }] },
   })
   const { assistant } = server.local.domain
-  expect(await assistant.examine()).toMatchObject({
+  expect(await assistant.diagnose()).toMatchObject({
     isWell: false,
     found: expect.stringMatching(
       new RegExp(`^talker at ${model.host} reads 4096 tokens, too few for the tools (\\w+, )*save_component$`),
@@ -162,7 +162,7 @@ test('doctor names the tools for which a model reads too little, and what to do'
     remedy: expect.stringContaining('svc config set assistant.models') as unknown,
   })
   await server.set('assistant.models', [{ id: 'talker', context: 32_768 }])
-  expect(await assistant.examine()).toMatchObject({
+  expect(await assistant.diagnose()).toMatchObject({
     isWell: true,
     found: expect.stringContaining('may call') as unknown,
   })

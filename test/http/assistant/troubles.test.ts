@@ -251,7 +251,7 @@ describe('models', () => {
     const { openLocal } = await import('../../../src/wiring/local.ts')
     const server = await serverOfTest()
     const local = await openLocal({ dataDir: server.dataDir, env: { ...server.env, OLLAMA_HOST: model.host } })
-    const { found } = await local.domain.assistant.examine()
+    const { found } = await local.domain.assistant.diagnose()
     await local.close()
     expect(found).toContain(
       `svc config set assistant.base_url http://${model.host} && svc config set assistant.chat_model qwen3:8b`,
@@ -284,7 +284,7 @@ test('a key that was sealed with another one is said to be, and stops nothing el
     503,
     'The key for the models cannot be opened any more; set it anew: svc config set assistant.api_key - < FILE',
   ])
-  expect(await server.local.domain.assistant.examine()).toMatchObject({ isWell: false })
+  expect(await server.local.domain.assistant.diagnose()).toMatchObject({ isWell: false })
   expect((await ada.call(conversations)).status).toBe(200)
   expect(model.heard).toEqual([])
 })

@@ -3,23 +3,23 @@ import { isComponentChange, type ComponentChange } from '../../desktop/desktop.t
 import type { Writer } from '../../../storage/engine/database.ts'
 import type { RowChange } from '../../sync/sync.ts'
 
-/** One thing a tool changed, with what is needed to take it back. */
+/** One change made by a tool, with the data to undo it. */
 export type Change = FileChange | RowChange | ComponentChange
 
-/** What was changed, in the words of a list: a path, a row, a component. */
+/** The changed object in a list: a path, a row, a component. */
 export function targetOf(change: Change): string {
   if (isFileChange(change)) return change.kind === 'moved' ? `${change.from} → ${change.path}` : change.path
   if (isComponentChange(change)) return change.component
   return `${change.table} ${change.row}`
 }
 
-/** One step of a transaction; says what it changed, in order. */
+/** A step of a transaction; returns its changes in order. */
 export type Step = (tx: Writer, now: number) => Promise<Change[]>
 
-/** What one answer changes. Nothing is stored before something was changed. */
+/** The changes of one answer; stored with the first change. */
 export interface ChangeSet {
-  /** Its number; undefined while nothing was changed. */
+  /** Its id; undefined before the first change. */
   id(): number | undefined
-  /** Makes a change and notes it in one transaction, so that neither is there without the other. */
+  /** Makes a change and records it in the same transaction. */
   change(step: Step): Promise<Change[]>
 }

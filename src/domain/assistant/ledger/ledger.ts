@@ -2,44 +2,44 @@ import { iso, type Clock } from '../../../base/clock.ts'
 import { fault, isFault } from '../../../contract/errors.ts'
 import { itemOf, itemsOf, markUndone, setOf, setsOf, type StoredItem } from '../../../storage/assistant/ledger.ts'
 import type { Database, Writer } from '../../../storage/engine/database.ts'
-import { isComponentChange, undoableComponents, type Author } from '../../desktop/desktop.ts'
+import { isComponentChange, undoableComponents, type ComponentEditor } from '../../desktop/desktop.ts'
 import { isFileChange, type Files } from '../../files/files.ts'
 import { undoableRows } from '../../sync/sync.ts'
-import { makeChangeSets, type OpenSet } from './change-set.ts'
+import { makeChangeSets, type OpenChangeSet } from './change-set.ts'
 import type { Change, ChangeSet } from './change.ts'
 import type { Account } from '../tools/tool.ts'
 
-/** What became of one change that was to be taken back. */
+/** The result of undoing one change. */
 export interface Undone {
   kind: Change['kind']
   target: string
   status: 'undone' | 'refused' | 'already'
-  /** Why it was refused, in a sentence. */
+  /** Why it was refused. */
   reason?: string
 }
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
-  files: Pick<Files, 'noted'>
+  files: Pick<Files, 'undoable'>
 }
 
-const PAGE = { standard: 20, most: 100 }
+const PAGE = { default: 20, max: 100 }
 
-/** The changes the assistant made, answer by answer, and the way back. */
-export function makeLedger({ database, clock, files }: Parts) {
+/** The changes the assistant made, by answer, and their undo. */
+export function makeLedger({ database, clock, files }: Deps) {
   const open = makeChangeSets({ database, clock })
 
-  async function takeBack(tx: Writer, author: Author, change: Change, now: number): Promise<Change[]> {
-    const { user } = author
-    if (isFileChange(change)) return files.noted.takeBack(tx, user, change)
-    if (isComponentChange(change)) return [await undoableComponents.takeBack(tx, author, change)]
-    const undone = await undoableRows.takeBack(tx, user, change, now)
+  async function undo(tx: Writer, editor: ComponentEditor, change: Change, now: number): Promise<Change[]> {
+    const { user } = editor
+    if (isFileChange(change)) return files.undoable.undo(tx, user, change)
+    if (isComponentChange(change)) return [await undoableComponents.undo(tx, editor, change)]
+    const undone = await undoableRows.undo(tx, user, change, now)
     return undone ? [undone] : []
   }
 
-  /** Takes one change back, with all it says about itself, or nothing of it. */
-  async function undoItem(author: Author, item: Omit<StoredItem, 'data'>, into: OpenSet) {
+  /** Undoes one change completely or not at all. */
+  async function undoItem(editor: ComponentEditor, item: Omit<StoredItem, 'data'>, into: OpenChangeSet) {
     const about = { kind: item.kind as Change['kind'], target: item.target }
     if (item.undone_by !== null) return { ...about, status: 'already' } as const
     let isDone = false
@@ -47,15 +47,15 @@ export function makeLedger({ database, clock, files }: Parts) {
       await into.change(
         async (tx, now) => {
           const stored = await itemOf(tx, item.id)
-          // Somebody else took it back since it was read.
+          // Another request undid it meanwhile.
           if (!stored || stored.undone_by !== null) return []
           isDone = true
-          return takeBack(tx, author, JSON.parse(stored.data) as Change, now)
+          return undo(tx, editor, JSON.parse(stored.data) as Change, now)
         },
         (tx, set) => (isDone ? markUndone(tx, item.id, set) : Promise.resolve()),
       )
     } catch (error) {
-      // What one change cannot be taken back for is its own result and keeps no other from being taken back.
+      // A refusal is the result of this change only; the others are still undone.
       if (!isFault(error) || error.status >= 500) throw error
       return { ...about, status: 'refused', reason: error.message } as const
     }
@@ -63,16 +63,16 @@ export function makeLedger({ database, clock, files }: Parts) {
   }
 
   return {
-    /** Begins to note what one answer changes. */
+    /** Opens the change set of an answer. */
     open: ({ account, conversation }: { account: Pick<Account, 'id'>; conversation: number | undefined }): ChangeSet =>
       open(account.id, { conversation }),
 
     /** Change sets of an account, newest first, with their changes in order. */
-    async list(user: number, { before, limit = PAGE.standard }: { before?: number; limit?: number }) {
-      const most = Math.min(limit, PAGE.most)
+    async list(user: number, { before, limit = PAGE.default }: { before?: number; limit?: number }) {
+      const max = Math.min(limit, PAGE.max)
       return database.snapshot(async (at) => {
-        const found = await setsOf(at, user, { before, limit: most + 1 })
-        const sets = found.slice(0, most)
+        const found = await setsOf(at, user, { before, limit: max + 1 })
+        const sets = found.slice(0, max)
         const items = await itemsOf(
           at,
           sets.map(({ id }) => id),
@@ -91,22 +91,22 @@ export function makeLedger({ database, clock, files }: Parts) {
                 undone: undone_by !== null,
               })),
           })),
-          has_more: found.length > most,
+          has_more: found.length > max,
         }
       })
     },
 
     /**
-     * Takes back what a change set did, its last change first, each whole or not at all: what changed since is refused and
-     * said so. Doing it is a change set itself. Again, it takes back only what was refused before. Fault `not_found`.
+     * Undoes a change set, its last change first, each change completely or not at all; refuses changes whose object
+     * changed since. The undo is a change set itself. A second undo only undoes what was refused before. Fault `not_found`.
      */
-    async undo(author: Author, id: number): Promise<{ change_set_id: number | null; items: Undone[] }> {
-      const { user } = author
+    async undo(editor: ComponentEditor, id: number): Promise<{ change_set_id: number | null; items: Undone[] }> {
+      const { user } = editor
       const set = await setOf(database.read, user, id)
       if (!set) throw fault('not_found')
       const into = open(user, { conversation: set.conversation_id ?? undefined, undoes: id })
       const items: Undone[] = []
-      for (const item of (await itemsOf(database.read, [id])).reverse()) items.push(await undoItem(author, item, into))
+      for (const item of (await itemsOf(database.read, [id])).reverse()) items.push(await undoItem(editor, item, into))
       return { change_set_id: into.id() ?? null, items }
     },
   }

@@ -3,45 +3,45 @@ import { fault } from '../../../contract/errors.ts'
 import { addTokens, tokensUsed } from '../../../storage/assistant/assistant-usage.ts'
 import type { Database, Writer } from '../../../storage/engine/database.ts'
 
-/** Answers that may be made for one user at the same moment. */
-const AT_ONCE = 2
+/** Concurrent answers of one user. */
+const MAX_CONCURRENT = 2
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
-  /** Tokens a user may use up in a day; 0 for no limit. */
+  /** Tokens per user and UTC day; 0 for no limit. */
   dailyTokens: () => Promise<number>
 }
 
-/** What one user may ask of the models. */
-export function makeBudgets({ database, clock, dailyTokens }: Parts) {
-  const underway = new Map<number, number>()
+/** Limits each user's use of the models. */
+export function makeBudgets({ database, clock, dailyTokens }: Deps) {
+  const running = new Map<number, number>()
   const today = () => Math.floor(clock.now() / DAY)
 
   return {
-    /** Does something that counts as one answer of a user. Faults: `rate_limited`. */
-    async within<T>(user: number, part: () => Promise<T>): Promise<T> {
-      const count = underway.get(user) ?? 0
-      if (count >= AT_ONCE) {
-        const text = `The assistant is answering ${AT_ONCE} questions of yours already; wait for one of them.`
+    /** Runs `work` as one answer of a user. Fault `rate_limited`. */
+    async within<T>(user: number, work: () => Promise<T>): Promise<T> {
+      const count = running.get(user) ?? 0
+      if (count >= MAX_CONCURRENT) {
+        const text = `The assistant is answering ${MAX_CONCURRENT} questions of yours already; wait for one of them.`
         throw fault('rate_limited', { text, retryAfter: 2 })
       }
-      underway.set(user, count + 1)
+      running.set(user, count + 1)
       try {
-        const most = await dailyTokens()
-        if (most > 0 && (await tokensUsed(database.read, user, today())) >= most) {
+        const limit = await dailyTokens()
+        if (limit > 0 && (await tokensUsed(database.read, user, today())) >= limit) {
           const retryAfter = Math.ceil(((today() + 1) * DAY - clock.now()) / 1_000)
           throw fault('rate_limited', { text: 'Your tokens for today are used up; ask again tomorrow.', retryAfter })
         }
-        return await part()
+        return await work()
       } finally {
-        const left = underway.get(user)! - 1
-        if (left === 0) underway.delete(user)
-        else underway.set(user, left)
+        const left = running.get(user)! - 1
+        if (left === 0) running.delete(user)
+        else running.set(user, left)
       }
     },
 
-    /** Notes what a user used, one step of a transaction. */
+    /** Adds to the tokens a user has used. */
     async use(tx: Writer, user: number, tokens: number): Promise<void> {
       if (tokens > 0) await addTokens(tx, { user, day: today(), tokens })
     },

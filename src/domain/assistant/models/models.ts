@@ -4,13 +4,13 @@ import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits }
 import { badRequest, fault, type Fault } from '../../../contract/errors.ts'
 import type { Settings, Values } from '../../instance/instance.ts'
 
-/** What is known of a model belongs to its server. */
+/** Models are cached per server. */
 const keyFor = ({ url }: ModelServer, id: string): string => `${url} ${id}`
 
-/** A model with all that has to be known of it. */
+/** A model and its abilities. */
 export interface Model {
   id: string
-  /** Whether it calls functions; undefined where only a question can show it. */
+  /** Whether it supports function calling; undefined until a request shows it. */
   tools: boolean | undefined
   vision: boolean
   context: number
@@ -18,33 +18,33 @@ export interface Model {
 
 export type ModelRole = 'chat' | 'agent' | 'vision'
 
-/** The models that an administrator chose. */
+/** The configured models. */
 export interface Choice {
   server: ModelServer
-  /** The one that answers. */
+  /** The model that answers. */
   chat: string
   agent: string | undefined
   vision: string | undefined
-  /** Every model that may be asked for, the standard one first. */
+  /** Every selectable model, the default first. */
   all: string[]
 }
 
-interface Parts {
+interface Deps {
   languageModels: LanguageModels
   settings: Settings
   clock: Clock
 }
 
-/** Tokens of a model of which nothing is known. */
-const CONTEXT = 8_192
-/** How long what a server said of a model is believed, that it took no functions, and whether an Ollama is there, ms. */
-const TRAITS_LAST = 10 * MINUTE
-const REFUSAL_LASTS = DAY
-const GLANCE_LASTS = MINUTE
+/** Context window of an unknown model, tokens. */
+const DEFAULT_CONTEXT = 8_192
+/** Time to live, ms: of a server's answer about a model, of a refusal of functions, and of the search for Ollama. */
+const TRAITS_TTL = 10 * MINUTE
+const REFUSAL_TTL = DAY
+const OLLAMA_TTL = MINUTE
 
 const SET = 'svc config set assistant.'
 
-/** The key for the models, which nobody can open who lost the one it was sealed with: fault `assistant_unavailable`. */
+/** The API key. Fault `assistant_unavailable` if the key it was encrypted with is lost. */
 async function keyOf(settings: Settings): Promise<string> {
   try {
     return await settings.secret('assistant.api_key')
@@ -54,52 +54,52 @@ async function keyOf(settings: Settings): Promise<string> {
   }
 }
 
-/** Models whose server refused a question with functions and took it without. */
+/** Models whose server refused a request with functions and accepted it without. */
 function makeRefusals(clock: Clock) {
   const until = new Map<string, number>()
   return {
     has: (server: ModelServer, id: string): boolean => (until.get(keyFor(server, id)) ?? 0) > clock.now(),
-    note: (server: ModelServer, id: string): void => void until.set(keyFor(server, id), clock.now() + REFUSAL_LASTS),
+    note: (server: ModelServer, id: string): void => void until.set(keyFor(server, id), clock.now() + REFUSAL_TTL),
   }
 }
 
-/** The models of this service and what they can. */
-export function makeAssistantModels({ languageModels, settings, clock }: Parts) {
+/** The configured models and their abilities. */
+export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
   const known = new Map<string, { traits: ModelTraits; until: number }>()
   const refusals = makeRefusals(clock)
-  let glance: { lines: string; until: number } | undefined
+  let ollamaHint: { lines: string; until: number } | undefined
 
   async function traitsOf(server: ModelServer, id: string): Promise<ModelTraits> {
     const key = keyFor(server, id)
     const found = known.get(key)
     if (found && found.until > clock.now()) return found.traits
     const traits = await languageModels.traits(server, id).catch((error: unknown) => {
-      // A server that tells nothing of its models may answer all the same.
+      // A server that does not describe its models may still answer.
       if (error instanceof ModelTrouble && error.kind !== 'unreachable' && error.kind !== 'busy') return {}
       throw error
     })
-    known.set(key, { traits, until: clock.now() + TRAITS_LAST })
+    known.set(key, { traits, until: clock.now() + TRAITS_TTL })
     return traits
   }
 
-  /** The lines that would make an Ollama of this machine the assistant's. */
-  async function offer(): Promise<string> {
-    if (glance && glance.until > clock.now()) return glance.lines
+  /** The commands that configure an Ollama of this machine. */
+  async function findOllama(): Promise<string> {
+    if (ollamaHint && ollamaHint.until > clock.now()) return ollamaHint.lines
     const ollama = await languageModels.ollama()
     const model = ollama?.models[0]
     const lines =
       ollama && model ? ` There is an Ollama here: ${SET}base_url ${ollama.url} && ${SET}chat_model ${model}` : ''
-    glance = { lines, until: clock.now() + GLANCE_LASTS }
+    ollamaHint = { lines, until: clock.now() + OLLAMA_TTL }
     return lines
   }
 
   async function missing(values: Values): Promise<string | undefined> {
     const { 'assistant.base_url': url, 'assistant.chat_model': chat } = values
-    if (url === '') return `No model is set up: ${SET}base_url URL and ${SET}chat_model MODEL.${await offer()}`
+    if (url === '') return `No model is set up: ${SET}base_url URL and ${SET}chat_model MODEL.${await findOllama()}`
     return chat === '' ? `No model is chosen: ${SET}chat_model MODEL.` : undefined
   }
 
-  /** The models chosen. Fault `assistant_unavailable`, naming the setting to make. */
+  /** The configured models. Fault `assistant_unavailable`, naming the setting to change. */
   async function choice(): Promise<Choice> {
     const values = await settings.values()
     const text = await missing(values)
@@ -123,19 +123,22 @@ export function makeAssistantModels({ languageModels, settings, clock }: Parts) 
       id,
       tools: declared?.tools ?? found.tools ?? (refusals.has(server, id) ? false : undefined),
       vision: declared?.vision ?? found.vision ?? false,
-      context: declared?.context ?? found.context ?? CONTEXT,
+      context: declared?.context ?? found.context ?? DEFAULT_CONTEXT,
     }
   }
 
   return {
     choice,
-    /** What a model can: as declared, else as its server says, else as questions show it, else little. Throws `ModelTrouble`. */
+    /**
+     * The abilities of a model: as declared in the settings, else as its server reports, else as requests have shown, else
+     * the least. Throws `ModelTrouble`.
+     */
     describe,
-    /** Remembers that a model takes no functions. */
+    /** Remembers that a model refuses functions. */
     noteRefusal: ({ server }: Choice, id: string): void => refusals.note(server, id),
-    /** Why there is no assistant, with the settings to make; undefined when models are chosen. */
+    /** Why there is no assistant, with the commands to configure it; undefined if models are configured. */
     missing: async () => missing(await settings.values()),
-    /** The models that may be asked for, the standard one first; none when nothing is set up. */
+    /** The selectable models, the default first; empty if none is configured. */
     async list(): Promise<(Model & { tools: boolean; roles: ModelRole[] })[]> {
       const values = await settings.values()
       if (values['assistant.base_url'] === '' || values['assistant.chat_model'] === '') return []
@@ -149,7 +152,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Parts) 
         }),
       )
     },
-    /** The chosen models with the chat model a caller asked for. Fault `bad_request` for one that is not on the list. */
+    /** The configured models with the chat model a caller selected. Fault `bad_request` for one that is not selectable. */
     async chosenBy(wanted: string | null | undefined): Promise<Choice> {
       const chosen = await choice()
       if (wanted === null || wanted === undefined || wanted === '') return chosen
@@ -164,11 +167,11 @@ export type AssistantModels = ReturnType<typeof makeAssistantModels>
 const asUnknown =
   (id: string) =>
   (error: unknown): Model => {
-    if (error instanceof ModelTrouble) return { id, tools: undefined, vision: false, context: CONTEXT }
+    if (error instanceof ModelTrouble) return { id, tools: undefined, vision: false, context: DEFAULT_CONTEXT }
     throw error
   }
 
-/** What users are told of a model that gave no answer. */
+/** The fault for users when a model does not answer. */
 export function unanswered(error: ModelTrouble): Fault {
   const { kind, retryAfter } = error
   const later = retryAfter === undefined ? 'in a while' : `in ${formatDuration(retryAfter * 1_000)}`

@@ -1,18 +1,18 @@
 import type { ModelCall, ModelFunction, ModelMessage } from '../../../base/language-model.ts'
 
-// How models without function calling use tools: they write calls into their text, `<tool_call name="…">{…}</tool_call>`.
-// Nothing in it is expanded or decoded; what tools and users say can never look like a call.
+// Tools for models without function calling: the model writes calls into its text, `<tool_call name="…">{…}</tool_call>`.
+// Nothing in a call is expanded or decoded, and text of tools and users is escaped so that it cannot look like one.
 
 const OPEN = '<tool_call'
 const HEAD = /^<tool_call name="([a-z_]{1,64})">/
 const CLOSE = '</tool_call>'
-/** Longest head of a call; what goes on longer is none. */
+/** Maximum length of an opening tag; a longer one is not a call. */
 const LONGEST_HEAD = OPEN.length + 80
 
-/** A text in which nothing reads as the syntax of tools. */
+/** Escapes the syntax of tools. */
 const withoutToolSyntax = (text: string): string => text.replace(/<(?=\/?\s*tool_)/gi, '&lt;')
 
-/** Tells a model of the tools it has, and how to call them. */
+/** The instructions for a model: its tools and how to call them. */
 function describeTools(functions: readonly ModelFunction[]): string {
   const lines = functions.map(
     ({ name, description, parameters }) => `- ${name}: ${description}\n  Arguments: ${JSON.stringify(parameters)}`,
@@ -27,7 +27,7 @@ function describeTools(functions: readonly ModelFunction[]): string {
   ].join('\n')
 }
 
-/** Messages in the form for such models: calls and results as text. */
+/** Converts messages for models without function calling: calls and results become text. */
 export function asText(messages: readonly ModelMessage[], functions: readonly ModelFunction[]): ModelMessage[] {
   const plain: ModelMessage[] = []
   for (const message of messages) {
@@ -40,7 +40,7 @@ export function asText(messages: readonly ModelMessage[], functions: readonly Mo
         plain.push({ ...message, text: withoutToolSyntax(message.text) })
         break
       case 'assistant':
-        plain.push({ role: 'assistant', text: written(message), calls: [] })
+        plain.push({ role: 'assistant', text: assistantText(message), calls: [] })
         break
       case 'result': {
         const text = `<tool_result name="${message.name}">\n${withoutToolSyntax(message.text)}\n</tool_result>`
@@ -52,82 +52,79 @@ export function asText(messages: readonly ModelMessage[], functions: readonly Mo
   return plain
 }
 
-function written({ text, calls }: { text: string; calls: readonly ModelCall[] }): string {
+function assistantText({ text, calls }: { text: string; calls: readonly ModelCall[] }): string {
   const lines = calls.map((call) => `<tool_call name="${call.name}">${call.arguments}</tool_call>`)
   return [withoutToolSyntax(text), ...lines].filter((line) => line !== '').join('\n')
 }
 
-/** Takes a text apart while it comes. */
+/** Separates the calls from the text of a stream. */
 export interface CallReader {
-  /** The next piece of text; returns what of it is for the user. */
-  feed(piece: string): string
-  /** The end of the text; returns what was still held back. */
+  /** Reads the next chunk. Returns the text for the user. */
+  feed(chunk: string): string
+  /** Ends the stream. Returns the buffered text. */
   end(): string
-  /** The calls found, in order; one that could not be read has no name. */
+  /** The calls found, in order; a malformed one has no name. */
   calls: ModelCall[]
 }
 
-/**
- * Reads calls out of a text that comes in pieces. After a call only further calls count: what a model says to results it
- * has not seen is made up.
- */
+/** Parses calls in a streamed text. Text after a call is dropped: the model has not seen its result yet. */
 export function makeCallReader(): CallReader {
   const calls: ModelCall[] = []
-  let held = ''
+  let buffer = ''
 
-  const note = (name: string, text: string) => calls.push({ id: `call_${calls.length + 1}`, name, arguments: text })
-  const spoken = (text: string): string => (calls.length === 0 ? text : '')
+  const addCall = (name: string, text: string) => calls.push({ id: `call_${calls.length + 1}`, name, arguments: text })
+  const visible = (text: string): string => (calls.length === 0 ? text : '')
 
-  /** Takes what is certain from the front of `held`. */
-  function take(isEnd: boolean): string {
-    let said = ''
+  /** Consumes the unambiguous start of the buffer. */
+  function consume(isEnd: boolean): string {
+    let output = ''
     for (;;) {
-      const at = held.indexOf('<')
+      const at = buffer.indexOf('<')
       if (at < 0) {
-        said += spoken(held)
-        held = ''
-        return said
+        output += visible(buffer)
+        buffer = ''
+        return output
       }
-      said += spoken(held.slice(0, at))
-      held = held.slice(at)
-      const isCall = held.startsWith(OPEN)
-      if (!isCall && (isEnd || !OPEN.startsWith(held))) {
-        said += spoken('<')
-        held = held.slice(1)
+      output += visible(buffer.slice(0, at))
+      buffer = buffer.slice(at)
+      const isCall = buffer.startsWith(OPEN)
+      if (!isCall && (isEnd || !OPEN.startsWith(buffer))) {
+        output += visible('<')
+        buffer = buffer.slice(1)
         continue
       }
-      const rest = isCall ? readCall(isEnd) : held
-      if (rest === held) return said
-      held = rest
+      const rest = isCall ? readCall(isEnd) : buffer
+      if (rest === buffer) return output
+      buffer = rest
     }
   }
 
-  /** What follows the call at the front; the same text when more of it has to come. */
+  /** Returns the text after the call at the start of the buffer, or the whole buffer if the call is incomplete. */
   function readCall(isEnd: boolean): string {
-    const head = HEAD.exec(held)
+    const head = HEAD.exec(buffer)
     if (!head) {
-      if (!isEnd && held.length < LONGEST_HEAD && !held.includes('>')) return held
-      note('', '')
-      return held.slice(OPEN.length)
+      if (!isEnd && buffer.length < LONGEST_HEAD && !buffer.includes('>')) return buffer
+      addCall('', '')
+      return buffer.slice(OPEN.length)
     }
-    const close = held.indexOf(CLOSE, head[0].length)
+    const close = buffer.indexOf(CLOSE, head[0].length)
     if (close < 0) {
-      if (!isEnd) return held
-      note('', '')
+      if (!isEnd) return buffer
+      addCall('', '')
       return ''
     }
-    note(head[1]!, held.slice(head[0].length, close).trim())
-    return held.slice(close + CLOSE.length)
+    addCall(head[1]!, buffer.slice(head[0].length, close).trim())
+    return buffer.slice(close + CLOSE.length)
   }
 
   return {
     calls,
-    feed(piece) {
-      held += piece
-      return take(false)
+    feed(chunk) {
+      buffer += chunk
+      return consume(false)
     },
     end() {
-      return take(true)
+      return consume(true)
     },
   }
 }

@@ -3,33 +3,33 @@ import { insertMention, mentionCount } from '../../../storage/assistant/mentions
 import type { MessageListener } from '../../chat/chat.ts'
 import type { Settings } from '../../instance/instance.ts'
 
-/** Mentions that may wait in one room. */
-const WAITING = 5
+/** Maximum number of mentions waiting in one room. */
+const MAX_WAITING = 5
 
-/** Hears in rooms who speaks to the assistant. */
+/** Records mentions of the assistant in chat rooms. */
 export interface MentionListener extends MessageListener {
-  /** Tells `hear` of every room in which somebody did, from now on. */
-  onMention(hear: (room: number) => void): void
+  /** Calls `listener` for every room with a new mention from now on. */
+  onMention(notify: (room: number) => void): void
 }
 
-interface Parts {
+interface Deps {
   clock: Clock
   settings: Settings
 }
 
-/** Whether a text speaks to somebody of this name: `@name`, neither in an address nor in a longer name. */
+/** Whether a text mentions a name: `@name`, not within an address or a longer name. */
 export function mentions(content: string, name: string): boolean {
   const literal = name.replace(/[^a-z0-9]/gi, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}_@.-])@${literal}(?![\\p{L}\\p{N}_-])`, 'iu').test(content)
 }
 
-/** Takes mentions down, so many for a user and a room; more of them are messages like any other. */
-export function makeMentionListener({ clock, settings }: Parts): MentionListener {
-  let hear: (room: number) => void = () => undefined
+/** Records mentions up to a limit per user and room; mentions beyond it are ordinary messages. */
+export function makeMentionListener({ clock, settings }: Deps): MentionListener {
+  let notify: (room: number) => void = () => undefined
   /** Times of the mentions of each user within the last minute. */
   const recent = new Map<number, number[]>()
 
-  async function isTooOften(user: number): Promise<boolean> {
+  async function isRateLimited(user: number): Promise<boolean> {
     const values = await settings.values()
     if (!values['limits.enabled']) return false
     const since = clock.now() - MINUTE
@@ -41,16 +41,16 @@ export function makeMentionListener({ clock, settings }: Parts): MentionListener
   }
 
   return {
-    // Most messages speak to nobody and need no further look.
+    // A cheap test first: most messages mention nobody.
     isFor: async (content) => content.includes('@') && mentions(content, (await settings.values())['assistant.name']),
-    async note(tx, { id, room_id, user_id }) {
-      if ((await isTooOften(user_id)) || (await mentionCount(tx, room_id)) >= WAITING) return false
+    async record(tx, { id, room_id, user_id }) {
+      if ((await isRateLimited(user_id)) || (await mentionCount(tx, room_id)) >= MAX_WAITING) return false
       await insertMention(tx, { message_id: id, room_id, user_id, asked_at: clock.now() })
       return true
     },
-    heard: (room) => hear(room),
+    committed: (room) => notify(room),
     onMention(listener) {
-      hear = listener
+      notify = listener
     },
   }
 }

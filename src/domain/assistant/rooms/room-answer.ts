@@ -7,17 +7,17 @@ import type { Budgets } from '../models/budgets.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { AssistantModels } from '../models/models.ts'
 import { asData, inRoom } from '../prompts.ts'
-import type { Run } from '../run.ts'
+import { newRun } from '../run.ts'
 import type { ContinueRun } from '../loop.ts'
-import { cutTo } from '../text.ts'
+import { cutTo } from '../model-text.ts'
 import type { Account, ToolsFor } from '../tools/tool.ts'
 
-/** What the model is shown of the room: so many messages, and bytes of each and of all. */
+/** Messages of the room in the prompt: their number, and bytes of each and in total. */
 const SHOWN = { messages: 30, each: 2_000, all: 10_000 }
-/** The longest answer in bytes: that of a message. */
+/** Longest answer in bytes: the limit of a message. */
 const ANSWER_BYTES = 16_384
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   chat: Pick<Chat, 'messages' | 'rooms'>
@@ -28,10 +28,10 @@ interface Parts {
   ledger: Ledger
 }
 
-/** Makes answers to questions in rooms, with the tools of that room alone; nothing of them is kept as a conversation. */
-export function makeRoomAnswer({ database, clock, chat, models, continueRun, budgets, toolsFor, ledger }: Parts) {
-  /** What was said in a room up to a question. */
-  async function said(account: Account, room: number): Promise<string> {
+/** Answers questions in rooms with the tools of that room only. Stores no conversation. */
+export function makeRoomAnswer({ database, clock, chat, models, continueRun, budgets, toolsFor, ledger }: Deps) {
+  /** The latest messages of a room. */
+  async function latestMessages(account: Account, room: number): Promise<string> {
     const { messages } = await chat.messages(account.id, { room_id: room, limit: SHOWN.messages })
     const lines = messages.map(({ display_name, username, is_assistant, content }) => {
       const text = cutTo(content, SHOWN.each, '…')
@@ -54,17 +54,17 @@ export function makeRoomAnswer({ database, clock, chat, models, continueRun, bud
       { role: 'system', text: inRoom({ name, account, now: clock.now() }) },
       {
         role: 'user',
-        text: `${asData('messages of the room', `#${shown?.name ?? ''}\n${await said(account, room)}`)}\n\n${content}`,
+        text: `${asData('messages of the room', `#${shown?.name ?? ''}\n${await latestMessages(account, room)}`)}\n\n${content}`,
       },
     ]
     const worker = { model: choice.agent ?? choice.chat, messages, question: 1 }
-    // What others wrote is in it from the beginning.
-    const run: Run = { worker, tainted: true, due: [], rounds: 0, calls: 0, said: '', actions: [], tokens: 0 }
+    // Tainted from the start: the prompt contains messages of others.
+    const run = newRun(worker, true)
     const tools = await toolsFor({ room })
     const changeSet = ledger.open({ account, conversation: undefined })
-    const place = () => Promise.resolve({ conversation: undefined, changeSet })
+    const scope = () => Promise.resolve({ conversation: undefined, changeSet })
     try {
-      await continueRun(run, { account, room, signal, choice, place, tools, emit: () => undefined })
+      await continueRun(run, { account, room, signal, choice, scope, tools, emit: () => undefined })
     } finally {
       await database.write((tx) => budgets.use(tx, account.id, run.tokens))
     }

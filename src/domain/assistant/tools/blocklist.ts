@@ -1,4 +1,6 @@
-/** Commands that are refused before they start: word by word, because the sandbox is the fence and this a hint to the model. */
+/**
+ * Commands refused before they start. The sandbox is the security boundary; this list only gives the model an early answer.
+ */
 const BLOCKED: readonly [pattern: RegExp, reason: string][] = [
   [
     /\brm\s+(-\S+\s+)*(-[a-z]*[rR][a-z]*|--recursive)\s+(-\S+\s+)*(--no-preserve-root\s+)?\/(\s|\*|;|&|\||$)/,
@@ -17,6 +19,6 @@ const BLOCKED: readonly [pattern: RegExp, reason: string][] = [
   [/(^|[\s;|&(`])(docker|podman|kubectl)(\s|$)/, 'there are no containers'],
 ]
 
-/** Why a command is refused; undefined for one that may be tried. */
+/** Why a command is refused; undefined if it is not. */
 export const refusedCommand = (command: string): string | undefined =>
   BLOCKED.find(([pattern]) => pattern.test(command))?.[1]

@@ -4,12 +4,12 @@ import type { Staged } from '../../../storage/contents/contents.ts'
 import type { Writer } from '../../../storage/engine/database.ts'
 import { isOfRooms, segmentsOf, type Files } from '../../files/files.ts'
 import type { ToolEffect, Tool, ToolCall } from './tool.ts'
-import { FilePath } from './shapes.ts'
-import { toolOf } from './tool-of.ts'
+import { FilePath } from './argument-shapes.ts'
+import { typedTool } from './typed-tool.ts'
 
-type Changing = {
+type FileAccess = {
   desktop: Pick<Files['desktop'], 'receive' | 'publish' | 'settle' | 'admit' | 'keep'>
-  noted: Files['noted']
+  undoable: Files['undoable']
 }
 
 const Content = Type.String({ maxLength: 1_048_576, description: 'The whole text of the file.' })
@@ -24,35 +24,35 @@ async function* once(text: string): AsyncIterable<Uint8Array> {
 }
 
 /**
- * What it means that something new appears at a path. Everybody in a room sees its files, and their names. Hidden names are
- * read by programs wherever the files are synchronised to: shells, editors, Git hooks, the sync client's ignore rules.
+ * The effect of creating something at a path. Files of a room are visible to its members. Hidden names are read by programs
+ * where the files are synchronised to: shells, editors, Git hooks, the sync client's ignore rules.
  */
-function addition(path: string): ToolEffect {
+function creationEffect(path: string): ToolEffect {
   if (isOfRooms(path)) return 'sends'
   return segmentsOf(path).some((name) => name.startsWith('.')) ? 'alters' : 'adds'
 }
 
-/** A folder of a room may hold hidden names that others chose. */
-function copying(from: string, to: string): ToolEffect {
-  const effect = addition(to)
+/** A room's folder may contain hidden names chosen by others. */
+function copyEffect(from: string, to: string): ToolEffect {
+  const effect = creationEffect(to)
   return effect === 'adds' && isOfRooms(from) ? 'alters' : effect
 }
 
-/** Receives a text and puts it at a path; what is refused leaves nothing. */
+/** Receives a text and writes it to a path; a refused write leaves nothing behind. */
 async function writeText(
-  { desktop, noted }: Changing,
+  { desktop, undoable }: FileAccess,
   { account, changeSet }: ToolCall,
   path: string,
   content: string,
   absent: boolean,
 ) {
   assertText(content)
-  const flight = await desktop.admit(account.id, path, Buffer.byteLength(content))
-  const staged = await desktop.receive(once(content), flight)
+  const upload = await desktop.admit(account.id, path, Buffer.byteLength(content))
+  const staged = await desktop.receive(once(content), upload)
   try {
-    const storing = (tx: Writer, received: Staged) => noted.write(tx, account.id, path, received, absent)
-    await desktop.publish(staged, storing)
-    const changed = await changeSet.change((tx) => storing(tx, staged))
+    const store = (tx: Writer, received: Staged) => undoable.write(tx, account.id, path, received, absent)
+    await desktop.publish(staged, store)
+    const changed = await changeSet.change((tx) => store(tx, staged))
     desktop.keep(staged)
     return changed
   } finally {
@@ -60,45 +60,45 @@ async function writeText(
   }
 }
 
-/** Tools that change the caller's files; everything they do can be taken back. */
-export function changingTools(parts: Changing): Tool[] {
-  const { noted } = parts
+/** Tools that change the user's files; every change can be undone. */
+export function changingTools(access: FileAccess): Tool[] {
+  const { undoable } = access
   return [
-    toolOf({
+    typedTool({
       name: 'write_file',
       description:
         'Writes a new text file, creating missing folders. Refuses when there is something at the path already: use replace_file to overwrite.',
       parameters: Type.Object({ path: FilePath, content: Content }),
-      effect: ({ path }) => addition(path),
+      effect: ({ path }) => creationEffect(path),
       untrusted: false,
       async run(call, { path, content }) {
-        await writeText(parts, call, path, content, true)
+        await writeText(access, call, path, content, true)
         return { text: `Wrote ${path}.` }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'replace_file',
       description: 'Writes a text file and replaces what is there. The content before stays restorable.',
       parameters: Type.Object({ path: FilePath, content: Content }),
       effect: 'alters',
       untrusted: false,
       async run(call, { path, content }) {
-        const changes = await writeText(parts, call, path, content, false)
+        const changes = await writeText(access, call, path, content, false)
         return { text: changes.length === 0 ? `${path} has this content already.` : `Wrote ${path}.` }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'make_folder',
       description: 'Creates a folder with all folders above it that are missing.',
       parameters: Type.Object({ path: FilePath }),
-      effect: ({ path }) => addition(path),
+      effect: ({ path }) => creationEffect(path),
       untrusted: false,
       async run({ account, changeSet }, { path }) {
-        const changes = await changeSet.change((tx) => noted.makeFolder(tx, account.id, path))
+        const changes = await changeSet.change((tx) => undoable.makeFolder(tx, account.id, path))
         return { text: changes.length === 0 ? `${path} is there already.` : `Created ${path}.` }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'move_file',
       description:
         'Moves or renames a file or folder; "to" is its whole new path, where nothing may be. Own files and those of chat rooms cannot be moved into each other.',
@@ -106,29 +106,29 @@ export function changingTools(parts: Changing): Tool[] {
       effect: 'alters',
       untrusted: false,
       async run({ account, changeSet }, { from, to }) {
-        await changeSet.change((tx) => noted.move(tx, account.id, from, to))
+        await changeSet.change((tx) => undoable.move(tx, account.id, from, to))
         return { text: `Moved ${from} to ${to}.` }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'copy_file',
       description: 'Copies a file or folder; "to" is the whole path of the copy, where nothing may be.',
       parameters: FromTo,
-      effect: ({ from, to }) => copying(from, to),
+      effect: ({ from, to }) => copyEffect(from, to),
       untrusted: false,
       async run({ account, changeSet }, { from, to }) {
-        await changeSet.change((tx) => noted.copy(tx, account.id, from, to))
+        await changeSet.change((tx) => undoable.copy(tx, account.id, from, to))
         return { text: `Copied ${from} to ${to}.` }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'delete_file',
       description: 'Puts a file, or a folder with everything in it, into the trash, from where it can be restored.',
       parameters: Type.Object({ path: FilePath }),
       effect: 'alters',
       untrusted: false,
       async run({ account, changeSet }, { path }) {
-        await changeSet.change((tx) => noted.trash(tx, account.id, path))
+        await changeSet.change((tx) => undoable.trash(tx, account.id, path))
         return { text: `${path} is in the trash.` }
       },
     }),

@@ -2,32 +2,32 @@ import { Type } from 'typebox'
 import { formatSize } from '../../../base/sizes.ts'
 import type { Files } from '../../files/files.ts'
 import type { Tool } from './tool.ts'
-import { FilePath, PageOffset } from './shapes.ts'
-import { bounded, count } from './text.ts'
-import { toolOf } from './tool-of.ts'
+import { FilePath, PageOffset } from './argument-shapes.ts'
+import { truncated, count } from './result-text.ts'
+import { typedTool } from './typed-tool.ts'
 
-export type Browsing = { desktop: Pick<Files['desktop'], 'list' | 'text' | 'facts' | 'roomFolder'> }
+export type FileBrowser = { desktop: Pick<Files['desktop'], 'list' | 'text' | 'facts' | 'roomFolder'> }
 
-type Item = Awaited<ReturnType<Browsing['desktop']['list']>>[number]
+type Item = Awaited<ReturnType<FileBrowser['desktop']['list']>>[number]
 
-const SHOWN = 500
+const MAX_LISTED = 500
 
-/** Characters of one page of a text: with all its signs at their widest it fits into a result. */
+/** Characters per page: even encoded at their widest they fit into a result. */
 const PAGE = 16_000
 
 const line = ({ name, type, size = 0, modified }: Item): string =>
   type === 'directory' ? `${name}/` : `${name}\t${formatSize(size)}\t${modified.slice(0, 16)}Z`
 
-/** A folder as a model reads it: a line an entry. */
+/** A folder for a model, one entry a line. */
 export function listing(path: string, items: readonly Item[]): string {
   if (items.length === 0) return `${path} is empty.`
-  const rest = items.length > SHOWN ? `\n[${items.length - SHOWN} more not shown; use search_files]` : ''
-  return bounded(
-    `${count(items.length, 'entry', 'entries')} in ${path}\n${items.slice(0, SHOWN).map(line).join('\n')}${rest}`,
+  const rest = items.length > MAX_LISTED ? `\n[${items.length - MAX_LISTED} more not shown; use search_files]` : ''
+  return truncated(
+    `${count(items.length, 'entry', 'entries')} in ${path}\n${items.slice(0, MAX_LISTED).map(line).join('\n')}${rest}`,
   )
 }
 
-/** A part of a text from a position on, and how to get the next. */
+/** One page of a text from an offset, and how to read the next. */
 export function page(path: string, text: string, offset = 0): string {
   if (offset >= text.length && offset > 0)
     return `${path} has ${text.length} characters; there is nothing at ${offset}.`
@@ -39,9 +39,9 @@ export function page(path: string, text: string, offset = 0): string {
     : `[characters ${offset} to ${end} of ${text.length}${end < text.length ? `; go on with offset ${end}` : ''}]\n${part}`
 }
 
-/** Tools that look at the caller's files. */
-export const readingTools = ({ desktop }: Browsing): Tool[] => [
-  toolOf({
+/** Tools that read the user's files. */
+export const readingTools = ({ desktop }: FileBrowser): Tool[] => [
+  typedTool({
     name: 'list_files',
     description:
       'Lists a folder of the user\'s files. The root is "/"; the shared files of chat rooms are below /Teamchat/<room>/. Folders end in a slash.',
@@ -52,7 +52,7 @@ export const readingTools = ({ desktop }: Browsing): Tool[] => [
       return { text: listing(path, await desktop.list(account.id, path)) }
     },
   }),
-  toolOf({
+  typedTool({
     name: 'read_file',
     description:
       'Reads a text file of the user (UTF-8, up to 5 MiB), 16,000 characters at a time. Files that are no text cannot be read.',

@@ -4,49 +4,49 @@ import { fault, isFault } from '../../../contract/errors.ts'
 import type { Files } from '../../files/files.ts'
 import type { Tool } from './tool.ts'
 import { refusedCommand } from './blocklist.ts'
-import type { Browsing } from './read-files.ts'
-import { FilePath } from './shapes.ts'
-import { bounded } from './text.ts'
-import { toolOf } from './tool-of.ts'
+import type { FileBrowser } from './read-files.ts'
+import { FilePath } from './argument-shapes.ts'
+import { truncated } from './result-text.ts'
+import { typedTool } from './typed-tool.ts'
 
-/** A file for the sandbox: where it stands there, and its bytes. */
+/** A file in the sandbox. */
 export interface SandboxFile {
-  /** Without a leading slash, below the home of the sandbox. */
+  /** Relative to the home of the sandbox. */
   path: string
   content: AsyncIterable<Uint8Array> | Uint8Array
 }
 
-/** How a command ended, with what it wrote, at most 64 KiB. */
-export interface Ran {
+/** Result of a command; the output has at most 64 KiB. */
+export interface CommandResult {
   output: string
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null
   timedOut: boolean
   truncated: boolean
 }
 
-/** Runs commands where they can see nothing but what they are given, and change nothing. */
+/** Runs commands that see only the given files and change nothing outside. */
 export interface Sandbox {
-  run(job: { command: string; files: AsyncIterable<SandboxFile>; signal: AbortSignal }): Promise<Ran>
+  run(job: { command: string; files: AsyncIterable<SandboxFile>; signal: AbortSignal }): Promise<CommandResult>
 }
 
-/** What one command may be given. */
+/** Limits of the files for one command. */
 const SNAPSHOT = { bytes: 64 * 1_048_576, files: 2_000 }
 
-/** Commands at the same moment, in all. */
-const AT_ONCE = 2
+/** Concurrent commands of all users. */
+const MAX_CONCURRENT = 2
 
-type Facts = Awaited<ReturnType<Browsing['desktop']['facts']>>
-type Reading = Browsing & Pick<Files, 'read'>
+type FileFacts = Awaited<ReturnType<FileBrowser['desktop']['facts']>>
+type FileReader = FileBrowser & Pick<Files, 'read'>
 
-/** The files below paths of the caller, in the places they have in the account. */
+/** The files below the user's paths, at the same paths as in the account. */
 async function* snapshot(
-  { desktop, read }: Reading,
+  { desktop, read }: FileReader,
   user: number,
   paths: readonly string[],
 ): AsyncGenerator<SandboxFile> {
   const left = { ...SNAPSHOT }
-  async function* file(path: string, { sha256, size }: Facts): AsyncGenerator<SandboxFile> {
+  async function* file(path: string, { sha256, size }: FileFacts): AsyncGenerator<SandboxFile> {
     left.bytes -= size
     left.files -= 1
     if (left.bytes < 0 || left.files < 0)
@@ -73,30 +73,30 @@ async function* snapshot(
   }
 }
 
-function report({ output, code, timedOut, truncated }: Ran): string {
+function report({ output, code, timedOut, truncated: isCut }: CommandResult): string {
   const end = timedOut
     ? 'It was stopped after 20 seconds.'
     : code === null
       ? 'It was killed: it used more memory or wrote more than it may.'
       : `It ended with ${code}.`
-  return bounded(`${end}${truncated ? ' Its output is cut.' : ''}\n${output || '[no output]'}`)
+  return truncated(`${end}${isCut ? ' Its output is cut.' : ''}\n${output || '[no output]'}`)
 }
 
-/** Runs a command in the sandbox, one at a time for each user. */
-export function commandTool(files: Reading, sandbox: Sandbox): Tool {
-  const slots = pLimit(AT_ONCE)
+/** Runs commands in the sandbox, one at a time per user. */
+export function commandTool(files: FileReader, sandbox: Sandbox): Tool {
+  const slots = pLimit(MAX_CONCURRENT)
   const users = new Map<number, LimitFunction>()
 
-  function inTurn<T>(user: number, work: () => Promise<T>): Promise<T> {
-    let turn = users.get(user)
-    if (!turn) users.set(user, (turn = pLimit(1)))
-    const own = turn
+  function serialised<T>(user: number, work: () => Promise<T>): Promise<T> {
+    let queue = users.get(user)
+    if (!queue) users.set(user, (queue = pLimit(1)))
+    const own = queue
     return own(() => slots(work)).finally(() => {
       if (own.activeCount === 0 && own.pendingCount === 0) users.delete(user)
     })
   }
 
-  return toolOf({
+  return typedTool({
     name: 'run_command',
     description:
       'Runs a shell command in a sealed sandbox with the usual Unix tools: no network, 20 seconds, 512 MiB of memory and 32 processes together. It sees a read-only copy of the files named in "paths" below /home, under the paths they have in the account, and may write below /tmp, which is gone afterwards. Answers what the command wrote; to keep results, write them with write_file.',
@@ -110,10 +110,10 @@ export function commandTool(files: Reading, sandbox: Sandbox): Tool {
       const reason = refusedCommand(command)
       if (reason !== undefined) throw fault('forbidden', { text: `The command is refused: ${reason}.` })
       if (command.includes('\0')) throw fault('bad_request', { text: 'The command holds a NUL.' })
-      const ran = await inTurn(account.id, () =>
+      const result = await serialised(account.id, () =>
         sandbox.run({ command, files: snapshot(files, account.id, paths), signal }),
       )
-      return { text: report(ran) }
+      return { text: report(result) }
     },
   })
 }

@@ -1,15 +1,15 @@
 import { Type } from 'typebox'
 import { fault, isFault } from '../../../contract/errors.ts'
 import type { Tool } from './tool.ts'
-import type { Browsing } from './read-files.ts'
-import { FilePath } from './shapes.ts'
-import { bounded, brief, count } from './text.ts'
-import { toolOf } from './tool-of.ts'
+import type { FileBrowser } from './read-files.ts'
+import { FilePath } from './argument-shapes.ts'
+import { truncated, brief, count } from './result-text.ts'
+import { typedTool } from './typed-tool.ts'
 
-/** How far a search goes, so that it ends in a moment whatever an account holds. */
+/** Limits of a search, so that it ends quickly in accounts of any size. */
 const BOUNDS = { entries: 20_000, hits: 50, readFiles: 500, fileBytes: 1_048_576, bytes: 32 * 1_048_576 }
 
-const AROUND = 120
+const CONTEXT_CHARACTERS = 120
 
 const isText = (mime = ''): boolean =>
   mime.startsWith('text/') ||
@@ -18,33 +18,38 @@ const isText = (mime = ''): boolean =>
 
 const fold = (text: string): string => text.normalize('NFC').toLowerCase()
 
-/** The line in which a text is found, with its number. */
+/** The line around a match, with its number. */
 function lineAround(text: string, at: number): string {
   const number = text.slice(0, at).split('\n').length
-  const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - AROUND)
+  const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - CONTEXT_CHARACTERS)
   const end = text.indexOf('\n', at)
-  return `line ${number}: ${brief(text.slice(start, end < 0 ? at + AROUND : Math.min(end, at + AROUND)), 2 * AROUND)}`
+  return `line ${number}: ${brief(text.slice(start, end < 0 ? at + CONTEXT_CHARACTERS : Math.min(end, at + CONTEXT_CHARACTERS)), 2 * CONTEXT_CHARACTERS)}`
 }
 
 interface Found {
   hits: string[]
   entries: number
-  /** What kept the search from looking at everything. */
+  /** The limits that made the search incomplete. */
   limits: Set<string>
 }
 
-function makeSearch({ desktop }: Browsing, user: number, signal: AbortSignal) {
-  const spent = { files: 0, bytes: 0 }
+function makeSearch({ desktop }: FileBrowser, user: number, signal: AbortSignal) {
+  const used = { files: 0, bytes: 0 }
 
-  /** The line of a file that holds a text; undefined when none does, or the file cannot be read as text. */
-  async function within(path: string, size: number, wanted: string, limits: Set<string>): Promise<string | undefined> {
+  /** The line of a file that contains `wanted`; undefined if there is none or the file is not text. */
+  async function matchingLine(
+    path: string,
+    size: number,
+    wanted: string,
+    limits: Set<string>,
+  ): Promise<string | undefined> {
     if (size > BOUNDS.fileBytes) return void limits.add('files of more than 1 MiB were not read')
-    if (spent.files >= BOUNDS.readFiles || spent.bytes + size > BOUNDS.bytes)
-      return void limits.add(`only ${spent.files} files were read`)
-    spent.files += 1
-    spent.bytes += size
+    if (used.files >= BOUNDS.readFiles || used.bytes + size > BOUNDS.bytes)
+      return void limits.add(`only ${used.files} files were read`)
+    used.files += 1
+    used.bytes += size
     const text = await desktop.text(user, path).catch((error: unknown) => {
-      // No text after all, or gone since it was listed.
+      // Not text, or deleted since it was listed.
       if (isFault(error, 'unsupported_media_type') || isFault(error, 'not_found')) return undefined
       throw error
     })
@@ -53,7 +58,7 @@ function makeSearch({ desktop }: Browsing, user: number, signal: AbortSignal) {
     return at < 0 ? undefined : lineAround(text, Math.min(at, text.length - 1))
   }
 
-  /** Walks a tree, folder by folder, the nearest first. */
+  /** Searches breadth first. */
   return async function search(top: string, name: string | undefined, content: string | undefined): Promise<Found> {
     const found: Found = { hits: [], entries: 0, limits: new Set() }
     const folders = [top === '/' ? '' : top]
@@ -70,7 +75,7 @@ function makeSearch({ desktop }: Browsing, user: number, signal: AbortSignal) {
         if (name !== undefined && !fold(item.name).includes(name)) continue
         if (content === undefined) found.hits.push(item.type === 'directory' ? `${path}/` : path)
         else if (item.type === 'file' && isText(item.mime)) {
-          const line = await within(path, item.size ?? 0, content, found.limits)
+          const line = await matchingLine(path, item.size ?? 0, content, found.limits)
           if (line !== undefined) found.hits.push(`${path}  ${line}`)
         }
       }
@@ -79,9 +84,9 @@ function makeSearch({ desktop }: Browsing, user: number, signal: AbortSignal) {
   }
 }
 
-/** Finds files by name and by what they hold. */
-export const searchTool = (files: Browsing): Tool =>
-  toolOf({
+/** Searches files by name and content. */
+export const searchTool = (files: FileBrowser): Tool =>
+  typedTool({
     name: 'search_files',
     description:
       "Searches the user's files below a folder: by a part of the name, by a text they contain, or both. Upper and lower case are the same. Answers at most 50 paths.",
@@ -100,6 +105,6 @@ export const searchTool = (files: Browsing): Tool =>
       const head =
         hits.length === 0 ? `Nothing found in ${count(entries, 'entry', 'entries')}.` : `${count(hits.length, 'hit')}`
       const note = limits.size > 0 ? ` [not complete: ${[...limits].join('; ')}]` : ''
-      return { text: bounded([head + note, ...hits].join('\n')) }
+      return { text: truncated([head + note, ...hits].join('\n')) }
     },
   })

@@ -5,51 +5,54 @@ import type { Author } from '../../chat/chat.ts'
 import type { ChangeSet } from '../ledger/change.ts'
 
 /**
- * What a call does to the world; once untrusted text is in the conversation, the last two need the user's confirmation.
- * `reads`: nothing changes. `adds`: something new in the user's own files, which can be undone. `alters`: what is there is
- * changed or removed, or a program will act on it. `sends`: somebody else may learn of it.
+ * The effect of a call. `reads`: nothing changes. `adds`: creates something in the user's own files, which can be undone.
+ * `alters`: changes or removes something, or creates what a program will act on. `sends`: somebody else may learn of it.
+ * `alters` and `sends` need confirmation once the conversation contains untrusted text.
  */
 export type ToolEffect = 'reads' | 'adds' | 'alters' | 'sends'
 
-/** Whose rights a tool has. */
+/** The user whose rights a tool has. */
 export type Account = Author
 
 export interface ToolCall {
   account: Account
-  /** Set for a chat mention: the room it was made in. */
+  /** The room of a mention. */
   room?: number
   conversation: number | undefined
-  /** What this answer changes: tools change things through it alone. */
+  /** The change set of the answer; every change goes through it. */
   changeSet: ChangeSet
   signal: AbortSignal
 }
 
 export interface ToolResult {
-  /** What the model reads, at most 64 KiB. */
+  /** The text for the model, at most 64 KiB. */
   text: string
-  /** What the user's desktop is to do. */
+  /** An action for the user's desktop. */
   action?: AssistantAction
 }
 
-/** Something a model may ask for. A fault of `run` becomes the text of the result; anything else thrown is a bug. */
+/** A function a model may call. A fault of `run` becomes the text of the result; anything else thrown is a bug. */
 export interface Tool<P extends TObject = TObject> {
   name: string
-  /** For the model. */
+  /** Description for the model. */
   description: string
   parameters: P
-  /** The same for every call, or found by its arguments; throws the faults of `run`. */
+  /** Constant, or derived from the arguments; throws the faults of `run`. */
   effect: ToolEffect | ((args: Static<P>) => ToolEffect)
-  /** Whether its results and errors may hold text that others wrote (files, names, pages, messages), which may mislead a model. */
+  /**
+   * Whether its results and errors may contain text that others wrote (files, names, pages, messages), which may mislead a
+   * model.
+   */
   untrusted: boolean
   run(call: ToolCall, args: Static<P>): Promise<ToolResult>
 }
 
-/** A tool as a model is told of it. */
+/** The function declaration of a tool. */
 export const functionOf = ({ name, description, parameters }: Tool): ModelFunction => ({
   name,
   description,
   parameters,
 })
 
-/** The tools offered to one caller: all, or a room's only. */
+/** The tools of a user, or those of a room. */
 export type ToolsFor = (caller: { room?: number }) => Promise<Tool[]>

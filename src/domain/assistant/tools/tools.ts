@@ -5,26 +5,26 @@ import type { Files } from '../../files/files.ts'
 import type { Sync } from '../../sync/sync.ts'
 import type { ToolsFor } from './tool.ts'
 import { changingTools } from './change-files.ts'
-import { roomTools, searchMessagesTool } from './chat.ts'
-import { desktopTools } from './desktop.ts'
+import { roomTools, searchMessagesTool } from './chat-tools.ts'
+import { desktopTools } from './desktop-tools.ts'
 import { fetchTool, type FetchPage } from './fetch-url.ts'
 import { readingTools } from './read-files.ts'
-import { rowTools } from './rows.ts'
+import { rowTools } from './row-tools.ts'
 import { commandTool, type Sandbox } from './run-command.ts'
 import { searchTool } from './search-files.ts'
 
-interface Parts {
+interface Deps {
   files: Files
   sync: Sync
   chat: Chat
   desktop: Desktop
   fetchPage: FetchPage
-  /** Undefined where no sandbox works or none is wanted; asked anew each time. */
+  /** The sandbox; undefined if none works or commands are turned off. Queried for each use. */
   sandbox: () => Promise<Sandbox | undefined>
 }
 
-/** Puts the tools together: all of them for a user who asks, those of one room for somebody who asks in it. */
-export function makeTools({ files, sync, chat, desktop, fetchPage, sandbox }: Parts): ToolsFor {
+/** All tools for a user's question, the tools of one room for a mention. */
+export function makeTools({ files, sync, chat, desktop, fetchPage, sandbox }: Deps): ToolsFor {
   const always = [
     ...readingTools(files),
     searchTool(files),
@@ -34,14 +34,14 @@ export function makeTools({ files, sync, chat, desktop, fetchPage, sandbox }: Pa
     fetchTool(fetchPage),
     ...desktopTools({ apps: desktop.apps, desktop: files.desktop }),
   ]
-  const sealed: Sandbox = {
+  const currentSandbox: Sandbox = {
     async run(job) {
-      const present = await sandbox()
-      if (!present) throw fault('forbidden', { text: 'Commands are turned off.' })
-      return present.run(job)
+      const available = await sandbox()
+      if (!available) throw fault('forbidden', { text: 'Commands are turned off.' })
+      return available.run(job)
     },
   }
-  const command = commandTool({ desktop: files.desktop, read: files.read }, sealed)
+  const command = commandTool({ desktop: files.desktop, read: files.read }, currentSandbox)
   return async ({ room }) => {
     if (room !== undefined) return roomTools({ chat, desktop: files.desktop }, room)
     return (await sandbox()) ? [...always, command] : always

@@ -6,26 +6,26 @@ import { migrationNames, openCopy } from '../../storage/engine/sqlite-copy.ts'
 import type { JobContext } from './job-context.ts'
 
 export interface Problem {
-  /** The backups it is about. */
+  /** Ids of the affected backups. */
   backups: string[]
   what: string
 }
 
 export interface Verification {
   problems: Problem[]
-  /** Objects read, each once however many backups share it. */
+  /** Objects read; shared ones are read once. */
   objects: number
   bytes: number
 }
 
-/** Objects read at the same time: enough to keep reading while others are hashed. */
-const WIDTH = 4
+/** Objects read concurrently: some are read while others are hashed. */
+const CONCURRENCY = 4
 
 const same = (a: Piece[], b: Piece[]): boolean =>
   a.length === b.length && a.every(({ sha256, size }, at) => sha256 === b[at]!.sha256 && size === b[at]!.size)
 
-/** Where the database and its manifest do not say the same; a manifest can lie. */
-function contradictions(manifest: Manifest, stored: readonly Piece[], census: Census): string[] {
+/** Differences between a database and its manifest; a manifest may be forged. */
+function differences(manifest: Manifest, stored: readonly Piece[], census: Census): string[] {
   const found: string[] = []
   const compare = (what: string, isSame: boolean): void => {
     if (!isSame) found.push(`the manifest says something else than the database: ${what}`)
@@ -50,8 +50,8 @@ function contradictions(manifest: Manifest, stored: readonly Piece[], census: Ce
 }
 
 /**
- * What is wrong with the database of a backup in a file, empty when it is sound and what the manifest says. Nothing may be
- * asked of the file before.
+ * Problems of a backup's database; empty if it is intact and matches the manifest. Must run before any other query on the
+ * file.
  */
 export async function databaseProblems(manifest: Manifest, blobs: readonly Piece[], file: string): Promise<string[]> {
   const newer = manifest.migrations.find((name, at) => name !== migrationNames[at])
@@ -59,7 +59,7 @@ export async function databaseProblems(manifest: Manifest, blobs: readonly Piece
   const copy = openCopy(file)
   try {
     const problems = await copy.problems(manifest.migrations)
-    return problems.length > 0 ? problems : contradictions(manifest, blobs, await censusOf(copy.at))
+    return problems.length > 0 ? problems : differences(manifest, blobs, await censusOf(copy.at))
   } finally {
     copy.close()
   }
@@ -71,19 +71,19 @@ interface Opened {
   blobs: Piece[]
 }
 
-/** Runs `work` over all items, some at a time. */
-async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+/** Runs `work` for all items, some concurrently. */
+async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items].reverse()
   const worker = async (): Promise<void> => {
     for (let next = queue.pop(); next !== undefined; next = queue.pop()) await work(next)
   }
-  await Promise.all(Array.from({ length: WIDTH }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
-/** Runs a part and turns what is damaged into a problem of these backups; anything else is thrown. */
-async function noting(problems: Problem[], backups: string[], part: () => Promise<void>): Promise<boolean> {
+/** Runs `work` and reports damage as a problem of these backups; rethrows other errors. */
+async function reporting(problems: Problem[], backups: string[], work: () => Promise<void>): Promise<boolean> {
   try {
-    await part()
+    await work()
     return true
   } catch (error) {
     if (!(error instanceof DamagedBackup)) throw error
@@ -93,8 +93,8 @@ async function noting(problems: Problem[], backups: string[], part: () => Promis
 }
 
 /**
- * Reads everything that these backups are made of and compares it with what it must be: every object with its hash, every
- * database with its own checks, our schema and the manifest. `scratch` is a folder for one database at a time.
+ * Reads all objects of these backups and verifies them: objects by hash, databases by SQLite's integrity check, the schema
+ * and the manifest. `scratch` is a folder for one database at a time.
  */
 export async function verify(
   source: BackupSource,
@@ -105,7 +105,7 @@ export async function verify(
   const problems: Problem[] = []
   const opened: Opened[] = []
   for (const id of ids) {
-    await noting(problems, [id], async () => {
+    await reporting(problems, [id], async () => {
       const manifest = await source.manifest(id)
       opened.push({ id, manifest, blobs: await source.blobs(manifest) })
     })
@@ -123,8 +123,8 @@ export async function verify(
   progress?.total(bytes + opened.reduce((sum, { manifest }) => sum + manifest.database.size, 0))
 
   const damaged = new Set<string>()
-  await each([...objects.values()], async ({ piece, users }) => {
-    const isSound = await noting(problems, users, async () => {
+  await forEachConcurrently([...objects.values()], async ({ piece, users }) => {
+    const isSound = await reporting(problems, users, async () => {
       for await (const part of source.read(piece)) {
         signal?.throwIfAborted()
         progress?.add(part.length)

@@ -2,17 +2,16 @@ import { ModelTrouble, type LanguageModels } from '../../../base/language-model.
 import { isFault } from '../../../contract/errors.ts'
 import type { AssistantModels, Choice, ModelRole } from './models.ts'
 import { functionOf, type ToolsFor } from '../tools/tool.ts'
-import { affordable } from './context-window.ts'
+import { fittingFunctions } from './context-window.ts'
 
-/** What is found when the models are looked at. */
-export interface Examined {
+export interface Diagnosis {
   isWell: boolean
   found: string
-  /** What to do, where something is wrong. */
+  /** How to repair it, if something is wrong. */
   remedy?: string
 }
 
-interface Parts {
+interface Deps {
   languageModels: LanguageModels
   models: AssistantModels
   toolsFor: ToolsFor
@@ -29,29 +28,29 @@ const REMEDIES: Record<ModelTrouble['kind'], string> = {
   broken: 'svc config set assistant.base_url URL: it does not speak the protocol of OpenAI or Anthropic',
 }
 
-/** Looks whether the chosen models are there and can do what they are chosen for. Nothing is asked of the models themselves. */
-export function makeExamine({ languageModels, models, toolsFor }: Parts) {
-  /** Tools that the model which works with them is not told of, because it can read too little. */
-  async function leftOut(choice: Choice): Promise<{ worker: string; context: number; names: string[] }> {
+/** Checks that the configured models exist and have the abilities of their roles. Sends no prompt. */
+export function makeDiagnosis({ languageModels, models, toolsFor }: Deps) {
+  /** Tools that do not fit into the worker's context window. */
+  async function omittedTools(choice: Choice): Promise<{ worker: string; context: number; names: string[] }> {
     const worker = choice.agent ?? choice.chat
     const { context } = await models.describe(choice, worker)
     const functions = (await toolsFor({})).map(functionOf)
-    const offered = affordable(functions, context)
+    const offered = fittingFunctions(functions, context)
     const names = functions.filter((one) => !offered.includes(one)).map(({ name }) => name)
     return { worker, context, names }
   }
 
-  async function flawOf(choice: Choice, role: ModelRole, names: readonly string[]): Promise<string | undefined> {
+  async function problemOf(choice: Choice, role: ModelRole, names: readonly string[]): Promise<string | undefined> {
     const id = choice[role]
     if (id === undefined) return undefined
-    // Ollama lists `name:latest` for what may be called `name`.
+    // Ollama lists `name:latest` for `name`.
     if (!names.includes(id) && !names.includes(`${id}:latest`)) return `there is no model ${id}`
     const { tools, vision } = await models.describe(choice, id)
     if (role === 'agent' && tools === false) return `${id} calls no functions, so it works with tools in the text only`
     return role === 'vision' && !vision ? `${id} does not look at pictures` : undefined
   }
 
-  return async function examine(): Promise<Examined> {
+  return async function diagnose(): Promise<Diagnosis> {
     const missing = await models.missing()
     if (missing !== undefined) return { isWell: true, found: missing.replace(/^No/, 'no').replace(/\.$/, '') }
     try {
@@ -59,7 +58,7 @@ export function makeExamine({ languageModels, models, toolsFor }: Parts) {
       const { host } = new URL(choice.server.url)
       const names = await languageModels.names(choice.server)
       for (const role of ROLES) {
-        const found = await flawOf(choice, role, names)
+        const found = await problemOf(choice, role, names)
         if (found !== undefined)
           return {
             isWell: false,
@@ -68,7 +67,7 @@ export function makeExamine({ languageModels, models, toolsFor }: Parts) {
           }
       }
       const { tools, vision, context } = await models.describe(choice, choice.chat)
-      const { worker, context: room, names: missing } = await leftOut(choice)
+      const { worker, context: room, names: missing } = await omittedTools(choice)
       if (missing.length > 0)
         return {
           isWell: false,

@@ -9,11 +9,11 @@ import { FORMER_USER } from '../../storage/accounts/former-user.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
 import { nameKey, segmentsOf } from '../files/files.ts'
 import type { JobContext } from './job-context.ts'
-import { databaseProblems } from './verify.ts'
+import { databaseProblems } from './verification.ts'
 
 /** A file or folder in a backup. */
 export interface Entry {
-  /** From the root of the account: `/photos/cat.jpg`; the root itself is `/`. */
+  /** Absolute within the account: `/photos/cat.jpg`; the root itself is `/`. */
   path: string
   type: Node['type']
   size: number
@@ -29,20 +29,20 @@ export interface AccountInBackup {
   bytes: number
 }
 
-/** The files of accounts as they were when a backup was made. */
+/** Reads the accounts' files in a backup. */
 export interface Browser {
   accounts(): Promise<AccountInBackup[]>
-  /** A file, or a folder with everything below it, folders before what they hold. Faults: `not_found`, `bad_path`. */
+  /** A file, or a folder with everything below it, parents first. Faults: `not_found`, `bad_path`. */
   below(username: string, path: string): Promise<Entry[]>
-  /** The bytes of a file; when they end without an error, every one was right. */
+  /** The bytes of a file, verified: the stream ends with an error if any is wrong. */
   read(file: Entry): AsyncIterable<Uint8Array>
   close(): Promise<void>
 }
 
-/** More files than this are not listed at once. */
+/** Maximum number of entries listed at once. */
 const MAX_ENTRIES = 1_000_000
 
-/** Paths of nodes that come parents first. */
+/** The paths of nodes ordered parents first. */
 function withPaths(nodes: readonly Node[], top: string): Entry[] {
   const paths = new Map<number, string>()
   return nodes.map(({ id, parent_id, name, type, size, mtime, sha256 }, index) => {
@@ -53,7 +53,7 @@ function withPaths(nodes: readonly Node[], top: string): Entry[] {
   })
 }
 
-/** Opens the database of a backup for looking into it. `scratch` is a folder for it. Throws `DamagedBackup`. */
+/** Opens the database of a backup for reading, in the folder `scratch`. Throws `DamagedBackup`. */
 export async function browseBackup(
   source: BackupSource,
   manifest: Manifest,

@@ -1,13 +1,13 @@
 import { fault, type Fault } from '../../contract/errors.ts'
 
-/** One answer for rooms that do not exist and rooms one is not in, so that nobody learns which there are. */
+/** The same fault for unknown rooms and rooms of others, so that their existence is not revealed. */
 export const notMember = (): Fault => fault('forbidden', { text: 'There is no such room, or you are not in it.' })
 
-/** What only channels can do. */
+/** For changes that only channels permit. */
 export const onlyChannels = (): Fault =>
   fault('forbidden', { text: 'A direct conversation keeps its two people and its name.' })
 
-/** What only the room's creator and administrators may do. */
+/** For changes that only the creator and administrators may make. */
 export const onlyCreator = (): Fault =>
   fault('forbidden', { text: "Only the room's creator and administrators may do this." })
 

@@ -4,20 +4,20 @@ import { wallpapers } from '../../../contract/wallpapers.ts'
 import { isSystemSlug, undoableComponents, type Desktop } from '../../desktop/desktop.ts'
 import { mimeOf, segmentsOf } from '../../files/files.ts'
 import type { Account, ToolEffect, Tool } from './tool.ts'
-import type { Browsing } from './read-files.ts'
-import { FilePath } from './shapes.ts'
-import { toolOf } from './tool-of.ts'
+import type { FileBrowser } from './read-files.ts'
+import { FilePath } from './argument-shapes.ts'
+import { typedTool } from './typed-tool.ts'
 
-type Parts = { apps: Pick<Desktop['apps'], 'list'> } & Browsing
+type Deps = { apps: Pick<Desktop['apps'], 'list'> } & FileBrowser
 
 const Slug = Type.String({ minLength: 1, maxLength: 63, description: 'Short name of the app, such as "files".' })
 
-/** Apps that do not come with the desktop may tell their makers that they were opened, and with which path. */
+/** Installed apps may send to their authors that they were opened and with which path. */
 const effectOfApp = (slug: string, own: ToolEffect): ToolEffect => (isSystemSlug(slug) ? own : 'sends')
 
-/** Tools that ask the user's desktop to do something. */
-export function desktopTools({ apps, desktop }: Parts): Tool[] {
-  /** An app the user may open, by its slug. Fault `not_found` names those there are. */
+/** Tools that act on the user's desktop. */
+export function desktopTools({ apps, desktop }: Deps): Tool[] {
+  /** An app the user may open. Fault `not_found` lists the slugs. */
   async function visible(account: Account, slug: string) {
     const all = await apps.list(account)
     const app = all.find((each) => each.slug === slug)
@@ -25,7 +25,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
     throw fault('not_found', { text: `There is no app "${slug}". Apps: ${all.map((each) => each.slug).join(', ')}` })
   }
   return [
-    toolOf({
+    typedTool({
       name: 'open_app',
       description: 'Opens an app on the desktop in front of the user, with a file or folder where the app takes one.',
       parameters: Type.Object({ slug: Slug, path: Type.Optional(FilePath) }),
@@ -40,7 +40,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
         }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'set_wallpaper',
       description: `Changes the wallpaper of the desktop: ${wallpapers.join(', ')}, or the path of one of the user's images.`,
       parameters: Type.Object({ wallpaper: Type.String({ minLength: 1, maxLength: 4_096 }) }),
@@ -59,7 +59,7 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
         return { text: 'The wallpaper changes.', action: { type: 'set_wallpaper', data: { wallpaper } } }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'refresh_apps',
       description: 'Rebuilds the dock of the desktop, after apps or components changed.',
       parameters: Type.Object({}),
@@ -67,11 +67,11 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
       untrusted: false,
       run: () => Promise.resolve({ text: 'The dock is rebuilt.', action: { type: 'refresh_apps', data: {} } }),
     }),
-    toolOf({
+    typedTool({
       name: 'reload_app',
       description: 'Loads an open app of the desktop anew.',
       parameters: Type.Object({ slug: Slug }),
-      // What was not saved in the app is lost.
+      // Unsaved input of the app is lost.
       effect: ({ slug }) => effectOfApp(slug, 'alters'),
       untrusted: false,
       async run({ account }, { slug }) {
@@ -83,8 +83,8 @@ export function desktopTools({ apps, desktop }: Parts): Tool[] {
   ]
 }
 
-/** Never scripts: what a model writes from what it read must not run on a desktop. */
-const saveComponent: Tool = toolOf({
+/** No scripts: code written by a model must not run on a desktop. */
+const saveComponent: Tool = typedTool({
   name: 'save_component',
   description:
     'Saves a style ("css") or a widget ("widget", HTML in a frame of its own) for the desktop as a new version and turns it on. Earlier versions stay. Scripts ("js") cannot be saved here.',
@@ -93,7 +93,7 @@ const saveComponent: Tool = toolOf({
     component_type: Type.Union([Type.Literal('css'), Type.Literal('widget')]),
     code: Type.String({ maxLength: 102_400 }),
   }),
-  // With untrusted text in the conversation the user is to see what would be put on the desktop.
+  // Once the conversation contains untrusted text, the user confirms the code first.
   effect: 'alters',
   untrusted: false,
   async run({ account, changeSet }, component) {

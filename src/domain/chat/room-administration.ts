@@ -8,7 +8,7 @@ import type { Audit } from '../instance/instance.ts'
 
 export type { RoomOverview } from '../../storage/chat/room-overview.ts'
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   audit: Audit
@@ -20,26 +20,29 @@ async function find(on: Reader, room: number): Promise<RoomOverview> {
   return found
 }
 
-/** Rooms for whoever administers the service and need not be in them. Fault `not_found` for a room that is not there. */
-export const makeOversight = ({ database, clock, audit }: Parts) => ({
-  /** Every room by id. */
+/** Rooms for administrators, who need not be members. Fault `not_found`. */
+export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
+  /** All rooms by id. */
   list: (): Promise<RoomOverview[]> => database.snapshot((at) => roomOverviews(at)),
 
-  /** One room, and who is in it. */
+  /** One room with its members. */
   details: (room: number): Promise<RoomOverview & { people: RoomMember[] }> =>
     database.snapshot(async (at) => ({ ...(await find(at, room)), people: await allMembersOf(at, room) })),
 
-  /** Removes a room with its messages and files for good; it ends in the feed of each member. Says what it held. */
+  /**
+   * Deletes a room with its messages and files permanently and records that in its members' feeds. Returns what it
+   * contained.
+   */
   async remove(room: number): Promise<RoomOverview> {
     const now = clock.now()
     return database.write(async (tx) => {
-      const held = await find(tx, room)
+      const removed = await find(tx, room)
       await takeRoom(tx, room, now)
       await recordRoom(tx, { room, deleted: true }, now)
       await deleteRoom(tx, room)
-      const { id, name, members, messages, files, bytes } = held
+      const { id, name, members, messages, files, bytes } = removed
       await audit.record(tx, { kind: 'room.removed', detail: { id, name, members, messages, files, bytes } })
-      return held
+      return removed
     })
   },
 })

@@ -1,16 +1,15 @@
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
-import { makeCreate } from './create.ts'
-import type { CreateParts } from './parts.ts'
-import { writeAside } from './repeat.ts'
+import { makeCreate } from './creation.ts'
+import type { BackupContext } from './backup-context.ts'
+import { writeUnseen } from './unchanged-backup.ts'
 import type { Keep } from './retention.ts'
 import { makeSchedule } from './schedule.ts'
 
-interface Parts extends CreateParts {
+interface Deps extends BackupContext {
   settings: Settings
 }
 
-/** A backup that was made. */
 export interface LastBackup {
   id: string
   /** Epoch ms. */
@@ -19,37 +18,36 @@ export interface LastBackup {
   encrypted: boolean
 }
 
-/** A backup that could not be made. */
 export interface LastFailure {
   at: number
   place: string
   message: string
 }
 
-/** A backup that was restored to a place of its own and found complete there. */
+/** A backup whose restore into a scratch directory was verified. */
 export interface ProvenRestore {
   id: string
   at: number
   place: string
 }
 
-/** Backups of this installation: making them, when, and what is known of them. What stands elsewhere is read without it. */
-export function makeBackups(parts: Parts) {
-  const { database, clock, settings, audit } = parts
+/** Backups of this instance: creation, schedule and history. Existing backups are read without it. */
+export function makeBackups(deps: Deps) {
+  const { database, clock, settings, audit } = deps
   return {
-    create: makeCreate(parts),
-    schedule: makeSchedule(parts),
+    create: makeCreate(deps),
+    schedule: makeSchedule(deps),
 
     lastBackup: (): Promise<LastBackup | undefined> => recordOf(database.read, 'done'),
 
-    /** The last failure, if no backup was made since. */
+    /** The last failure, unless a backup succeeded since. */
     async lastFailure(): Promise<LastFailure | undefined> {
       const failure = await recordOf<LastFailure>(database.read, 'failed')
       const done = await recordOf<LastBackup>(database.read, 'done')
       return failure && failure.at > (done?.at ?? -Infinity) ? failure : undefined
     },
 
-    /** Notes a failure that whoever failed could not note. */
+    /** Records a failure that the failing process could not record. */
     failed: (message: string, place: string): Promise<void> =>
       database.write(async (tx) => {
         await putRecord(tx, 'failed', { at: clock.now(), message, place })
@@ -58,22 +56,21 @@ export function makeBackups(parts: Parts) {
 
     lastProvenRestore: (): Promise<ProvenRestore | undefined> => recordOf(database.read, 'proven'),
 
-    /** Notes that a backup was restored as a drill, and found complete. */
+    /** Records a successful restore drill. */
     proved: (id: string, place: string): Promise<void> =>
       database.write(async (tx) => {
         await putRecord(tx, 'proven', { id, at: clock.now(), place })
         await audit.record(tx, { kind: 'backup.proven', detail: { id, place } })
       }),
 
-    /** Notes that backups were removed. */
     pruned: (ids: readonly string[], place: string): Promise<void> =>
-      writeAside(parts, (tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
+      writeUnseen(deps, (tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
 
-    /** Notes that a folder of backups has another passphrase. */
+    /** Records a changed passphrase. */
     rekeyed: (place: string): Promise<void> =>
       database.write((tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
 
-    /** Notes a change of the schedule, which counts from now on. */
+    /** Records a changed schedule, which applies from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
       await database.write(async (tx) => {
         await putRecord(tx, 'attempt', { at: clock.now() })
@@ -81,7 +78,7 @@ export function makeBackups(parts: Parts) {
       })
     },
 
-    /** How many backups the settings keep. */
+    /** The configured retention. */
     async keep(): Promise<Keep> {
       const values = await settings.values()
       return {

@@ -4,21 +4,21 @@ import { tables, type SyncedTable, type TableName } from '../../../contract/tabl
 import type { Sync } from '../../sync/sync.ts'
 import { undoableRows } from '../../sync/sync.ts'
 import type { Tool } from './tool.ts'
-import { brief, bounded, count } from './text.ts'
-import { toolOf } from './tool-of.ts'
+import { brief, truncated, count } from './result-text.ts'
+import { typedTool } from './typed-tool.ts'
 
 type Rows = Pick<Sync, 'rows'>
 
 const names = Object.keys(tables) as TableName[]
 
-// Short, because models with little room have to read it with every question.
+// Short, because it takes part of a small context window with every request.
 const Table = Type.Unsafe<TableName>({ type: 'string', enum: names })
 const Values = Type.Unsafe<Record<string, unknown>>(
   Type.Object({}, { additionalProperties: true, description: 'Column names with their values.' }),
 )
 
-/** The tables as a model is told of them. */
-const guide = Object.entries<SyncedTable>(tables)
+/** Description of the tables for a model. */
+const tableGuide = Object.entries<SyncedTable>(tables)
   .map(([name, { summary, columns }]) => {
     const shown = Object.entries(columns)
       .filter(([, column]) => !column.private)
@@ -30,7 +30,7 @@ const guide = Object.entries<SyncedTable>(tables)
   })
   .join('\n')
 
-const GUIDE = `Tables with their columns (* is required; text where no type is named; dates are YYYY-MM-DD, timestamps ISO 8601 UTC):\n${guide}`
+const GUIDE = `Tables with their columns (* is required; text where no type is named; dates are YYYY-MM-DD, timestamps ISO 8601 UTC):\n${tableGuide}`
 
 const relations = ['=', '!=', '<', '<=', '>', '>=', 'contains'] as const
 
@@ -42,7 +42,7 @@ const Filter = Type.Object({
 type Filter = Static<typeof Filter>
 type Row = Record<string, unknown>
 
-const ROWS = { standard: 50, most: 200, scanned: 100_000 }
+const ROWS = { default: 50, max: 200, scanned: 100_000 }
 const CELL = 1_000
 
 const common = ['id', 'version', 'created_at', 'updated_at']
@@ -54,9 +54,9 @@ const columnsOf = (table: TableName): string[] => [
   ),
 ]
 
-function assertColumns(table: TableName, asked: readonly string[]): void {
+function assertColumns(table: TableName, requested: readonly string[]): void {
   const known = columnsOf(table)
-  const unknown = asked.find((column) => !known.includes(column))
+  const unknown = requested.find((column) => !known.includes(column))
   if (unknown !== undefined)
     throw fault('bad_request', {
       text: `${table} has no column ${JSON.stringify(unknown)}; it has ${known.join(', ')}.`,
@@ -66,7 +66,7 @@ function assertColumns(table: TableName, asked: readonly string[]): void {
 const plain = (value: unknown): string | number =>
   typeof value === 'number' ? value : typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 
-/** Compares numbers as numbers and everything else as text; -1, 0 or 1. */
+/** Compares numbers as numbers and everything else as text. Returns a negative number, 0 or a positive one. */
 function compare(a: unknown, b: unknown): number {
   if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1
   const [left, right] = [plain(a), plain(b)]
@@ -75,12 +75,12 @@ function compare(a: unknown, b: unknown): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-function meets(row: Row, { column, is, value }: Filter): boolean {
+function matches(row: Row, { column, is, value }: Filter): boolean {
   const cell = row[column]
   if (is === 'contains') return String(plain(cell)).toLowerCase().includes(String(value).toLowerCase())
   if (is === '=') return cell === value || (cell !== null && value !== null && compare(cell, value) === 0)
   if (is === '!=') return cell !== value
-  // What has no value is neither less nor more.
+  // Null compares as neither less nor greater.
   if (cell === null || value === null) return false
   const order = compare(cell, value)
   return is === '<' ? order < 0 : is === '<=' ? order <= 0 : is === '>' ? order > 0 : order >= 0
@@ -97,7 +97,7 @@ const shown = (row: Row, columns: readonly string[]): string =>
   )
 
 const queryTool = ({ rows }: Rows): Tool =>
-  toolOf({
+  typedTool({
     name: 'query_rows',
     description: `Reads rows of the user's notes, tasks, events and other tables, as JSON lines. Long texts are shortened; ask for one row and the column to read it whole. ${GUIDE}`,
     parameters: Type.Object({
@@ -106,40 +106,37 @@ const queryTool = ({ rows }: Rows): Tool =>
       columns: Type.Optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 40 })),
       order_by: Type.Optional(Type.String({ maxLength: 64 })),
       descending: Type.Optional(Type.Boolean()),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS.most })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: ROWS.max })),
     }),
     effect: 'reads',
     untrusted: true,
-    async run(
-      { account, signal },
-      { table, where = [], columns, order_by, descending = false, limit = ROWS.standard },
-    ) {
-      const wanted = columns?.length ? columns : columnsOf(table)
-      assertColumns(table, [...wanted, ...where.map(({ column }) => column), ...(order_by ? [order_by] : [])])
+    async run({ account, signal }, { table, where = [], columns, order_by, descending = false, limit = ROWS.default }) {
+      const selected = columns?.length ? columns : columnsOf(table)
+      assertColumns(table, [...selected, ...where.map(({ column }) => column), ...(order_by ? [order_by] : [])])
       const found: Row[] = []
       let scanned = 0
       for await (const row of rows(account.id, table)) {
         signal.throwIfAborted()
         if (++scanned > ROWS.scanned) break
-        if (where.every((filter) => meets(row, filter))) found.push(row)
+        if (where.every((filter) => matches(row, filter))) found.push(row)
       }
       if (order_by) found.sort((a, b) => compare(a[order_by], b[order_by]))
       if (descending) found.reverse()
       const page = found.slice(0, limit)
       const single = page.length === 1 && columns?.length
       const lines = page.map((row) =>
-        single ? JSON.stringify(Object.fromEntries(columns.map((name) => [name, row[name]]))) : shown(row, wanted),
+        single ? JSON.stringify(Object.fromEntries(columns.map((name) => [name, row[name]]))) : shown(row, selected),
       )
       const rest = found.length > page.length ? `, ${page.length} shown` : ''
       const end = scanned > ROWS.scanned ? ` [only the first ${ROWS.scanned} rows were looked at]` : ''
-      return { text: bounded([`${count(found.length, 'row')}${rest}${end}`, ...lines].join('\n')) }
+      return { text: truncated([`${count(found.length, 'row')}${rest}${end}`, ...lines].join('\n')) }
     },
   })
 
-/** Tools for the caller's rows in the synchronised tables. */
+/** Tools for the user's rows in the synchronised tables. */
 export const rowTools = (sync: Rows): Tool[] => [
   queryTool(sync),
-  toolOf({
+  typedTool({
     name: 'insert_row',
     description: `Adds a row to one of the user's tables. The columns are those query_rows names.`,
     parameters: Type.Object({ table: Table, values: Values }),
@@ -152,7 +149,7 @@ export const rowTools = (sync: Rows): Tool[] => [
       return { text: `Added row ${added?.kind === 'row_added' ? added.row : ''} to ${table}.` }
     },
   }),
-  toolOf({
+  typedTool({
     name: 'update_row',
     description: `Changes columns of one row of the user; the others stay. Give the version that query_rows showed, so that nothing newer is overwritten.`,
     parameters: Type.Object({

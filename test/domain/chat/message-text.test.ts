@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import {
   assertContent,
   assertEmoji,
-  containing,
+  containsPattern,
   fold,
-  readMoment,
+  readTimestamp,
   readRoomName,
-} from '../../../src/domain/chat/text.ts'
+} from '../../../src/domain/chat/message-text.ts'
 
 const refused = expect.objectContaining({ code: 'bad_request' }) as Error
 
@@ -37,11 +37,11 @@ describe('a search', () => {
     ['a_b', '%A\\_B%'],
     ['c:\\x', '%C:\\\\X%'],
     ['\\%', '%\\\\\\%%'],
-  ])('takes %s as it stands', (query, pattern) => expect(containing(query)).toBe(pattern))
+  ])('takes %s as it stands', (query, pattern) => expect(containsPattern(query)).toBe(pattern))
 
   test('has at most 200 characters, however many bytes', () => {
-    expect(containing('👍'.repeat(200))).toContain('👍')
-    expect(() => containing('👍'.repeat(201))).toThrow(refused)
+    expect(containsPattern('👍'.repeat(200))).toContain('👍')
+    expect(() => containsPattern('👍'.repeat(201))).toThrow(refused)
   })
 })
 
@@ -85,9 +85,9 @@ describe('a moment', () => {
     ['2026-11-21T12:00:00.001Z', Date.UTC(2026, 10, 21, 12, 0, 0, 1)],
     ['2026-11-21T12:00:00Z', Date.UTC(2026, 10, 21, 12)],
     ['2026-11-21T13:00:00+01:00', Date.UTC(2026, 10, 21, 12)],
-  ])('may be %s', (text, ms) => expect(readMoment('after', text)).toBe(ms))
+  ])('may be %s', (text, ms) => expect(readTimestamp('after', text)).toBe(ms))
   test.each(['', 'now', '0', '1700000000000', '2026-11-21', '2026-11-21T12:00:00', '2026-13-21T12:00:00Z'])(
     'may not be %j',
-    (text) => expect(() => readMoment('after', text)).toThrow(refused),
+    (text) => expect(() => readTimestamp('after', text)).toThrow(refused),
   )
 })

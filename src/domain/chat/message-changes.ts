@@ -8,26 +8,29 @@ import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import { withinBound } from '../data-bounds.ts'
 import type { Author } from './author.ts'
-import { group, reactionsFor, type ShownReactions } from './message-view.ts'
-import { noSuchMessage } from './refusals.ts'
-import { assertContent, assertEmoji, fold } from './text.ts'
+import { groupByEmoji, reactionsFor, type ShownReactions } from './message-view.ts'
+import { noSuchMessage } from './chat-faults.ts'
+import { assertContent, assertEmoji, fold } from './message-text.ts'
 
 const DISTINCT_EMOJI = 50
 const REACTIONS = 1_000
 
-interface Parts {
+interface Deps {
   database: Database
   clock: Clock
   audit: Audit
 }
 
-/** Changing messages. Faults: `forbidden`, `not_found` for a message of a room the user is not in, `bad_request`, `quota_exceeded`. */
-export function makeMessageChanges({ database, clock, audit }: Parts) {
-  /** Does something to a message, at a moment that belongs to it alone in its room. */
+/**
+ * Edits, deletions and reactions. Faults: `forbidden`, `not_found` for a message of a room the user is not in,
+ * `bad_request`, `quota_exceeded`.
+ */
+export function makeMessageChanges({ database, clock, audit }: Deps) {
+  /** Changes a message in a transaction, with a timestamp that is unique in its room. */
   const change = <T>(
     user: number,
     id: number,
-    part: (
+    unit: (
       tx: Writer,
       message: { id: number; room: number; author: number; stamp: number; isAssistant: boolean },
     ) => Promise<T>,
@@ -35,41 +38,41 @@ export function makeMessageChanges({ database, clock, audit }: Parts) {
     database.write(async (tx) => {
       const found = await visibleMessage(tx, id, user)
       const entered = found && (await enterRoom(tx, found.room_id, user, clock.now()))
-      // Looked at again behind the lock of the room: it may have been deleted meanwhile.
+      // Checked again after locking the room: it may have been deleted meanwhile.
       if (!entered || !(await visibleMessage(tx, id, user))) throw noSuchMessage()
       const isAssistant = found.is_assistant === 1
-      return part(tx, { id, room: found.room_id, author: found.user_id, stamp: entered.stamp, isAssistant })
+      return unit(tx, { id, room: found.room_id, author: found.user_id, stamp: entered.stamp, isAssistant })
     })
 
   const record = (tx: Writer, room: number, row: number, deleted = false) =>
     recordForMembers(tx, { room, table: 'svc_messages', row, deleted }, clock.now())
 
   return {
-    /** Gives a message of one's own another text. */
+    /** Edits a message of the user's own. */
     async edit({ id: user }: Author, { message_id, content }: { message_id: number; content: string }): Promise<void> {
       assertContent(content)
       await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
-        // Whom the assistant answered may delete the answer, and nobody may put words into its mouth.
+        // The user who asked may delete the assistant's answer, but nobody may edit it.
         if (author !== user || isAssistant) throw fault('forbidden', { text: 'Only its author may edit a message.' })
         await withinBound(tx, user, 'chat', () => editMessage(tx, id, { content, folded: fold(content) }, stamp))
         await record(tx, room, id)
       })
     },
 
-    /** Deletes a message of one's own; administrators any message of a room they are in. */
+    /** Deletes a message of the user's own; administrators delete any message of their rooms. */
     async remove({ id: user, role }: Author, message_id: number): Promise<void> {
       await change(user, message_id, async (tx, { id, room, author, stamp }) => {
         if (author !== user && role !== 'admin')
           throw fault('forbidden', { text: 'Only its author and administrators may delete a message.' })
         await deleteMessage(tx, id, room, stamp)
         await record(tx, room, id, true)
-        // Its text is not kept: who removes a secret from a room does not want it in the log.
+        // The log omits the text: it may be a secret that was posted by mistake.
         if (author !== user)
           await audit.record(tx, { kind: 'message.removed', by: user, about: author, detail: { message: id, room } })
       })
     },
 
-    /** Adds a reaction, or takes it back. `too_many_operations` beyond 50 different ones or 1000 in all. */
+    /** Toggles a reaction. `too_many_operations` beyond 50 different or 1000 reactions. */
     async react(
       { id: user }: Author,
       { message_id, emoji }: { message_id: number; emoji: string },
@@ -80,17 +83,17 @@ export function makeMessageChanges({ database, clock, audit }: Parts) {
         const others = await reactionsTo(tx, [id])
         const own = { message_id: id, user_id: user, emoji }
         if (added) {
-          assertRoomFor(emoji, others)
+          assertReactionsLeft(emoji, others)
           await withinBound(tx, user, 'chat', () => insertReaction(tx, own, stamp))
         }
         await touchMessage(tx, id, stamp)
-        return { reactions: reactionsFor(user, group(added ? [...others, own] : others)), added }
+        return { reactions: reactionsFor(user, groupByEmoji(added ? [...others, own] : others)), added }
       })
     },
   }
 }
 
-function assertRoomFor(emoji: string, reactions: readonly { emoji: string }[]): void {
+function assertReactionsLeft(emoji: string, reactions: readonly { emoji: string }[]): void {
   const distinct = new Set(reactions.map((reaction) => reaction.emoji)).add(emoji)
   if (distinct.size <= DISTINCT_EMOJI && reactions.length < REACTIONS) return
   const text = `A message has at most ${DISTINCT_EMOJI} different reactions and ${REACTIONS} in all.`

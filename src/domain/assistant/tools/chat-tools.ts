@@ -2,20 +2,20 @@ import { Type } from 'typebox'
 import type { Chat } from '../../chat/chat.ts'
 import { segmentsOf } from '../../files/files.ts'
 import type { Tool } from './tool.ts'
-import { listing, page, type Browsing } from './read-files.ts'
-import { FilePath, PageOffset } from './shapes.ts'
-import { bounded, count } from './text.ts'
-import { toolOf } from './tool-of.ts'
+import { listing, page, type FileBrowser } from './read-files.ts'
+import { FilePath, PageOffset } from './argument-shapes.ts'
+import { truncated, count } from './result-text.ts'
+import { typedTool } from './typed-tool.ts'
 
-type Talk = Pick<Chat, 'search' | 'messages' | 'rooms'>
-type Message = Awaited<ReturnType<Talk['search']>>[number]
+type ChatAccess = Pick<Chat, 'search' | 'messages' | 'rooms'>
+type Message = Awaited<ReturnType<ChatAccess['search']>>[number]
 
 const line = ({ timestamp, display_name, username, is_assistant, content }: Message): string =>
   `[${timestamp.slice(0, 16)}Z] ${is_assistant ? 'the assistant' : `${display_name} (@${username})`}: ${content}`
 
-/** Finds messages in the rooms of the caller. */
-export const searchMessagesTool = (chat: Talk): Tool =>
-  toolOf({
+/** Searches messages in the user's rooms. */
+export const searchMessagesTool = (chat: ChatAccess): Tool =>
+  typedTool({
     name: 'search_messages',
     description:
       'Finds messages that contain a text in the chat rooms the user belongs to, the newest 100 first; upper and lower case are the same. "room" is the name of one room.',
@@ -27,30 +27,31 @@ export const searchMessagesTool = (chat: Talk): Tool =>
     untrusted: true,
     async run({ account }, { query, room }) {
       const rooms = await chat.rooms(account.id)
-      const wanted = room === undefined ? rooms : rooms.filter(({ name }) => name.toLowerCase() === room.toLowerCase())
-      if (wanted.length === 0)
+      const searched =
+        room === undefined ? rooms : rooms.filter(({ name }) => name.toLowerCase() === room.toLowerCase())
+      if (searched.length === 0)
         return {
           text: `The user is in no room of that name. Rooms: ${rooms.map(({ name }) => name).join(', ')}`,
         }
       const found =
         room === undefined
           ? await chat.search(account.id, { query })
-          : (await Promise.all(wanted.map(({ room_id }) => chat.search(account.id, { query, room_id })))).flat()
+          : (await Promise.all(searched.map(({ room_id }) => chat.search(account.id, { query, room_id })))).flat()
       const names = new Map(rooms.map(({ room_id, name }) => [room_id, name]))
       const lines = found.map((message) => `#${names.get(message.room_id) ?? message.room_id} ${line(message)}`)
-      return { text: bounded([count(found.length, 'message'), ...lines].join('\n')) }
+      return { text: truncated([count(found.length, 'message'), ...lines].join('\n')) }
     },
   })
 
-/** Tools for a question asked in a room: its messages and its files, and nothing else. */
-export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: number): Tool[] {
-  /** A path inside the room's folder as the caller names it. Fault `bad_path` for one that is not inside. */
+/** Tools for a mention in a room: its messages and files only. */
+export function roomTools({ chat, desktop }: { chat: ChatAccess } & FileBrowser, room: number): Tool[] {
+  /** The account path of a path inside the room's folder. Fault `bad_path` outside it. */
   const inside = async (user: number, path: string): Promise<string> => {
     const segments = segmentsOf(path)
     return [await desktop.roomFolder(user, room), ...segments].join('/')
   }
   return [
-    toolOf({
+    typedTool({
       name: 'read_room_messages',
       description: 'Reads messages of this chat room, oldest first: the last ones, or those before a time.',
       parameters: Type.Object({
@@ -66,10 +67,10 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
           ...(before && { before }),
         })
         const head = `${count(messages.length, 'message')}${has_more ? '; there are earlier ones' : ''}`
-        return { text: bounded([head, ...messages.map(line)].join('\n')) }
+        return { text: truncated([head, ...messages.map(line)].join('\n')) }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'list_room_files',
       description: 'Lists a folder of the files shared in this chat room; "/" is the folder of the room.',
       parameters: Type.Object({ path: FilePath }),
@@ -79,7 +80,7 @@ export function roomTools({ chat, desktop }: { chat: Talk } & Browsing, room: nu
         return { text: listing(path, await desktop.list(account.id, await inside(account.id, path))) }
       },
     }),
-    toolOf({
+    typedTool({
       name: 'read_room_file',
       description:
         'Reads a text file shared in this chat room, 16,000 characters at a time; "/" is the folder of the room.',

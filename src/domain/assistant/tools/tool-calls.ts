@@ -7,27 +7,27 @@ import type { AssistantAction } from '../../../contract/assistant.ts'
 import { fault, isFault, type Fault } from '../../../contract/errors.ts'
 import type { Database } from '../../../storage/engine/database.ts'
 import type { Audit } from '../../instance/instance.ts'
-import { cutTo } from '../text.ts'
+import { cutTo } from '../model-text.ts'
 import type { ToolEffect, Tool, ToolCall, ToolResult } from './tool.ts'
 
-/** What models may not exceed. Times in ms. */
+/** Limits of an answer. Times in ms. */
 export interface Bounds {
-  /** Rounds of one answer. */
+  /** Rounds per answer. */
   rounds: number
-  /** Calls of one round. */
+  /** ToolCalls per round. */
   calls: number
-  /** Bytes of a result. */
+  /** Bytes per result. */
   result: number
-  /** One call. */
+  /** Time limit of a call. */
   callMs: number
-  /** One answer with everything. */
+  /** Time limit of an answer. */
   answerMs: number
 }
 
 export const BOUNDS: Bounds = { rounds: 5, calls: 8, result: 65_536, callMs: 20_000, answerMs: 120_000 }
 
-/** What a call needs the user's word for. */
-export interface Pending {
+/** A call that needs the user's confirmation. */
+export interface PendingConfirmation {
   tool: string
   summary: string
   arguments: Record<string, unknown>
@@ -35,18 +35,17 @@ export interface Pending {
 
 export type Outcome =
   | { text: string; untrusted: boolean; action?: AssistantAction; status: 'done' | 'failed' | 'blocked' }
-  | { pending: Pending }
+  | { pending: PendingConfirmation }
 
-/** How a call is meant. */
 export interface CallContext extends ToolCall {
   tools: readonly Tool[]
-  /** Whether text that nobody vouches for is in the conversation. */
+  /** Whether the conversation contains untrusted text. */
   tainted: boolean
-  /** Whether the user agreed to exactly this call. */
+  /** Whether the user confirmed exactly this call. */
   allowed: boolean
 }
 
-interface Parts {
+interface Deps {
   database: Database
   audit: Audit
   bounds: Bounds
@@ -65,10 +64,10 @@ function summaryOf(name: string, args: Arguments): string {
 
 const failed = (text: string): Outcome => ({ text, untrusted: false, status: 'failed' })
 
-/** What needs the user's word once text that nobody vouches for is in the conversation. */
-const ASKS: ReadonlySet<ToolEffect> = new Set(['alters', 'sends'])
+/** Effects that need confirmation once the conversation contains untrusted text. */
+const NEEDS_CONFIRMATION: ReadonlySet<ToolEffect> = new Set(['alters', 'sends'])
 
-/** What a call would do, or the fault it would end with. */
+/** The effect of a call, or the fault it would end with. */
 function effectOf({ effect }: Tool, args: Arguments): ToolEffect | Fault {
   if (typeof effect !== 'function') return effect
   try {
@@ -79,18 +78,18 @@ function effectOf({ effect }: Tool, args: Arguments): ToolEffect | Fault {
   }
 }
 
-/** Carries out what models ask for: checks it, bounds it, and writes down that it happened. */
-export function makeCalls({ database, audit, bounds }: Parts) {
-  const note = ({ account, room, conversation }: CallContext, name: string, args: unknown, result: string) => {
+/** Executes the calls of models: validates and bounds each, and records it in the audit log. */
+export function makeToolCalls({ database, audit, bounds }: Deps) {
+  const record = ({ account, room, conversation }: CallContext, name: string, args: unknown, result: string) => {
     const hash = createHash('sha256')
       .update(JSON.stringify(args ?? null))
       .digest('hex')
-    const where = { ...(room !== undefined && { room }), ...(conversation !== undefined && { conversation }) }
-    const detail = { tool: name.slice(0, 64), ...where, arguments_sha256: hash, result }
+    const toolCall = { ...(room !== undefined && { room }), ...(conversation !== undefined && { conversation }) }
+    const detail = { tool: name.slice(0, 64), ...toolCall, arguments_sha256: hash, result }
     return database.write((tx) => audit.record(tx, { kind: 'assistant.tool', by: account.id, detail }))
   }
 
-  /** Runs a tool; one that ignores its signal is left behind. */
+  /** Runs a tool; does not wait for one that ignores its signal. */
   async function run(
     tool: Tool,
     args: Arguments,
@@ -116,13 +115,13 @@ export function makeCalls({ database, audit, bounds }: Parts) {
     /** A call in one line, for people. */
     summary: (call: ModelCall): string => summaryOf(call.name, argumentsOf(call) ?? {}),
 
-    /** Carries out one call. What is wrong with it is told to the model; only bugs are thrown. */
-    async carryOut(call: ModelCall, context: CallContext): Promise<Outcome> {
+    /** Executes one call. Errors become results for the model; only bugs are thrown. */
+    async execute(call: ModelCall, context: CallContext): Promise<Outcome> {
       const { tools, tainted, allowed, account, room, conversation, changeSet, signal } = context
       signal.throwIfAborted()
       const tool = tools.find(({ name }) => name === call.name)
       if (!tool) {
-        await note(context, call.name, call.arguments, 'unknown')
+        await record(context, call.name, call.arguments, 'unknown')
         const known = tools.map(({ name }) => name).join(', ') || 'none'
         return failed(
           `Error: ${call.name === '' ? 'the call could not be read' : 'there is no such tool'}. Tools: ${known}.`,
@@ -130,53 +129,58 @@ export function makeCalls({ database, audit, bounds }: Parts) {
       }
       const args = readArguments(tool, call)
       if (typeof args === 'string') {
-        await note(context, tool.name, call.arguments, 'bad arguments')
+        await record(context, tool.name, call.arguments, 'bad arguments')
         return failed(`Error: ${args}`)
       }
       const effect = effectOf(tool, args)
       if (isFault(effect)) {
-        await note(context, tool.name, args, 'failed')
+        await record(context, tool.name, args, 'failed')
         return failed(`Error: ${effect.message}`)
       }
       if (room !== undefined && effect !== 'reads') {
-        await note(context, tool.name, args, 'blocked: in a room')
+        await record(context, tool.name, args, 'blocked: in a room')
         return { text: 'Error: this is not possible in a chat room.', untrusted: false, status: 'blocked' }
       }
-      if (!allowed && tainted && ASKS.has(effect)) {
-        await note(context, tool.name, args, 'blocked: needs a confirmation')
+      if (!allowed && tainted && NEEDS_CONFIRMATION.has(effect)) {
+        await record(context, tool.name, args, 'blocked: needs a confirmation')
         return { pending: { tool: tool.name, summary: summaryOf(tool.name, args), arguments: args } }
       }
-      const where = { account, conversation, changeSet, signal, ...(room !== undefined && { room }) }
-      const { text, action, failed: isFailure = false } = await run(tool, args, where)
-      await note(context, tool.name, args, isFailure ? 'failed' : 'done')
-      const kept = cutTo(text, bounds.result, '\n[cut: the result is longer]')
-      return { text: kept, untrusted: tool.untrusted, status: isFailure ? 'failed' : 'done', ...(action && { action }) }
+      const toolCall = { account, conversation, changeSet, signal, ...(room !== undefined && { room }) }
+      const { text, action, failed: isFailure = false } = await run(tool, args, toolCall)
+      await record(context, tool.name, args, isFailure ? 'failed' : 'done')
+      const result = cutTo(text, bounds.result, '\n[cut: the result is longer]')
+      return {
+        text: result,
+        untrusted: tool.untrusted,
+        status: isFailure ? 'failed' : 'done',
+        ...(action && { action }),
+      }
     },
 
-    /** Writes down that the user declined a call. */
+    /** Records that the user declined a call. */
     declined: (call: ModelCall, context: CallContext): Promise<void> =>
-      note(context, call.name, argumentsOf(call), 'blocked: declined by the user'),
+      record(context, call.name, argumentsOf(call), 'blocked: declined by the user'),
   }
 }
 
-export type Calls = ReturnType<typeof makeCalls>
+export type ToolCalls = ReturnType<typeof makeToolCalls>
 
-/** The declared arguments out of what a model wrote, or what is wrong with them. */
+/** The declared arguments of a call, or a description of what is wrong with them. */
 function readArguments({ parameters }: Tool, call: ModelCall): Arguments | string {
   const value = argumentsOf(call)
   if (!value) return `the arguments must be one whole JSON object, nested at most ${ARGUMENT_DEPTH} levels deep.`
   const args = Object.fromEntries(
     Object.keys(parameters.properties).flatMap((name) => (Object.hasOwn(value, name) ? [[name, value[name]]] : [])),
   )
-  const [flaw] = Value.Errors(parameters, args)
-  if (flaw) return `the arguments do not fit: ${flaw.instancePath.slice(1) || 'they'} ${flaw.message}.`
-  const unsound = Object.entries(args).find(([, one]) => !isSoundAll(one))
-  return unsound ? `the argument ${unsound[0]} holds a character that cannot be stored.` : args
+  const [problem] = Value.Errors(parameters, args)
+  if (problem) return `the arguments do not fit: ${problem.instancePath.slice(1) || 'they'} ${problem.message}.`
+  const unstorable = Object.entries(args).find(([, one]) => !isStorable(one))
+  return unstorable ? `the argument ${unstorable[0]} holds a character that cannot be stored.` : args
 }
 
 /** Whether every text in a value can be stored. */
-function isSoundAll(value: unknown): boolean {
+function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return isSound(value)
   if (typeof value !== 'object' || value === null) return true
-  return Object.entries(value).every(([name, one]) => isSound(name) && isSoundAll(one))
+  return Object.entries(value).every(([name, one]) => isSound(name) && isStorable(one))
 }

@@ -10,37 +10,36 @@ import type { ChangeWatch } from '../../storage/engine/database.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
 import type { JobContext } from './job-context.ts'
-import { draftOf } from './draft.ts'
-import type { CreateParts } from './parts.ts'
-import { note, repeat } from './repeat.ts'
+import { draftManifest } from './manifest-draft.ts'
+import type { BackupContext } from './backup-context.ts'
+import { recordState, repeatBackup } from './unchanged-backup.ts'
 
-/** The collector's hold is renewed this often, ms. */
+/** Interval at which the collector's hold is renewed, ms. */
 const RENEW_EVERY = MINUTE
 
-/** A backup that was made. */
 export interface Created {
   manifest: Manifest
   place: string
   encrypted: boolean
   took_ms: number
-  /** Whether the database was as the backup before shows it, so that nothing of it was read again. */
+  /** Whether the database equals the previous backup, so that it was not read unchanged. */
   unchanged: boolean
 }
 
-/** Waits for two at once, and for both also when one fails: what they work on is cleared away afterwards. */
-async function both<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
+/** Like `Promise.all`, but waits for bothSettled even if one fails: their scratch folder is removed afterwards. */
+async function bothSettled<A, B>(a: Promise<A>, b: Promise<B>): Promise<[A, B]> {
   await Promise.allSettled([a, b])
   return Promise.all([a, b])
 }
 
-/** Makes one backup: the database as it is at one moment first, then the contents it names, which only grow. */
+/** Creates a full backup: first a snapshot of the database, then the contents it references, which are never changed. */
 async function make(
-  parts: CreateParts,
+  context: BackupContext,
   watch: ChangeWatch,
   sink: BackupSink,
   { progress, signal }: JobContext,
 ): Promise<Manifest> {
-  const { database, clock } = parts
+  const { database, clock } = context
   const hold = await holdCollector(watch)
   let lost: Error | undefined
   const timer = setInterval(
@@ -48,7 +47,7 @@ async function make(
     RENEW_EVERY,
   )
   timer.unref()
-  const scratch = await makeScratch(parts.scratch, hold.id, await standingHolds(database.read))
+  const scratch = await makeScratch(context.scratch, hold.id, await standingHolds(database.read))
   const stored = (bytes: number): void => {
     signal?.throwIfAborted()
     if (lost) throw lost
@@ -60,11 +59,11 @@ async function make(
     const copy = openCopy(scratch.file)
     const census = await censusOf(copy.at).finally(() => copy.close())
     progress?.total((await lengthOf(scratch.file)) + census.blobs.reduce((sum, { size }) => sum + size, 0))
-    const [missing, pieces] = await both(sink.takeBlobs(census.blobs, stored), piecesOf(scratch.file))
-    // What was copied is whole only if the collector was kept away all the time.
+    const [missing, pieces] = await bothSettled(sink.takeBlobs(census.blobs, stored), piecesOf(scratch.file))
+    // The copy is complete only if the hold was never lost.
     await hold.renew()
-    const gathered = { census, missing, database: pieces, installation: await parts.installation() }
-    return await sink.finish(draftOf(parts, now, scratch.file, gathered), stored)
+    const gathered = { census, missing, database: pieces, installation: await context.installation() }
+    return await sink.finish(draftManifest(context, now, scratch.file, gathered), stored)
   } finally {
     clearInterval(timer)
     await scratch.clear()
@@ -72,27 +71,27 @@ async function make(
   }
 }
 
-/** Where a backup is to go. */
+/** The destination of a backup. */
 export interface Target {
   place: string
   encrypted: boolean
   open(blobs: BlobStore): Promise<BackupSink>
 }
 
-/** Makes backups and keeps a record of how that went, also of a target that cannot be opened. */
-export const makeCreate = (parts: CreateParts) => {
-  const { database, clock, audit } = parts
+/** Creates backups and records success or failure, including a destination that cannot be opened. */
+export const makeCreate = (context: BackupContext) => {
+  const { database, clock, audit } = context
 
   async function create({ place, encrypted, open }: Target, job: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
-    const sink = await open(readUntil(parts.blobs, job.signal))
-    let again: Manifest | undefined
+    const sink = await open(readUntil(context.blobs, job.signal))
+    let unchanged: Manifest | undefined
     let manifest: Manifest
     try {
-      again = await repeat(parts, sink, job)
-      manifest = again ?? (await make(parts, watch, sink, job))
+      unchanged = await repeatBackup(context, sink, job)
+      manifest = unchanged ?? (await make(context, watch, sink, job))
     } finally {
       await sink.close()
     }
@@ -103,8 +102,8 @@ export const makeCreate = (parts: CreateParts) => {
       const detail = { id, ...where, bytes: totals.bytes, added_bytes: added.bytes, missing: missing.length }
       await audit.record(tx, { kind: 'backup.created', detail })
     })
-    await note(parts, watch, sink, manifest)
-    return { manifest, ...where, took_ms, unchanged: again !== undefined }
+    await recordState(context, watch, sink, manifest)
+    return { manifest, ...where, took_ms, unchanged: unchanged !== undefined }
   }
 
   return async (target: Target, job: JobContext = {}): Promise<Created> => {
@@ -114,7 +113,7 @@ export const makeCreate = (parts: CreateParts) => {
       job.signal?.throwIfAborted()
       const { place, encrypted } = target
       const message = (error as Error).message
-      // A disk that is full may have no room for this either: then the first failure is the one to tell.
+      // A full disk may also prevent this record; then the first error is reported.
       await database
         .write(async (tx) => {
           await putRecord(tx, 'failed', { at: clock.now(), message, place, encrypted })

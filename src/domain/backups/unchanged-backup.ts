@@ -3,37 +3,37 @@ import type { Manifest } from '../../storage/backups/manifest.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
 import type { Database, ChangeWatch } from '../../storage/engine/database.ts'
 import type { JobContext } from './job-context.ts'
-import { draftAgain } from './draft.ts'
-import type { CreateParts } from './parts.ts'
+import { draftUnchanged } from './manifest-draft.ts'
+import type { BackupContext } from './backup-context.ts'
 
-// Backups of what has not changed. Whatever is in doubt counts as changed.
+// Backups of an unchanged database. In case of doubt it counts as changed.
 
 /**
- * Makes a backup of a database that is as the last backup shows it: one that names the same objects. Undefined when it
- * is not, when that is not known, or when an object is gone.
+ * Creates a backup that references the objects of the last one, if the database equals it. Undefined if it changed, if that
+ * is unknown, or if an object is gone.
  */
-export async function repeat(
-  parts: CreateParts,
+export async function repeatBackup(
+  context: BackupContext,
   sink: BackupSink,
   { signal }: JobContext,
 ): Promise<Manifest | undefined> {
-  const { database, clock, identity, version } = parts
-  const last = await lastState(parts.scratch)
+  const { database, clock, identity, version } = context
+  const last = await lastState(context.scratch)
   if (!last || last.version !== version || last.repository !== sink.repository) return undefined
   const now = clock.now()
   if (last.state !== (await database.state())) return undefined
   const earlier = await sink.standing(last.backup)
   if (!earlier || fingerprintOf(earlier.manifest) !== last.fingerprint) return undefined
   const { server_id, epoch, missing } = earlier.manifest
-  // What was missing may have come back: the blob store is no part of the state.
+  // Missing contents may have returned: the state does not cover the blob store.
   if (server_id !== identity.server_id || epoch !== identity.epoch || missing.length > 0) return undefined
   signal?.throwIfAborted()
-  return sink.finish(draftAgain(earlier, now, await parts.installation()), () => signal?.throwIfAborted())
+  return sink.finish(draftUnchanged(earlier, now, await context.installation()), () => signal?.throwIfAborted())
 }
 
-/** Notes what the database is like now, where nothing but backups was written to it since the watch began. */
-export async function note(
-  { scratch, version }: CreateParts,
+/** Records the state of the database, unless something else wrote to it since the watch began. */
+export async function recordState(
+  { scratch, version }: BackupContext,
   watch: ChangeWatch,
   { repository }: BackupSink,
   manifest: Manifest,
@@ -43,15 +43,15 @@ export async function note(
   await noteState(scratch, { state, version, repository, backup: manifest.id, fingerprint: fingerprintOf(manifest) })
 }
 
-/** Writes what svc notes of backups. Where the last one showed all that is there, it counts as showing all afterwards too. */
-export async function writeAside(
-  { database, scratch }: Pick<CreateParts, 'database' | 'scratch'>,
+/** Writes records about backups without making the database count as changed since the last backup. */
+export async function writeUnseen(
+  { database, scratch }: Pick<BackupContext, 'database' | 'scratch'>,
   unit: Parameters<Database['write']>[0],
 ): Promise<void> {
   const watch = database.watch()
   const last = await lastState(scratch)
-  const wasShown = last !== undefined && last.state === (await database.state())
+  const wasUnchanged = last !== undefined && last.state === (await database.state())
   await watch.write(unit)
-  const state = wasShown ? await watch.settle() : undefined
+  const state = wasUnchanged ? await watch.settle() : undefined
   if (last && state !== undefined) await noteState(scratch, { ...last, state })
 }

@@ -6,11 +6,11 @@ import { databasePieces, listsOf, type Manifest, type Piece } from '../../storag
 import type { Draft } from '../../storage/backups/source.ts'
 import type { Identity } from '../instance/instance.ts'
 
-// What a backup says before it is stored.
+// Manifests of new backups, before they are stored.
 
 const shaOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-/** Ids of one moment are told apart by so many numbers, and those of a second stay in order in four hex digits. */
+/** Distinct ids per millisecond; together with the millisecond they fill four hex digits and sort by time. */
 const PER_MS = 64
 
 /** `20261121-031500-a1b2`: ids in order of time, to the millisecond. */
@@ -25,9 +25,9 @@ const total = (pieces: Iterable<Piece>) => {
   return { objects: distinct.size, bytes: [...distinct.values()].reduce((sum, size) => sum + size, 0) }
 }
 
-interface DraftParts {
+interface DraftOptions {
   identity: Identity
-  /** Of svc. */
+  /** Version of svc. */
   version: string
 }
 
@@ -38,7 +38,7 @@ export interface Gathered {
   installation: { path: string; data: Uint8Array }[]
 }
 
-/** Objects that are kept in memory until they are stored. */
+/** Small objects, kept in memory until they are stored. */
 function smallObjects() {
   const small = new Map<string, Uint8Array>()
   const remember = (data: Uint8Array): Piece => {
@@ -49,8 +49,8 @@ function smallObjects() {
   return { small, remember }
 }
 
-/** Everything that the manifest says of what was gathered at `now`, and the small objects it names. `file` is the copy of the database. */
-export function draftOf(parts: DraftParts, now: number, file: string, gathered: Gathered): Draft {
+/** The manifest of the gathered data at `now`, and the small objects it references. `file` is the copy of the database. */
+export function draftManifest(options: DraftOptions, now: number, file: string, gathered: Gathered): Draft {
   const { census, missing, database, installation } = gathered
   const blobs = census.blobs.filter(({ sha256 }) => !missing.has(sha256))
   const { small, remember } = smallObjects()
@@ -62,8 +62,8 @@ export function draftOf(parts: DraftParts, now: number, file: string, gathered: 
       format: 1,
       id: newId(now),
       created_at: iso(now),
-      version: parts.version,
-      ...parts.identity,
+      version: options.version,
+      ...options.identity,
       migrations,
       database,
       files,
@@ -84,10 +84,10 @@ export function draftOf(parts: DraftParts, now: number, file: string, gathered: 
 }
 
 /**
- * The same for the state that an earlier backup shows, whose objects are all there: only the files of the installation,
- * which no database knows of, are those of `now`.
+ * The manifest of a database that equals an earlier backup, whose objects all exist. Only the files of the installation,
+ * which the database does not cover, are those of `now`.
  */
-export function draftAgain(
+export function draftUnchanged(
   earlier: { manifest: Manifest; blobs: Piece[] },
   now: number,
   installation: Gathered['installation'],
