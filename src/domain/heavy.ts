@@ -2,25 +2,24 @@ import { makeKeyedMutex } from '../base/keyed-mutex.ts'
 import { fault } from '../contract/errors.ts'
 import { turn } from './turn.ts'
 
-/** Operations of one account that may wait for their turn, and seconds after which another try makes sense. */
+/** Operations of one account that may wait, and seconds for Retry-After. */
 const WAITING = 8
 const RETRY_AFTER = 5
 
-/** SQLite's other processes look every 10 ms whether they can write. */
+/** Other processes poll SQLite's lock every 10 ms. */
 const GAP_MS = 15
 
-/** Waits so long that other processes which want to write get their turn: for commands, between two transactions of many. */
+/** Waits long enough for another process to acquire the write lock, between two transactions of a command. */
 export const giveWay = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, GAP_MS))
 
 /**
- * Keeps heavy operations from holding up everybody else: an account does one at a time, and the slices they consist of are
- * done one after another, whoever they belong to, with a turn of the event loop between them.
+ * Limits heavy operations: one at a time per account, and their slices are serialised over all accounts, with other work in
+ * between.
  */
 export function makeHeavy() {
   let lane: Promise<unknown> = Promise.resolve()
   let closed = false
 
-  /** Runs one slice of an operation. */
   function slice<T>(work: () => Promise<T>, after: () => Promise<unknown> = turn): Promise<T> {
     const done = lane.then(() => {
       if (closed) throw fault('busy', { text: 'The service is stopping.' })
@@ -31,17 +30,17 @@ export function makeHeavy() {
   }
 
   return {
-    /** Runs the operation when those that the account began before are over. Fault `busy` when too many wait already. */
+    /** Runs an operation after the account's earlier ones. Fault `busy` if too many wait. */
     run: makeKeyedMutex<number>((ahead) => {
       if (ahead > WAITING) throw fault('busy', { text: 'Too many large operations at once.', retryAfter: RETRY_AFTER })
     }),
 
     slice: <T>(work: () => Promise<T>): Promise<T> => slice(work),
 
-    /** The same for operations of commands too: processes that wait for the database get it in between. */
+    /** Runs a slice and then lets other processes write, for operations that commands run too. */
     patientSlice: <T>(work: () => Promise<T>): Promise<T> => slice(work, giveWay),
 
-    /** Begins no slice any more; what was begun ends. */
+    /** Starts no further slice; resolves after the current one. */
     async close(): Promise<void> {
       closed = true
       await lane

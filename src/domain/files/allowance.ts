@@ -3,24 +3,24 @@ import { fault, type Fault } from '../../contract/errors.ts'
 import type { Reader } from '../../storage/engine/database.ts'
 import { ownQuota } from '../../storage/files/nodes.ts'
 
-/** What the service allows, in bytes; -1 for no limit. */
+/** Limits of accounts, in bytes; -1 for unlimited. */
 export interface Allowance {
-  /** The quota of accounts that have none of their own. */
+  /** Quota of accounts without their own. */
   defaultQuota: number
   maxFileSize: number
-  /** Milliseconds for which what was deleted or overwritten can be restored. */
+  /** Time that deleted and overwritten files can be restored, ms. */
   retention: number
-  /** Most live files and folders of an account, and as many in its history. */
+  /** Maximum number of live files and folders of an account, and of entries in its history. */
   maxNodes: number
-  /** The share of its quota that an account's history may hold. */
+  /** Share of an account's quota that its history may use. */
   historyShare: number
 }
 
-/** The quota in force for an account, in bytes; -1 for unlimited. */
+/** The effective quota of an account in bytes; -1 for unlimited. */
 export const quotaOf = async (on: Reader, user: number, allowance: () => Promise<Allowance>): Promise<number> =>
   (await ownQuota(on, user)) ?? (await allowance()).defaultQuota
 
-/** Fault `quota_exceeded` when the bytes an account came to use are more than it may; what does not grow always passes. */
+/** Fault `quota_exceeded` if the use of an account grew beyond its quota; it may always shrink. */
 export function assertWithin(quota: number, used: number, growth: number): void {
   if (growth > 0 && quota >= 0 && used > quota) throw quotaExceeded(quota)
 }

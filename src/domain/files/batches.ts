@@ -11,20 +11,20 @@ import type { PathResolver } from './path-resolver.ts'
 import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import { assertClaim, type Write } from './write.ts'
 
-/** A file or folder of an archive on its way in. */
+/** An entry of an uploaded archive. */
 export interface FileEntry {
   path: string
   kind: 'file' | 'directory' | 'other'
   /** Seconds. */
   mtime: number
-  /** What the content is said to be. */
+  /** Declared SHA-256 of the content. */
   sha256: string | undefined
-  /** The hash of what is to be replaced, or `absent`. */
+  /** SHA-256 of the file to replace, or `absent`. */
   ifSha256: string | undefined
   body: AsyncIterable<Uint8Array>
 }
 
-/** One change of a batch, as it came: what it lacks is its own mistake. */
+/** One operation of a batch, not validated: a missing field fails only this operation. */
 export interface Operation {
   op: string
   path?: string
@@ -34,7 +34,7 @@ export interface Operation {
   if_empty?: boolean
 }
 
-/** What one entry came to. */
+/** The result of one entry. */
 export interface Outcome {
   index: number
   path: string
@@ -42,23 +42,23 @@ export interface Outcome {
   status: number
   code?: string
   error?: string
-  /** With `precondition_failed`: what the file is, if there is one. */
+  /** With `precondition_failed`: the current file, null if there is none. */
   current?: FileState | null
 }
 
-/** What an entry does in its transaction, or why it does nothing. */
+/** The step of an entry in its transaction, or the fault that prevents it. */
 type Step = ((tx: Writer) => Promise<unknown>) | Fault
 
-/** A step with the content that was received for it. */
+/** A step with its received content. */
 interface Prepared {
   path: string
   step: Step
   staged?: Staged | undefined
-  /** The same step with another in place of that content. */
+  /** The same step with another content. */
   storing?: (tx: Writer, staged: Staged) => Promise<unknown>
 }
 
-/** Entries that share a commit. */
+/** Entries per commit. */
 const GROUP = 100
 
 const HASH = /^[0-9a-f]{64}$/
@@ -80,7 +80,7 @@ function outcome(index: number, path: string, refused?: Fault): Outcome {
   return { index, path, ok: false, status, code, error, ...(current === undefined ? {} : { current }) }
 }
 
-/** What `make` returns, or the fault it throws: the mistakes of one entry are its own. */
+/** Returns the result of `make`, or the fault it throws: a fault fails only one entry. */
 async function orFault<T>(make: () => T | Promise<T>): Promise<T | Fault> {
   try {
     return await make()
@@ -97,7 +97,7 @@ function expectationOf(ifSha256: string | undefined) {
   return { sha256: ifSha256 }
 }
 
-/** Says what is to be done for an operation. Faults of the operation itself. */
+/** Validates an operation and returns its step. Throws the operation's faults. */
 async function stepFor(
   { reach, change }: Pick<Parts, 'reach' | 'change'>,
   user: number,
@@ -122,7 +122,7 @@ async function stepFor(
   return (tx) => change.moveIn(tx, user, source, target, { sha256, measured })
 }
 
-/** Commits groups of prepared entries, each entry on its own. */
+/** Commits groups of prepared entries; each entry succeeds or fails on its own. */
 function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   /** Runs the steps of one groupByEmoji, in order. */
   async function run(steps: readonly Prepared[], first: number): Promise<Outcome[]> {
@@ -148,7 +148,8 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
         }
         return done
       }
-      // As a rule none is refused, and a savepoint each would be for nothing: only then all begin again, each with its own.
+      // Usually none is refused, so all run without savepoints first; if one is refused, all run again with a savepoint
+      // each.
       const together = await orFault(() => tx.attempt(() => inOrder((step) => step())))
       return together instanceof Fault ? inOrder((step) => orFault(() => tx.attempt(step))) : together
     })
@@ -157,7 +158,10 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   return run
 }
 
-/** Makes the large content of an entry durable, or refuses it. It is judged by what is there, so what waits goes first. */
+/**
+ * Publishes the large content of an entry, or refuses it. Flushes earlier entries first, because it is checked against the
+ * current tree.
+ */
 async function publish(write: Write, prepared: Prepared, flush: () => Promise<void>): Promise<Prepared> {
   const { path, staged, storing } = prepared
   if (!staged?.arrival || !storing) return prepared
@@ -173,12 +177,12 @@ async function publish(write: Write, prepared: Prepared, flush: () => Promise<vo
   }
 }
 
-/** Many changes in one request. Each is done or refused on its own; those of a groupByEmoji share one commit. */
+/** Batches of changes. Each entry succeeds or fails on its own; a group shares one commit. */
 export const makeBatches = ({ database, reach, allowance, write, change, jobs, history }: Parts) => {
   const run = makeRun({ database, write })
   const cursorOf = async (user: number) => (await headOf(database.read, user))!.seq
 
-  /** Receives an entry's content, and says what is to be done with it. */
+  /** Receives an entry's content and returns its step. */
   async function prepare(user: number, entry: FileEntry, quota: number): Promise<Prepared> {
     const { path, kind, mtime, sha256, ifSha256, body } = entry
     const address = reach.parse(path)
@@ -206,8 +210,8 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
 
   return {
     /**
-     * Stores the files and folders of an archive as they arrive. A fault of the archive itself ends it: what came before
-     * is stored all the same and stands in the fault's `results`. Faults: `too_many_operations`, and those of the source.
+     * Stores the entries of an archive as they arrive. A fault of the archive itself ends the upload; earlier entries stay
+     * stored and are listed in the fault's `results`. Faults: `too_many_operations`, and those of the source.
      */
     async uploadAll(user: number, entries: AsyncIterable<FileEntry>): Promise<{ results: Outcome[]; cursor: number }> {
       const quota = await quotaOf(database.read, user, allowance)
@@ -231,7 +235,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
           const ready =
             prepared instanceof Fault ? { path: entry.path, step: prepared } : await publish(write, prepared, flush)
           groupByEmoji.push(ready)
-          // A large content takes room of the disk, which others of the account must not wait for.
+          // Commit a large content at once, so that it does not delay the account's other uploads.
           if (groupByEmoji.length >= GROUP || ready.staged?.arrival) await flush()
         }
         await flush()
@@ -247,7 +251,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
       return { results, cursor: await cursorOf(user) }
     },
 
-    /** Deletes, makes and moves many files and folders, in order. Fault: `too_many_operations`, with nothing done. */
+    /** Executes operations in order. Fault `too_many_operations`, with nothing changed. */
     async changeAll(user: number, operations: Operation[]): Promise<{ results: Outcome[]; cursor: number }> {
       if (operations.length > FILES_BATCH.max_operations) throw fault('too_many_operations')
       const results: Outcome[] = []

@@ -7,22 +7,22 @@ interface Parts {
   allowance: () => Promise<Allowance>
 }
 
-/** What an account may still make before its files and folders are counted anew. */
+/** Number of nodes that may be created before the next count. */
 interface Counted {
   left: number
-  /** The bound when it was counted. */
+  /** The limit at the last count. */
   max: number
 }
 
-/** Of the room that a count finds, what may be used up before the next count: several servers count for themselves. */
+/** Divisor of the remaining room that may be used before the next count: several servers count independently. */
 const SHARE = 4
 
-/** The bound of files and folders of an account. Counting takes longer the more there are, so counts are made use of. */
+/** Limits the number of files and folders of an account. Counting is slow in large accounts, so counts are cached. */
 export function makeBounds({ allowance }: Parts) {
   const counted = new Map<number, Counted>()
 
   return {
-    /** Refuses `count` files and folders that are about to be made where these are too many: fault `too_many_files`. */
+    /** Claims room for `count` new files and folders: fault `too_many_files`. */
     async claim(tx: Writer, user: number, count: number): Promise<void> {
       const { maxNodes: max } = await allowance()
       const known = counted.get(user)
@@ -30,7 +30,7 @@ export function makeBounds({ allowance }: Parts) {
         known.left -= count
         return
       }
-      // Its root is none of them.
+      // The root does not count.
       const room = max + 1 - (await liveNodes(tx, user))
       if (count > room) throw fault('too_many_files', { text: `An account may have at most ${max} files and folders.` })
       counted.set(user, { left: Math.floor((room - count) / SHARE), max })

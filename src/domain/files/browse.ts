@@ -18,7 +18,7 @@ import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
 
 export interface Item {
-  /** Where it is asked for: names the item within its folder, whatever it is called; 0 for `/Teamchat`, below it that of the room. */
+  /** Set if requested: identifies the item within its folder; 0 for `/Teamchat`, the room's id below it. */
   id?: number
   name: string
   type: 'file' | 'directory'
@@ -27,10 +27,10 @@ export interface Item {
   mime?: string
 }
 
-/** Entries of a folder that are read and shown at one go. */
+/** Entries of a folder per query. */
 const PART = 1_000
 
-/** Largest text that is read as one, in bytes. */
+/** Maximum size of a text file for `text`, bytes. */
 const TEXT_MAX = 5 * 1_048_576
 
 interface Parts {
@@ -48,7 +48,7 @@ const toItem = ({ name, type, size, mtime }: Entry): Item => {
 
 const folder = ({ name, modified }: Pick<Item, 'name' | 'modified'>): Item => ({ name, type: 'directory', modified })
 
-/** The same items with the numbers of what they show. */
+/** Adds ids to items. */
 const numbered =
   <T>(show: (one: T) => Item) =>
   (one: T & { id: number }): Item => ({ id: one.id, ...show(one) })
@@ -63,13 +63,12 @@ async function textOf(contents: Contents, sha256: string): Promise<string> {
     pieces.push(piece)
   }
   const bytes = Buffer.concat(pieces)
-  // A NUL is sound UTF-8, but no text has one.
+  // NUL is valid UTF-8, but does not occur in text.
   if (!isUtf8(bytes) || bytes.includes(0))
     throw fault('unsupported_media_type', { text: 'The file is not UTF-8 text.' })
   return bytes.toString()
 }
 
-/** Which folder is to be listed, and how. */
 interface Look {
   user: number
   segments: Segments
@@ -77,15 +76,15 @@ interface Look {
   parts: number
 }
 
-/** Looking around in all trees, the account's own and those of its rooms. */
+/** Reads all trees of an account: its own and those of its rooms. */
 export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts) => {
-  // A long listing of an account holds one snapshot, however many it asks for.
+  // One long listing per account at a time: each holds a snapshot.
   const exclusively = makeKeyedMutex<number>()
-  /** Runs `look` where membership and files are seen at one moment; the own tree needs no such moment. */
+  /** Runs `look` in a snapshot for paths of rooms, so that membership and files are consistent. */
   const seen = <T>(segments: Segments, look: (on: Reader) => Promise<T>): Promise<T> =>
     isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
 
-  /** Items of a folder; undefined, and no more read, when there are more parts than `parts`. */
+  /** Items of a folder; undefined if they need more than `parts` queries. */
   async function itemsAt(
     on: Reader,
     { user, segments, parts }: Look,
@@ -99,20 +98,20 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
       if (entries.length < PART) break
       if (read === parts) return undefined
       after = entries.at(-1)!.name_key
-      // The rows are the snapshot's; others may have their turn meanwhile.
+      // The snapshot stays consistent while other work runs.
       await turn()
     }
     return items
   }
 
-  /** What a folder holds; undefined when that has more parts than `parts`. */
+  /** The items of a folder; undefined if they need more than `parts` queries. */
   async function listIn(on: Reader, look: Look): Promise<Item[] | undefined> {
     const { user, segments, ids } = look
     const [showEntry, showFolder] = ids ? [numbered(toItem), numbered(folder)] : [toItem, folder]
     if (isReserved(segments[0]) && segments.length === 1) return (await foldersFor(on, user)).map(showFolder)
     const items = await itemsAt(on, look, showEntry)
     if (segments.length > 0 || !items) return items
-    // As new as its newest room, and as old as the account when there is none.
+    // Modified when its newest room was; without rooms, when the account was created.
     const times = (await foldersFor(on, user)).map(({ modified }) => modified)
     const created = iso((await mtimeOf(on, await tree.root(on, user))) * 1_000)
     items.push(showFolder({ id: TEAMCHAT_ID, name: TEAMCHAT, modified: [created, ...times].sort().at(-1)! }))
@@ -122,15 +121,15 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
   async function facts(user: number, path: string): Promise<FileFacts> {
     const segments = segmentsOf(path)
     const depth = isReserved(segments[0]) ? 3 : 1
-    // The folders of rooms and all above them are no files, whoever asks.
+    // Folders of rooms and their parents are never files.
     if (segments.length < depth) throw fault('not_found')
     const address = reach.parse(path, 'thing')
     return seen(segments, async (on) => factsOf(await tree.find(on, await reach.resolve(on, user, address))))
   }
 
   /**
-   * The text of a file, and the hash that a change of it can be made to depend on. Faults: `bad_path`, `not_found`,
-   * `too_large`, `unsupported_media_type`.
+   * The text of a file, and its hash as a precondition of a change. Faults: `bad_path`, `not_found`, `too_large`,
+   * `unsupported_media_type`.
    */
   async function hashedText(user: number, path: string): Promise<{ content: string; sha256: string }> {
     const { sha256, size } = await facts(user, path)
@@ -142,7 +141,7 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
   return {
     facts,
 
-    /** What a folder holds, directories first, then by name; with `ids` where they are asked for. Faults: `bad_path`, `not_found`. */
+    /** The items of a folder, directories first, then by name; `ids` adds their ids. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string, { ids = false } = {}): Promise<Item[]> {
       const segments = segmentsOf(path)
       const look = { user, segments, ids, parts: Infinity }
@@ -151,7 +150,7 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
       return sortInTurns(items!, order)
     },
 
-    /** The folder of a room below `/Teamchat`, as this account sees it. Fault `not_found` for a room of others. */
+    /** The path of a room's folder below `/Teamchat`. Fault `not_found` for other rooms. */
     async roomFolder(user: number, room: number): Promise<string> {
       const folder = (await foldersFor(database.read, user)).find(({ id }) => id === room)
       if (!folder) throw fault('not_found')
@@ -160,10 +159,10 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
 
     hashedText,
 
-    /** The text of a file. Faults as those of `hashedText`. */
+    /** The text of a file. Faults as for `hashedText`. */
     text: async (user: number, path: string): Promise<string> => (await hashedText(user, path)).content,
 
-    /** Bytes used and allowed; a `total` of 0 is unlimited. */
+    /** Bytes used and allowed; a `total` of 0 means unlimited. */
     async quota(user: number) {
       const { used_bytes: used } = (await headOf(database.read, user))!
       const quota = await quotaOf(database.read, user, allowance)

@@ -21,29 +21,29 @@ interface Parts {
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
 
-/** What was found of a folder before the transaction that moves it. */
+/** The measured extent of a folder before the transaction that moves it. */
 export interface Measured {
   node: number
   extent: Extent
 }
 
-/** Most nodes that are measured inside a transaction. */
+/** Maximum number of nodes measured inside a transaction. */
 const MEASURED_INSIDE = 1_000
 
-/** Most nodes that are deleted in the transaction that decides it; what is larger is finished in slices. */
+/** Maximum number of nodes deleted in the first transaction; larger trees are finished in slices. */
 const AT_ONCE = 50
 
 interface RemovalTerms {
   sha256?: string | undefined
-  /** Only a folder with nothing in it. */
+  /** Only an empty folder. */
   ifEmpty?: boolean | undefined
 }
 
-/** Whether one place lies below another, or is it. */
+/** Whether `inner` is below `outer`. */
 export const isWithin = (inner: Segments, outer: Segments): boolean =>
   outer.length < inner.length && outer.every((name, depth) => nameKey(name) === nameKey(inner[depth]!))
 
-/** Whether what is below a place can be named below another one too, however far it reaches. */
+/** Whether every path below `from` stays within the path limits below `to`. */
 const isNoFurther = (from: Segments, to: Segments): boolean =>
   to.length <= from.length && Buffer.byteLength(pathOf(to)) <= Buffer.byteLength(pathOf(from))
 
@@ -54,8 +54,8 @@ async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalT
 }
 
 /**
- * Takes a node with everything below it out of its tree, into the trash; returns the entry there. Of a large tree only the
- * top is marked, which hides all of it; the rest is left to `TreeJobs`. Fault `busy` while it or a tree around it is being filled.
+ * Moves a node with everything below it to the trash; returns the trash entry. Of a large tree only the top is marked,
+ * which hides all of it; `TreeJobs` finishes the rest. Fault `busy` while it or a tree around it is being filled.
  */
 async function discard(tx: Writer, { user, room, segments }: ResolvedPath, node: Node, now: number): Promise<number> {
   if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
@@ -69,9 +69,8 @@ async function discard(tx: Writer, { user, room, segments }: ResolvedPath, node:
   return entry
 }
 
-/** Changes of trees as steps of a transaction. */
 const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
-  /** The entry of the trash; undefined when there was nothing. */
+  /** Returns the trash entry; undefined if nothing existed. */
   async discardIn(tx: Writer, user: number, address: ParsedPath, when: RemovalTerms = {}): Promise<number | undefined> {
     const spot = await reach.resolve(tx, user, address)
     const node = await tree.find(tx, spot)
@@ -93,7 +92,7 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     return true
   },
 
-  /** Measures a folder that is to be moved, while others have their turn: in the transaction that would take too long. */
+  /** Measures a folder before a move, in slices: inside the transaction this would take too long. */
   async measure(user: number, from: ParsedPath): Promise<Measured | undefined> {
     const node = await tree.find(database.read, await reach.resolve(database.read, user, from))
     if (node?.type !== 'directory') return undefined
@@ -113,7 +112,7 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
     expect(node, when)
-    // What is to come back below it is found from the top of its tree.
+    // Trees being restored below it are located by their path from the root.
     if (node.type === 'directory' && (await isInFilling(tx, node.id))) throw filling()
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
     if (node.type === 'directory' && !isNoFurther(source.segments, target.segments)) {
@@ -123,14 +122,14 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     }
     const now = clock.now()
     const place = await tree.ensureParents(tx, target, now)
-    // The same node is no obstacle: two spellings of one name differ in their Unicode form only.
+    // The same node is allowed: the names differ only in Unicode form.
     if (place.node && (place.node.id !== node.id || place.name === node.name)) throw fault('exists')
     await moveNode(tx, node.id, { parent_id: place.parent, name: place.name, name_key: nameKey(place.name) }, now)
     await recordNodes(tx, target, [...place.made, node.id], 0, now)
   },
 })
 
-/** Changing trees without new contents. What ends in `In` is one step of a transaction. */
+/** Changes of trees without new contents. Functions that end in `In` are steps of a transaction. */
 export const makeChange = (parts: Parts) => {
   const { database, clock, tree, reach, jobs } = parts
   const steps = makeSteps(parts)
@@ -143,8 +142,8 @@ export const makeChange = (parts: Parts) => {
     ...changes,
 
     /**
-     * Deletes a file or a folder with everything below it; it stays in the trash. False when there was nothing. Faults:
-     * `bad_path`, `precondition_failed`, `not_empty` with `ifEmpty`.
+     * Moves a file or folder to the trash. Returns false if nothing existed. Faults: `bad_path`, `precondition_failed`,
+     * `not_empty` with `ifEmpty`.
      */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.parse(path, 'thing')
@@ -154,8 +153,8 @@ export const makeChange = (parts: Parts) => {
     },
 
     /**
-     * Deletes a file or a folder with everything below it for good; only what was put into the trash before, from inside
-     * it, stays there. False when there was nothing. Faults: `bad_path`, `forbidden`.
+     * Deletes a file or folder permanently; earlier trash entries from inside it stay. Returns false if nothing existed.
+     * Faults: `bad_path`, `forbidden`.
      */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path, 'thing')
@@ -172,15 +171,15 @@ export const makeChange = (parts: Parts) => {
       return erased
     },
 
-    /** Creates a folder and its missing parents; false when it was there. Faults: `bad_path`, `exists` for a file. */
+    /** Creates a folder and its missing parents. Returns false if it existed. Faults: `bad_path`, `exists` for a file. */
     async makeFolder(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path)
       return database.write((tx) => changes.makeFolderIn(tx, user, address))
     },
 
     /**
-     * Moves or renames a file or folder, creating missing folders of the target. Faults: `bad_path`, `not_found`, `exists`
-     * when the target is taken, `bad_request` for a folder into itself, `precondition_failed`, `cross_domain`.
+     * Moves or renames a file or folder and creates missing parents of the target. Faults: `bad_path`, `not_found`,
+     * `exists`, `bad_request` for a folder into itself, `precondition_failed`, `cross_domain`.
      */
     async move(user: number, from: string, to: string, when: { sha256?: string | undefined } = {}): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
@@ -192,7 +191,7 @@ export const makeChange = (parts: Parts) => {
 
 export type Change = ReturnType<typeof makeChange>
 
-/** The addresses of a move or a copy. Faults: those of both paths, and `cross_domain` for an own one and a room's. */
+/** Parses the paths of a move or copy. Faults: those of both paths, and `cross_domain` for an own and a room's path. */
 export function addressesOf(reach: PathResolver, from: string, to: string): [source: ParsedPath, target: ParsedPath] {
   const addresses: [ParsedPath, ParsedPath] = [reach.parse(from, 'thing'), reach.parse(to, 'thing')]
   assertOneKind(...addresses)

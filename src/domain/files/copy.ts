@@ -33,17 +33,17 @@ interface Parts {
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
 
-/** Most nodes that are copied in one transaction; what is larger is put together in slices, out of sight. */
+/** Maximum number of nodes copied in one transaction; larger trees are staged, hidden, in slices. */
 const AT_ONCE = 200
 
 interface CopyOf {
   parent: number
   name: string
-  /** The trash entry that hides it. */
+  /** The trash entry that hides the copy. */
   entry: number | null
 }
 
-/** Inserts a copy of one node for the account that copies. */
+/** Inserts a copy of one node, owned by the copying account. */
 function insertCopy(
   tx: Writer,
   node: Node,
@@ -56,7 +56,7 @@ function insertCopy(
   return insertNode(tx, { user_id: user, room_id: room, ...place, type, sha256, size, mtime }, now)
 }
 
-/** Inserts the nodes of a tree once more below another place; returns the id of the copy's top. */
+/** Inserts copies of the nodes of a tree at a location; returns the id of the top. */
 async function insertCopies(
   tx: Writer,
   nodes: Node[],
@@ -72,9 +72,9 @@ async function insertCopies(
   return copies.get(nodes[0]!.id)!
 }
 
-/** Putting copies together out of sight. */
+/** Stages large copies, hidden behind a trash entry. */
 function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
-  /** Everything to be copied as it is at one moment, folders before what they hold. */
+  /** A snapshot of the nodes to copy, parents first. */
   const listing = (top: number): Promise<Node[]> =>
     database.snapshot(async (at) => {
       const nodes: Node[] = []
@@ -82,7 +82,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
       return nodes
     })
 
-  /** Puts a copy together out of sight, slice by slice; returns the trash entry that hides it, and its bytes. */
+  /** Stages a hidden copy in slices; returns its trash entry and its bytes. */
   async function stage(user: number, top: Node, target: ResolvedPath) {
     const nodes = await listing(top.id)
     const copies = new Map<number, number>()
@@ -90,7 +90,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
     const entry = await database.write(async (tx) => {
       const now = clock.now()
       await bounds.claim(tx, user, nodes.length)
-      // Where it stands meanwhile is of no account, because nobody sees it.
+      // Its location is irrelevant while it is hidden.
       const copy = await insertCopy(tx, top, target, { parent: target.root!, name: top.name, entry: HIDDEN }, now)
       copies.set(top.id, copy)
       return beginEntry(tx, copy, { user, path: '/', state: 'staging' }, now)
@@ -125,12 +125,12 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
   return { stage, giveUp }
 }
 
-/** Copying inside one tree: rows only, the contents are shared. */
+/** Copies within one tree: only rows, the contents are shared. */
 export const makeCopy = (parts: Parts) => {
   const { database, clock, tree, reach, allowance, bounds, heavy, jobs } = parts
   const { stage, giveUp } = makeStaging(parts)
 
-  /** Both spots of a copy, and what is to be copied. */
+  /** Resolves the target and the source node of a copy. */
   async function lookUp(tx: Writer | Database['read'], user: number, from: ParsedPath, to: ParsedPath) {
     const source = await reach.resolve(tx, user, from)
     const target = await reach.resolve(tx, user, to)
@@ -138,12 +138,12 @@ export const makeCopy = (parts: Parts) => {
     const node = await tree.find(tx, source)
     if (!node) throw fault('not_found')
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be copied into itself')
-    // A copy of what is there so far would look like all of it.
+    // A copy of a partly filled folder would look complete.
     if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
     return { target, node }
   }
 
-  /** A copy in one transaction. Fault `too_many_operations` for a large one. */
+  /** Copies in one transaction. Fault `too_many_operations` for a large tree. */
   async function copyIn(tx: Writer, user: number, from: ParsedPath, to: ParsedPath, quota: number): Promise<void> {
     const { target, node } = await lookUp(tx, user, from, to)
     if (await isLarger(tx, node.id, AT_ONCE)) {
@@ -157,7 +157,7 @@ export const makeCopy = (parts: Parts) => {
     if (place.node) throw fault('exists')
     const bytes = nodes.reduce((sum, { size }) => sum + size, 0)
     const made = await recordNodes(tx, target, place.made, bytes, now)
-    // Before the work: what does not fit is known from the sum.
+    // Checked before the work: the total is known.
     assertWithin(quota, made.used_bytes, bytes)
     await bounds.claim(tx, user, nodes.length)
     const top = await insertCopies(tx, nodes, target, place, now)
@@ -166,7 +166,7 @@ export const makeCopy = (parts: Parts) => {
     await recordSubtree(tx, user, top, seq, nodes.length, now)
   }
 
-  /** A large copy: put together out of sight, shown by one transaction, and filled in slices. */
+  /** Copies a large tree: stages it hidden, makes it visible in one transaction, and finishes it in slices. */
   async function copyLarge(user: number, from: ParsedPath, to: ParsedPath, quota: number): Promise<void> {
     const { target, node } = await lookUp(database.read, user, from, to)
     assertReach(target.segments, await extentBelow(database.read, node.id))
@@ -192,10 +192,10 @@ export const makeCopy = (parts: Parts) => {
     copyIn,
 
     /**
-     * Copies a file or a folder with everything below it, creating missing folders of the target. Faults: `bad_path`,
-     * `not_found`, `exists` when the target is taken, `bad_request` for a folder into itself, `quota_exceeded`,
-     * `too_many_files`, `cross_domain`, `busy` when the account has begun too many large ones, or what is copied is
-     * still coming back, and `conflict` when it was removed for good meanwhile.
+     * Copies a file or folder and creates missing parents of the target. Faults: `bad_path`, `not_found`, `exists`,
+     * `bad_request` for a folder into itself, `quota_exceeded`, `too_many_files`, `cross_domain`, `busy` if the account
+     * runs too many large operations or the source is still being restored, `conflict` if it was deleted permanently
+     * meanwhile.
      */
     async copy(user: number, from: string, to: string): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
@@ -208,10 +208,10 @@ export const makeCopy = (parts: Parts) => {
   }
 }
 
-/** The mark of a node in the same transaction until its entry is made. */
+/** Marks a node within the transaction until its trash entry exists. */
 const HIDDEN = -1
 
-/** Refuses to copy contents that were removed for good since they were listed. Fault `conflict`. */
+/** Refuses to copy contents that were deleted permanently since they were listed. Fault `conflict`. */
 async function assertContents(tx: Writer, nodes: readonly Node[]): Promise<void> {
   const hashes = [...new Set(nodes.flatMap(({ sha256 }) => sha256 ?? []))]
   if (hashes.length > 0 && (await presentContents(tx, hashes)).size < hashes.length) throw fault('conflict')

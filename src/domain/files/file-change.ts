@@ -11,26 +11,26 @@ export interface StoredContent {
   mtime: number
 }
 
-/** What one step did to a tree, with what is needed to take it back. Nodes keep their ids wherever they go. */
+/** One change of a tree, with the data to undo it. Nodes keep their ids when they move. */
 export type FileChange =
-  /** A file or folder that was not there; `mark` says what it held then. */
+  /** A new file or folder; `mark` identifies its content at that time. */
   | { kind: 'made'; path: string; node: number; mark: string }
   | { kind: 'written'; path: string; node: number; before: StoredContent; after: StoredContent }
   | { kind: 'moved'; from: string; path: string; node: number }
-  /** `entry` is that of the trash. */
+  /** `entry` is the trash entry. */
   | { kind: 'trashed'; path: string; node: number; entry: number }
 
 const KINDS: readonly string[] = ['made', 'written', 'moved', 'trashed'] satisfies FileChange['kind'][]
 
 export const isFileChange = (change: { kind: string }): change is FileChange => KINDS.includes(change.kind)
 
-/** Files and folders that are compared to see whether a folder changed. */
+/** Maximum number of nodes compared to detect a change of a folder. */
 const MARKED_MAX = 20_000
 
-/** The mark of a folder that holds too much to be compared: it counts as changed. */
+/** The mark of a folder too large to compare: it counts as changed. */
 export const TOO_MANY = 'too many'
 
-/** What a file or folder holds: the hash of a content, or one over the names and contents of all below. */
+/** Identifies a node's content: its hash, or a hash over the names and contents below it. */
 export async function markOf(on: Reader, node: Node): Promise<string> {
   if (node.type === 'file') return node.sha256!
   const nodes = await subtreeOf(on, node.id, MARKED_MAX + 1)
@@ -47,12 +47,12 @@ export async function markOf(on: Reader, node: Node): Promise<string> {
 
 const hashOf = (lines: string[]): string => createHash('sha256').update(lines.sort().join('\n')).digest('hex')
 
-/** The mark of a folder with nothing in it. */
+/** The mark of an empty folder. */
 export const EMPTY = hashOf([])
 
-/** Looking at single places of all trees, inside a transaction. */
+/** Looks up paths in all trees, inside a transaction. */
 export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolver }) {
-  /** The spot of a path, and what is there. */
+  /** Resolves a path and finds its node. */
   async function look(tx: Writer, user: number, path: string): Promise<{ spot: ResolvedPath; node: Node | undefined }> {
     const spot = await reach.resolve(tx, user, reach.parse(path, 'thing'))
     return { spot, node: await tree.find(tx, spot) }

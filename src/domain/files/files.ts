@@ -33,11 +33,11 @@ export { walkOwnTree, walkRoom, type TreeEntry } from './walk-tree.ts'
 
 interface Parts {
   database: Database
-  /** The same, for work that was decided and goes on whoever began it. */
+  /** The database without the caller's authority check, for background jobs. */
   unattended: Database
   contents: Contents
   clock: Clock
-  /** What the service allows at this moment. */
+  /** The current limits. */
   allowance: () => Promise<Allowance>
 }
 
@@ -53,7 +53,7 @@ export function makeFiles(parts: Parts) {
   const history = makeHistory({ ...parts, database: parts.unattended, jobs: treeJobs })
   const jobs = {
     soon: treeJobs.soon,
-    /** Finishes what the account has begun, and removes what its history holds too much. */
+    /** Finishes the account's tree jobs and trims its history. */
     async settle(user: number): Promise<void> {
       await treeJobs.settle(user)
       await history.trim(user)
@@ -82,12 +82,12 @@ export function makeFiles(parts: Parts) {
     undoable: makeUndoableChanges({ ...whole, desktop, trash }),
     versions: makeVersions(whole),
     history,
-    /** For work beside that on trees: their slices are done one after the other, whoever they belong to. */
+    /** Runs a slice of other background work; all slices are serialised. */
     slice: heavy.patientSlice,
     settleTrees: treeJobs.settle,
-    /** Finishes what a crash, or another process, left unfinished. */
+    /** Finishes jobs that a crash or another process left behind. */
     resume: treeJobs.settleAll,
-    /** Leaves what is unfinished to the next start. */
+    /** Stops after the current slice; the next start resumes. */
     close: heavy.close,
   }
 }

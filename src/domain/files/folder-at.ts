@@ -7,8 +7,8 @@ import { roomBehind } from './rooms.ts'
 import type { Tree } from './tree.ts'
 
 /**
- * The node of a folder, of the account's own tree or of a room's, the roots of both included; undefined for a room in which
- * nothing was stored yet. Faults: `bad_path`, `not_found`, also for files; `forbidden` for `/Teamchat`, which has none.
+ * The node of a folder in the account's own tree or a room's, including the roots; undefined for a room without files.
+ * Faults: `bad_path`, `not_found` (also for files), `forbidden` for `/Teamchat`.
  */
 export async function folderAt(
   { tree, reach }: { tree: Tree; reach: PathResolver },

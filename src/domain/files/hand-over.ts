@@ -5,27 +5,26 @@ import { moveRoot } from '../../storage/accounts/removals.ts'
 import { extentBelow } from '../../storage/files/tree-slices.ts'
 import { assertReach, nameKey } from './paths.ts'
 
-/** What an account came by from another one. */
+/** What the heir of an account received. */
 export interface Handover {
-  /** The folder that holds the files; null when there were none. */
+  /** The folder with the files; null if there were none. */
   folder: string | null
   /** Files and folders in it, and their bytes. */
   nodes: number
   bytes: number
-  /** Files in chat rooms that count for the new owner now, and their bytes. */
+  /** Files in chat rooms that now count towards the heir's quota, and their bytes. */
   room_files: number
   room_bytes: number
-  /** Bytes the new owner uses now. */
+  /** Bytes the heir uses now. */
   used_bytes: number
 }
 
-/** The account that files come from. */
 interface Giver {
   id: number
   username: string
 }
 
-/** The first name for the files of somebody that is free in a folder. */
+/** The first free name for the files of a user. */
 async function freeName(on: Reader, folder: number, whose: string): Promise<string> {
   const wanted = `Files of ${whose}`
   for (let number = 1; ; number += 1) {
@@ -34,14 +33,11 @@ async function freeName(on: Reader, folder: number, whose: string): Promise<stri
   }
 }
 
-/** How far the own files of an account reach, for `handOverFolder`. */
+/** The extent of an account's own tree. */
 export const handOverExtent = async (on: Reader, from: number): Promise<Extent> =>
   extentBelow(on, await rootOf(on, from))
 
-/**
- * Name of the folder that the own files of an account become in another one; null when there are none. Throws `conflict`
- * when a path would become too long to be named.
- */
+/** Name of the heir's folder for the files; null if there are none. Fault `conflict` if a path would become too long. */
 export async function handOverFolder(on: Reader, from: Giver, to: number, extent: Extent): Promise<string | null> {
   if (!(await hasChildren(on, await rootOf(on, from.id)))) return null
   const name = await freeName(on, await rootOf(on, to), from.username)
@@ -50,8 +46,8 @@ export async function handOverFolder(on: Reader, from: Giver, to: number, extent
 }
 
 /**
- * Makes the own tree of an account that is being removed a folder in the root of another one, which owns the folder itself
- * from then on; what it holds follows slice by slice. Quotas are no obstacle. Returns the folder's name, as above.
+ * Moves the tree of an account that is being removed into a folder of the heir's root. The heir owns the folder at once;
+ * its nodes follow in slices. Ignores quotas. Returns the folder's name, or null.
  */
 export async function beginHandOver(
   tx: Writer,

@@ -16,14 +16,14 @@ interface Parts {
   allowance: () => Promise<Allowance>
 }
 
-/** What part of its quota an account may store before its history is looked at. */
+/** Divisor of the quota that may be stored before the history is checked. */
 const PART = 4
-/** Versions that are removed in one transaction. */
+/** Versions removed per transaction. */
 const TOGETHER = 100
-/** Summing up a long history takes its time: it may take this share of it. */
+/** The history is summed up at most 1/20 of the time. */
 const PATIENCE = 20
 
-/** The bound of what an account deleted and overwrote. */
+/** Limits the deleted and overwritten files of an account. */
 export function makeHistory({
   database,
   contents,
@@ -31,9 +31,9 @@ export function makeHistory({
   allowance,
   jobs,
 }: Parts & { jobs: Pick<TreeJobs, 'settle' | 'settleAll'> }) {
-  /** When an account may be summed up again, by the process's clock. */
+  /** Earliest time of the next sum, by `performance.now()`. */
   const next = new Map<number, number>()
-  /** Bytes that batches stored since. */
+  /** Bytes stored by batches since the last sum. */
   const since = new Map<number, number>()
 
   async function excess(user: number): Promise<{ bytes: number; entries: number }> {
@@ -47,19 +47,19 @@ export function makeHistory({
   }
 
   /**
-   * Removes what the account let go of for good, when that is more than its quota or than it may have files: otherwise it
-   * stays until the collector takes it, for whoever still reads it.
+   * Deletes released contents permanently when they exceed the quota or the number of files; otherwise the collector
+   * removes them later, so that current readers finish.
    */
   async function reclaim(user: number): Promise<void> {
     const { maxNodes } = await allowance()
     const quota = await quotaOf(database.read, user, allowance)
     const { bytes, entries } = await releasedBy(database.read, user)
     if (!(quota >= 0 && bytes > quota) && entries <= maxNodes) return
-    // What cannot be removed now is left to the collector: it is nothing that whoever asks has done wrong.
+    // A failure is left to the collector: the caller did nothing wrong.
     await contents.reclaim(user).catch(() => undefined)
   }
 
-  /** Removes the oldest of it: a trash entry with all it holds, or some versions. False when there is nothing. */
+  /** Removes the oldest trash entry or some of the oldest versions. Returns false if there is nothing. */
   async function removeOldest(user: number, over: { bytes: number; entries: number }): Promise<boolean> {
     const entry = await oldestTrash(database.read, user)
     const versions = await oldestVersions(database.read, user, TOGETHER)
@@ -84,7 +84,7 @@ export function makeHistory({
     since.delete(user)
     const wait = (next.get(user) ?? 0) - performance.now()
     if (wait > 0) {
-      // Whoever comes first afterwards does it.
+      // The next request trims instead.
       if (wait < SHORT_MS) await new Promise((resolve) => setTimeout(resolve, wait))
       else return
     }
@@ -94,10 +94,10 @@ export function makeHistory({
   }
 
   return {
-    /** Removes the oldest of an account's history until the rest is within its bounds, and the contents of what is gone. */
+    /** Trims an account's history to its limits, oldest first. */
     trim,
 
-    /** The same in the middle of many changes, when what was stored since the last time is a good part of the quota. */
+    /** Trims during a batch, once it has stored a quarter of the quota. */
     async grown(user: number, bytes: number): Promise<void> {
       const quota = await quotaOf(database.read, user, allowance)
       const all = (since.get(user) ?? 0) + bytes
@@ -118,7 +118,7 @@ export function makeHistory({
   }
 }
 
-/** Shorter waits are not worth being put off. */
+/** Shorter waits are not postponed. */
 const SHORT_MS = 100
 
 export type History = ReturnType<typeof makeHistory>

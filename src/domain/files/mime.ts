@@ -2,12 +2,12 @@ import mime from 'mime'
 
 const OTHER = 'application/octet-stream'
 
-// By the letters after the last dot: a folder has many names and few endings. What is longer is no ending anybody knows.
+// Cached per extension; longer ones are unknown.
 const known = new Map<string, string>()
 const LONGEST = 16
 const MOST = 2_000
 
-/** The media type that a file's name promises. Never taken from what a client says. */
+/** The media type by file extension, never the one a client declares. */
 export function mimeOf(name: string): string {
   const ending = name.slice(name.lastIndexOf('.') + 1)
   if (ending.length > LONGEST || known.size > MOST) return mime.getType(name) ?? OTHER

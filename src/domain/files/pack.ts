@@ -11,9 +11,9 @@ import type { PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './rooms.ts'
 import type { Tree } from './tree.ts'
 
-/** A file or folder on its way into an archive. */
+/** An entry of an archive. */
 export interface Packed {
-  /** Path within the archive; that of a folder ends with a slash. */
+  /** Path within the archive; a folder's ends with a slash. */
   name: string
   /** Null for a folder. */
   sha256: string | null
@@ -22,22 +22,21 @@ export interface Packed {
   mtime: number
 }
 
-/** What goes into one archive, as it was at one moment. */
+/** The entries of an archive, from one snapshot. */
 export interface Pack {
-  /** The name of the folder; empty for the root. */
+  /** Name of the folder; empty for the root. */
   folder: string
-  /** Folders stand before what they hold. */
+  /** Parents first. */
   entries: Packed[]
 }
 
-/** An item of the folder that is packed. */
 interface Item {
   id: number
   name: string
   sha256: string | null
   size: number
   mtime: number
-  /** Node of a folder; undefined for a room without files, and for what holds the rooms. */
+  /** Node of a folder; undefined for a room without files, and for `/Teamchat`. */
   node: number | undefined
   rooms?: readonly Item[]
 }
@@ -50,7 +49,7 @@ interface Parts {
 }
 
 const MAX = ARCHIVE.max_entries
-/** Folders whose entries are asked for at once. */
+/** Folders per query. */
 const TOGETHER = 100
 const PAGE = 1_000
 
@@ -58,7 +57,7 @@ const assertFits = (count: number): void => {
   if (count > MAX) throw fault('too_many_operations', { text: `An archive may have at most ${MAX} files and folders.` })
 }
 
-/** A beginning that an unpacker could take for a drive, `C:`, where names of one archive have to differ all the same. */
+/** A prefix that unpackers on Windows take for a drive. Replaced; names within an archive stay distinct. */
 const DRIVE = /^[A-Za-z]:/
 function withoutDrives(items: readonly Item[]): Item[] {
   const taken = new Set(items.map(({ name }) => name))
@@ -71,14 +70,14 @@ function withoutDrives(items: readonly Item[]): Item[] {
   })
 }
 
-/** Those of the items that were chosen. Fault `not_found` when one is not there. */
+/** The selected items. Fault `not_found` if one is missing. */
 function chosenOf(items: readonly Item[], ids: ReadonlySet<number>): Item[] {
   const chosen = items.filter(({ id }) => ids.has(id))
   if (chosen.length < ids.size) throw fault('not_found')
   return chosen
 }
 
-/** What some folders hold, page by page. The rows are the snapshot's; others have their turn in between. */
+/** The entries of folders, page by page; other work runs in between. */
 async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<Twig[]> {
   for (let after: Twig | undefined; ;) {
     const page = await entriesOfAll(on, folders, PAGE, after)
@@ -89,7 +88,7 @@ async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<
   }
 }
 
-/** Items with everything below them, level by level. Fault `too_many_operations`. */
+/** Items with everything below them, breadth first. Fault `too_many_operations`. */
 async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
   const entries: Packed[] = []
   let level = new Map<number, string>()
@@ -119,14 +118,14 @@ async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
   return entries
 }
 
-/** Lists folders of all trees for archives of them. */
+/** Lists folders of all trees for archives. */
 export const makePack = ({ database, tree, reach, heavy }: Parts) => {
   async function roomItem(on: Reader, { id, name, modified }: RoomFolder): Promise<Item> {
     const mtime = Math.floor(Date.parse(modified) / 1_000)
     return { id, name, sha256: null, size: 0, mtime, node: await roomRootOf(on, id) }
   }
 
-  /** `/Teamchat`, as new as its newest room. */
+  /** `/Teamchat`, modified when its newest room was. */
   async function teamchat(on: Reader, user: number, since: number): Promise<Item> {
     const rooms: Item[] = []
     for (const folder of await foldersFor(on, user)) rooms.push(await roomItem(on, folder))
@@ -163,8 +162,8 @@ export const makePack = ({ database, tree, reach, heavy }: Parts) => {
 
   return {
     /**
-     * What an archive of a folder holds: the folder with everything in it, or those of its items whose ids a listing told.
-     * Room files are there for members alone. Faults: `bad_path`, `not_found`, also for files, `too_many_operations`.
+     * The entries of an archive of a folder, or of the selected items in it. Includes room files for members only. Faults:
+     * `bad_path`, `not_found` (also for files), `too_many_operations`.
      */
     async pack(user: number, path: string, ids?: ReadonlySet<number>): Promise<Pack> {
       const segments = segmentsOf(path)

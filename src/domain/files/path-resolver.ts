@@ -5,23 +5,23 @@ import { isReserved, ownSegments, segmentsOf, type Segments } from './paths.ts'
 import { roomBehind } from './rooms.ts'
 import type { ResolvedPath, Tree } from './tree.ts'
 
-/** A path understood, before anything was looked up: of the account's own tree, or of a room's. */
+/** A parsed path, before any query: in the account's own tree or a room's. */
 export interface ParsedPath {
   segments: Segments
   /** Name of the room's folder below `/Teamchat`. */
   room?: string
 }
 
-/** What a path is named for: `place` when something is to be there afterwards, `thing` when something is there. */
+/** The purpose of a path: `place` for something to create, `thing` for something that exists. */
 export type Naming = 'place' | 'thing'
 
-/** Which trees the paths of an interface lead into. */
+/** Maps the paths of an interface to trees. */
 export interface PathResolver {
-  /** Understands a path of something to be changed. Faults: `bad_path`, `forbidden` for folders that are no real ones. */
+  /** Parses the path of something to change. Faults: `bad_path`, `forbidden` for virtual folders. */
   parse(path: string, naming?: Naming): ParsedPath
   /**
-   * Finds the tree. Membership of rooms is looked up here, so this belongs into the transaction that does the rest.
-   * Faults: `not_found` for a room that is not the caller's, `forbidden` for its folder itself.
+   * Resolves the tree. Checks the membership of rooms, so it runs in the transaction of the change. Faults: `not_found` for
+   * a room the caller is not in, `forbidden` for its folder itself.
    */
   resolve(on: Reader, user: number, address: ParsedPath): Promise<ResolvedPath>
 }
@@ -29,13 +29,13 @@ export interface PathResolver {
 const virtual = () =>
   fault('forbidden', { text: 'The folders of chat rooms follow the rooms and cannot be changed here.' })
 
-/** The account's own tree and nothing else. */
+/** The account's own tree only. */
 export const ownPathResolver = (tree: Tree): PathResolver => ({
   parse: (path) => ({ segments: ownSegments(path) }),
   resolve: async (on, user, { segments }) => ({ user, room: null, root: await tree.root(on, user), segments }),
 })
 
-/** The account's own tree, and below `/Teamchat` those of its rooms. */
+/** The account's own tree, and its rooms' trees below `/Teamchat`. */
 export function pathResolver(tree: Tree): PathResolver {
   const own = ownPathResolver(tree)
   return {
@@ -55,12 +55,12 @@ export function pathResolver(tree: Tree): PathResolver {
   }
 }
 
-/** Refuses two addresses of which one is the account's own and the other a room's. Fault `cross_domain`. */
+/** Refuses an own path together with a room's. Fault `cross_domain`. */
 export function assertOneKind(from: ParsedPath, to: ParsedPath): void {
   if ((from.room === undefined) !== (to.room === undefined)) throw fault('cross_domain')
 }
 
-/** Refuses two spots of different trees. Fault `cross_domain`. */
+/** Refuses paths of different trees. Fault `cross_domain`. */
 export function assertOneTree(from: ResolvedPath, to: ResolvedPath): void {
   if (from.room !== to.room) throw fault('cross_domain')
 }

@@ -1,7 +1,7 @@
 import { fitsBytes, isSound } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 
-/** A path taken apart, once; nobody further down parses a string again. The root is the empty list. */
+/** A parsed path; paths are parsed only once. The root is the empty list. */
 export type Segments = readonly string[]
 
 const MAX_BYTES = 4_096
@@ -14,19 +14,19 @@ const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\\]/
 
 const bad = (text: string): Fault => fault('bad_path', { text })
 
-/** What makes two names of one folder the same: their Unicode normal form (NFC). Names themselves are kept as they came. */
+/** Key that identifies a name within a folder: Unicode normal form C. Names are stored as given. */
 export const nameKey = (name: string): string => name.normalize('NFC')
 
-/** The virtual folder at the root below which the files of chat rooms are found. */
+/** The virtual root folder that contains the folders of chat rooms. */
 export const TEAMCHAT = 'Teamchat'
-/** What listings tell it by, where everything else has the number of its row. */
+/** Its id in listings; all other items have the id of their row. */
 export const TEAMCHAT_ID = 0
 
-/** Whether a name of the root belongs to the virtual folder of the chat rooms. */
+/** Whether a name in the root is reserved for the folder of the chat rooms. */
 export const isReserved = (name: string | undefined): boolean =>
   name !== undefined && nameKey(name).toLowerCase() === TEAMCHAT.toLowerCase()
 
-/** Takes a path apart. Refuses, and never repairs, what could be read in two ways: fault `bad_path`. */
+/** Parses a path. Refuses ambiguous paths and never corrects them: fault `bad_path`. */
 export function segmentsOf(path: string): Segments {
   if (!path.startsWith('/')) throw bad('The path must start with "/".')
   if (!isSound(path)) throw bad('The path holds a character that cannot be stored.')
@@ -44,10 +44,10 @@ export function segmentsOf(path: string): Segments {
   return segments
 }
 
-/** Whether a path leads to the files of chat rooms, which others see. Fault `bad_path`. */
+/** Whether a path is in the files of a chat room, which others see. Fault `bad_path`. */
 export const isOfRooms = (path: string): boolean => isReserved(segmentsOf(path)[0])
 
-/** A path of the account's own files other than the root: what can be created, replaced, moved or deleted. */
+/** Parses a path of the account's own files other than the root. */
 export function ownSegments(path: string): Segments {
   const segments = segmentsOf(path)
   if (segments.length === 0) throw bad('The path names the root folder.')
@@ -57,7 +57,10 @@ export function ownSegments(path: string): Segments {
 
 export const pathOf = (segments: Segments): string => `/${segments.join('/')}`
 
-/** Refuses a place from which what reaches `depth` levels and `bytes` further down could no longer be named: fault `bad_path`. */
+/**
+ * Refuses a location at which a tree that is `depth` levels deep and whose longest relative path has `bytes` bytes exceeds
+ * the path limits: fault `bad_path`.
+ */
 export function assertReach(segments: Segments, { depth, bytes }: { depth: number; bytes: number }): void {
   if (segments.length + depth > MAX_SEGMENTS) throw bad(`A path below would have more than ${MAX_SEGMENTS} parts.`)
   if (!fitsBytes(pathOf(segments), MAX_BYTES - bytes))

@@ -23,13 +23,13 @@ interface Parts {
   tree: Tree
 }
 
-/** What a download says of a file. Fault `not_found`, also for folders. */
+/** Facts of a file for a download. Fault `not_found`, also for folders. */
 export function factsOf(node: Node | undefined): FileFacts {
   if (node?.type !== 'file') throw fault('not_found')
   return { sha256: node.sha256!, size: node.size, mtime: node.mtime }
 }
 
-/** Paths of all live folders by id, the root's empty. A folder whose parents are not all live has none. */
+/** Paths of all live folders by id; the root's is empty. A folder with a deleted ancestor has none. */
 export async function folderPaths(at: Reader, user: number, root: number): Promise<Map<number, string>> {
   const folders = await foldersOf(at, user)
   const byId = new Map(folders.map((folder) => [folder.id, folder]))
@@ -47,7 +47,7 @@ export async function folderPaths(at: Reader, user: number, root: number): Promi
   return paths
 }
 
-/** Puts a manifest together, page by page. */
+/** Builds a manifest page by page. */
 function buildManifest({ database, tree }: Parts, user: number, extra: Record<string, unknown>): Promise<Buffer[]> {
   return database.snapshot(async (at) => {
     const { seq } = (await headOf(at, user))!
@@ -63,7 +63,7 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
       )
       if (rows.length < PAGE) break
       after = rows.at(-1)!.id
-      // The rows are the snapshot's; others may have their turn meanwhile.
+      // The snapshot stays consistent while other work runs.
       await turn()
     }
     const folders = [...paths.values()].filter(Boolean)
@@ -72,13 +72,13 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
   })
 }
 
-/** Looking at the account's own tree, as devices that hold a copy of it do. */
+/** Reads the account's own tree for sync clients. */
 export function makeQueries(parts: Parts) {
   const { database, contents, tree } = parts
-  /** Manifests being put together, by account and state of its tree. */
+  /** Manifests in progress, by account and state of the tree. */
   const building = new Map<string, Promise<Buffer[]>>()
   return {
-    /** Size, hash and time of a file. Faults: `bad_path`, `not_found` (also for folders). */
+    /** Size, hash and modification time (s) of a file. Faults: `bad_path`, `not_found` (also for folders). */
     async facts(user: number, path: string): Promise<FileFacts> {
       const segments = segmentsOf(path)
       if (segments.length === 0) throw fault('not_found')
@@ -86,18 +86,18 @@ export function makeQueries(parts: Parts) {
       return factsOf(await tree.find(database.read, { user, room: null, root, segments }))
     },
 
-    /** The bytes of a content this service handed out the hash of; `end` is inclusive. */
+    /** The bytes of a content; `end` is inclusive. */
     read: (sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer> =>
       contents.read(sha256, range),
 
-    /** What identifies the state of the account's tree: equal as long as no file or folder changed. */
+    /** Identifies the state of the account's tree: unchanged while no file or folder changes. */
     async treeTag(user: number): Promise<string> {
       return String(await newestOf(database.read, user, FILES_TABLE))
     },
 
     /**
-     * The account's manifest in pieces of JSON text: `files` and `directories` with the cursor they belong to, from one
-     * snapshot. `extra` are further fields of the document. Requests for the same state at the same time share one.
+     * The account's manifest as chunks of JSON: `files`, `directories` and their cursor, from one snapshot. `extra` adds
+     * fields. Concurrent requests for the same state share one.
      */
     manifest(user: number, tag: string, extra: Record<string, unknown>): Promise<readonly Buffer[]> {
       const key = `${user} ${tag}`

@@ -11,14 +11,14 @@ interface Parts {
   history: Pick<History, 'trim'>
 }
 
-/** Sees to it that nothing stays of a received content that no row came to point to. */
+/** Discards received contents that no row references in the end. */
 export function makeReceivedContents({ unattended, contents, clock, history }: Parts) {
-  /** Of received contents: whose they are, and what is to be called when their bytes are stored or dropped. */
-  const landings = new WeakMap<Staged, { user: number | undefined; done: () => void }>()
-  /** Published contents that a row came to point to. */
+  /** Received contents with their user and the callback for when their bytes are stored or discarded. */
+  const uploads = new WeakMap<Staged, { user: number | undefined; done: () => void }>()
+  /** Published contents that a row references. */
   const stored = new WeakSet<Staged>()
 
-  /** Gives up what was published for nothing: what decided changed in between. */
+  /** Abandons a published content whose transaction failed. */
   async function abandon(user: number, staged: Staged): Promise<void> {
     await unattended.write((tx) => contents.abandon(tx, user, staged, clock.now()))
     await history.trim(user)
@@ -26,25 +26,25 @@ export function makeReceivedContents({ unattended, contents, clock, history }: P
 
   return {
     begin(staged: Staged, flight: AdmittedUpload | undefined, done: () => void): void {
-      landings.set(staged, { user: flight?.user, done })
-      // What is in memory takes nothing of the disk.
+      uploads.set(staged, { user: flight?.user, done })
+      // Contents in memory use no disk space.
       if (!staged.arrival) done()
     },
 
-    /** Says, before `settle`, that rows point to it now. */
+    /** Marks a content as referenced, before `settle`. */
     keep: (staged: Staged) => void stored.add(staged),
 
-    /** Ends what was begun, once and in any case. */
+    /** Ends the handling of a content; called exactly once. */
     async settle(staged: Staged): Promise<void> {
-      const landing = landings.get(staged)
-      landings.delete(staged)
+      const upload = uploads.get(staged)
+      uploads.delete(staged)
       try {
         const isLeft = staged.arrival && staged.seen !== undefined && !stored.has(staged)
-        // What fails here is left to the collector.
-        if (isLeft && landing?.user !== undefined) await abandon(landing.user, staged).catch(() => undefined)
+        // A failure is left to the collector.
+        if (isLeft && upload?.user !== undefined) await abandon(upload.user, staged).catch(() => undefined)
         await contents.drop(staged)
       } finally {
-        landing?.done()
+        upload?.done()
       }
     },
   }

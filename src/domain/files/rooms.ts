@@ -18,7 +18,7 @@ const MAX_BYTES = 200
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/g
 
-/** A room's name as one segment of a path; what cannot stand in one becomes `_`, and a long name loses its end. */
+/** Converts a room's name to a path segment: replaces invalid characters by `_` and truncates it. */
 export function segmentOf(name: string): string {
   const characters = [...name.toWellFormed().replace(FORBIDDEN, '_')]
   while (!fitsBytes(characters.join(''), MAX_BYTES)) characters.pop()
@@ -27,8 +27,8 @@ export function segmentOf(name: string): string {
 }
 
 /**
- * Folder names for rooms, each name once: rooms that would share a name carry their number, `name (#id)`, all of them, so
- * that no folder means another room than yesterday because a room of the same name came or went unnoticed.
+ * Unique folder names for rooms. All rooms that share a name get their id, `name (#id)`, so that a folder never silently
+ * refers to another room when one of them disappears.
  */
 export function roomFolders(rooms: RoomName[]): RoomFolder[] {
   const folders = rooms.map(({ id, name, created_at }) => ({
@@ -43,7 +43,7 @@ export function roomFolders(rooms: RoomName[]): RoomFolder[] {
     const bearers = new Map<string, number>()
     const keys = folders.map((folder) => nameKey(nameOf(folder)))
     for (const key of keys) bearers.set(key, (bearers.get(key) ?? 0) + 1)
-    // A number may make a name equal to one that a room was given by hand: then that room is numbered as well.
+    // An added id may collide with another room's name: then that room is numbered too.
     for (const [index, folder] of folders.entries()) {
       if (folder.numbered || bearers.get(keys[index]!) === 1) continue
       folder.numbered = true
@@ -53,11 +53,11 @@ export function roomFolders(rooms: RoomName[]): RoomFolder[] {
   return folders.map((folder) => ({ id: folder.id, name: nameOf(folder), modified: folder.modified }))
 }
 
-/** The folders of the rooms an account belongs to at this moment. */
+/** The folders of the account's current rooms. */
 export const foldersFor = async (on: Reader, user: number): Promise<RoomFolder[]> =>
   roomFolders(await roomsOf(on, user))
 
-/** The room behind a folder name. Fault `not_found`, for a room of others as for one that does not exist. */
+/** The room of a folder name. Fault `not_found`, also for rooms of others. */
 export async function roomBehind(on: Reader, user: number, name: string): Promise<RoomFolder> {
   const key = nameKey(name)
   const room = (await foldersFor(on, user)).find((folder) => nameKey(folder.name) === key)

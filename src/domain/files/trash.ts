@@ -33,18 +33,18 @@ interface Parts {
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
 }
 
-/** Most nodes of an entry that come back in the transaction that decides it; what is larger is finished in slices. */
+/** Maximum number of nodes restored in the first transaction; larger entries are finished in slices. */
 const AT_ONCE = 50
 
-/** The path of an entry as the desktop names it today, whatever its room was called then. */
+/** The desktop's current path of an entry, even if its room was renamed. */
 export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room_id' | 'path'>): string {
   if (room_id === null) return path
   return pathOf([TEAMCHAT, rooms.find(({ id }) => id === room_id)!.name]) + path
 }
 
 /**
- * Makes the top of a trash entry live at a spot, with nothing below it yet, and tells of it. Fault `exists` when the place
- * is taken.
+ * Restores the top of a trash entry at a location, without its content yet, and records that in the feed. Fault `exists` if
+ * the location is taken.
  */
 export async function placeEntry(
   { tree, clock }: Pick<Parts, 'tree' | 'clock'>,
@@ -60,7 +60,7 @@ export async function placeEntry(
   await recordNodes(tx, spot, [...place.made, node], 0, now)
 }
 
-/** Bringing entries back, as steps of a transaction. */
+/** Restores entries, as steps of a transaction. */
 function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
   async function present(on: Reader, user: number, id: number): Promise<Entry> {
     const entry = await entryOf(on, user, id)
@@ -68,7 +68,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
     return entry
   }
 
-  /** Where an entry goes: the wanted place, or the one it had. */
+  /** The target of a restoration: the given path, or the original one. */
   async function spotFor(tx: Writer, user: number, entry: Entry, to: ParsedPath | undefined): Promise<ResolvedPath> {
     const { room_id: room } = entry
     const root = room === null ? await tree.root(tx, user) : await roomRootOf(tx, room)
@@ -79,7 +79,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
     return wanted
   }
 
-  /** Counts what came back for those who pay for it, of whom nobody may come to use more than allowed. */
+  /** Adds restored bytes to the accounts that store them. Fault `quota_exceeded`. */
   async function count(tx: Writer, bytes: Bytes): Promise<void> {
     for (const [payer, size] of bytes) {
       const { used_bytes: used } = await advance(tx, payer, 0, size)
@@ -87,7 +87,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
     }
   }
 
-  /** Refuses to bring back more than those who pay for it may have. Fault `quota_exceeded`. */
+  /** Refuses a restoration beyond the quota of the accounts that store it. Fault `quota_exceeded`. */
   async function assertRoom(tx: Writer, bytes: Bytes): Promise<void> {
     for (const [payer, size] of bytes) {
       const { used_bytes: used } = await advance(tx, payer, 0)
@@ -127,7 +127,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
   return { present, restoreIn }
 }
 
-/** What accounts deleted and can still restore: from their own tree, and from rooms as long as they belong to them. */
+/** The trash of accounts: deleted files of their own tree, and of rooms while they are members. */
 export const makeTrash = (parts: Parts) => {
   const { database, clock, reach, allowance, jobs } = parts
   const { present, restoreIn } = makeRestore(parts)
@@ -135,7 +135,7 @@ export const makeTrash = (parts: Parts) => {
   return {
     restoreIn,
 
-    /** What is in the trash, newest first; `path` is where it was. */
+    /** Entries, newest first; `path` is the original one. */
     list: (user: number) =>
       database.snapshot(async (at) => {
         const rooms = await foldersFor(at, user)
@@ -153,8 +153,8 @@ export const makeTrash = (parts: Parts) => {
       }),
 
     /**
-     * Brings an entry back to where it was, or to another path of the same tree, creating missing folders; returns its
-     * path. Faults: `not_found`, `exists` when the place is taken, `bad_path`, `quota_exceeded`, `cross_domain`.
+     * Restores an entry to its original path, or to another path of the same tree, and creates missing parents. Returns its
+     * path. Faults: `not_found`, `exists`, `bad_path`, `quota_exceeded`, `cross_domain`.
      */
     async restore(user: number, id: number, to: string | undefined): Promise<string> {
       const address = to === undefined ? undefined : reach.parse(to)
@@ -169,7 +169,7 @@ export const makeTrash = (parts: Parts) => {
       return path
     },
 
-    /** Removes an entry for good. Fault `not_found`. */
+    /** Deletes an entry permanently. Fault `not_found`. */
     async remove(user: number, id: number): Promise<void> {
       await jobs.settle(user)
       await database.write(async (tx) => {
@@ -179,7 +179,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
     },
 
-    /** Removes everything in the trash for good; returns how many entries. */
+    /** Empties the trash permanently. Returns the number of entries. */
     async empty(user: number): Promise<number> {
       await jobs.settle(user)
       let count = 0

@@ -20,10 +20,10 @@ import {
 import type { Heavy } from '../heavy.ts'
 import { FILES_TABLE } from './tree.ts'
 
-/** A copy in the making with which nobody went on for so long is given up. */
+/** Age after which an abandoned staged copy is removed. */
 const STAGING_PATIENCE = HOUR
 
-/** When work begins that nobody waits for. What fails then is done by the next who waits, or by upkeep. */
+/** Delay of background jobs. A failed one is retried by the next request or by upkeep. */
 const SOON_MS = 1_000
 
 interface Parts {
@@ -32,7 +32,7 @@ interface Parts {
   heavy: Heavy
 }
 
-/** Tells the feed of nodes that came or went, and counts their bytes for those who pay. Files of rooms stand in no feed. */
+/** Records nodes in the feed and counts their bytes. Room files are in no feed. */
 async function settleNodes(
   tx: Writer,
   { user_id: user, room_id: room }: Pick<Unfinished, 'user_id' | 'room_id'>,
@@ -49,12 +49,12 @@ async function settleNodes(
 }
 
 /**
- * Finishes what was begun with large trees, in slices, each of them a transaction: deletions, removals for good,
- * restorations and copies. The first transaction decides, and everybody sees at once that the tree is gone, or its top is
- * there; the rest follows, also after a crash, because the trash entry says what is still to be done.
+ * Finishes changes of large trees in slices, one transaction each: deletions, permanent removals, restorations and copies.
+ * The first transaction takes effect at once: the tree is hidden, or its top is visible. The rest follows, also after a
+ * crash, because the trash entry records the remaining work.
  */
 export function makeTreeJobs({ database, clock, heavy }: Parts) {
-  /** Works on nodes slice by slice, until another process has brought the entry further. */
+  /** Processes nodes in slices, until another process advances the entry. */
   async function slices(
     entry: Unfinished,
     ids: readonly number[],
@@ -74,7 +74,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     }
   }
 
-  /** What was deleted: marked and told from the deepest up, so that no feed ever has a node without its folder. */
+  /** Marks deleted nodes bottom up, so that no feed has a node without its folder. */
   async function mark(entry: Unfinished): Promise<void> {
     const ids = (await allBelow(database.read, entry.node_id, [0])).reverse()
     await slices(entry, ids, async (tx, slice) => {
@@ -89,7 +89,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     })
   }
 
-  /** What came back: unmarked and told from the top down. */
+  /** Unmarks restored nodes top down. */
   async function revive(entry: Unfinished): Promise<void> {
     const ids = await allBelow(database.read, entry.node_id, [0, entry.id])
     await slices(entry, ids, async (tx, slice) => {
@@ -99,7 +99,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     await database.write((tx) => forgetEntry(tx, entry.id))
   }
 
-  /** What goes for good, from the deepest up. Contents are left to the collector. */
+  /** Removes nodes permanently, bottom up. The collector removes their contents. */
   async function drop(entry: Unfinished): Promise<void> {
     const ids = [...(await allBelow(database.read, entry.node_id, [entry.id])).reverse(), entry.node_id]
     for (let at = 0; at < ids.length; at += SLICE) {
@@ -113,7 +113,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     if (entry.state === 'marking' || entry.state === 'erasing') return mark(entry)
     if (entry.state === 'reviving') return revive(entry)
     if (entry.state === 'dropping') return drop(entry)
-    // Nobody makes this copy any more.
+    // The copy was abandoned.
     await database.write((tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
   }
 
@@ -127,9 +127,9 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
 
   const jobs = makeSingleFlight(work)
 
-  /** Finishes what the account has begun; resolves when nothing is left. */
+  /** Finishes the account's jobs; resolves when none is left. */
   async function settle(user: number): Promise<void> {
-    // Whoever asks while the last step is being done may have begun something that it did not see.
+    // The running job may miss work that began during its last step.
     await jobs.underWay(user)
     return jobs.run(user)
   }
@@ -137,13 +137,13 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
   return {
     settle,
 
-    /** The same, after a transaction that is still open: for whoever cannot wait for its end. */
+    /** Finishes the account's jobs later, for callers inside an open transaction. */
     soon(user: number): void {
       const timer = setTimeout(() => void settle(user).catch(() => undefined), SOON_MS)
       timer.unref()
     },
 
-    /** Finishes what everybody has begun: what a crash, or another process, left. */
+    /** Finishes all jobs that a crash or another process left behind. */
     async settleAll(): Promise<void> {
       await attemptAll((await usersUnfinished(database.read)).map((user) => () => settle(user)))
     },

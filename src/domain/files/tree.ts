@@ -6,28 +6,28 @@ import { isAwaited } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { nameKey, type Segments } from './paths.ts'
 
-/** The folder of the feed's `svc_files` rows. */
+/** Table name of files in the feed. */
 export const FILES_TABLE = 'svc_files'
 
-/** A tree, and who acts in it: an account's own, or a room's, where files count for whoever stores them. */
+/** A tree and the acting user: an account's own tree, or a room's, where files count towards the user who stores them. */
 export interface TreeAccess {
   user: number
   room: number | null
-  /** Undefined for a room in which nothing was stored yet. */
+  /** Undefined for a room without files. */
   root: number | undefined
 }
 
-/** A place in a tree, whatever is there; no segments for its root. */
+/** A location in a tree, existing or not; no segments for the root. */
 export interface ResolvedPath extends TreeAccess {
   segments: Segments
 }
 
-/** Where the last segment of a path would be: its folder, its name, and what is there. */
+/** The parent, name and existing node of a path. */
 export interface EntryLocation {
   parent: number
   name: string
   node: Node | undefined
-  /** Folders made on the way, whose changes are still to be recorded. */
+  /** Parents created on the way, not yet recorded in the feed. */
   made: number[]
 }
 
@@ -36,14 +36,13 @@ const roots = new WeakMap<object, Map<number, number>>()
 
 export const filling = () => fault('busy', { text: 'The folder is still being restored or copied.', retryAfter: 5 })
 
-/** What has a name in a folder. Fault `busy` when a name is free only until its node comes back. */
+/** The node with a name in a folder. Fault `busy` if the name is reserved for a node being restored. */
 async function liveChildOf(tx: Writer, parent: number, key: string): Promise<Node | undefined> {
   const node = await childOf(tx, parent, key)
   if (!node && (await isAwaited(tx, parent, key))) throw filling()
   return node
 }
 
-/** Walking and growing trees. */
 export function makeTree(cacheKey: object, bounds: Bounds) {
   let known = roots.get(cacheKey)
   if (!known) roots.set(cacheKey, (known = new Map()))
@@ -57,7 +56,7 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
       return root
     },
 
-    /** The node at a spot other than the root, or undefined. */
+    /** The node at a location other than the root; undefined if none. */
     async find(on: Reader, { root, segments }: ResolvedPath): Promise<Node | undefined> {
       let parent = root
       for (const name of segments.slice(0, -1)) {
@@ -69,22 +68,22 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
     },
 
     /**
-     * The place of a spot, creating missing folders on the way. Faults: `exists` when a file stands in the way, `busy` when
-     * one comes back there, `too_many_files`.
+     * Creates missing parents of a location. Faults: `exists` if a parent is a file, `busy` if one is being restored there,
+     * `too_many_files`.
      */
-    async ensureParents(tx: Writer, ground: ResolvedPath, now: number): Promise<EntryLocation> {
+    async ensureParents(tx: Writer, location: ResolvedPath, now: number): Promise<EntryLocation> {
       const made: number[] = []
-      let parent = ground.root ?? (await insertFolder(tx, ground, null, '', now))
-      for (const name of ground.segments.slice(0, -1)) {
+      let parent = location.root ?? (await insertFolder(tx, location, null, '', now))
+      for (const name of location.segments.slice(0, -1)) {
         const node = made.length > 0 ? undefined : await liveChildOf(tx, parent, nameKey(name))
         if (node?.type === 'file') throw fault('exists', { text: `"${name}" in the path is a file.` })
         if (node) parent = node.id
         else {
-          await bounds.claim(tx, ground.user, 1)
-          made.push((parent = await insertFolder(tx, ground, parent, name, now)))
+          await bounds.claim(tx, location.user, 1)
+          made.push((parent = await insertFolder(tx, location, parent, name, now)))
         }
       }
-      const name = ground.segments.at(-1)!
+      const name = location.segments.at(-1)!
       return { parent, name, node: made.length > 0 ? undefined : await liveChildOf(tx, parent, nameKey(name)), made }
     },
   }
@@ -116,8 +115,8 @@ export const insertFolder = (
   )
 
 /**
- * Writes the change of each node into the feed and moves the account's usage; returns the new head. Files of rooms stand
- * in no feed, only their bytes count.
+ * Records changed nodes in the feed and updates the account's usage; returns the new head. Room files are in no feed, only
+ * their bytes count.
  */
 export async function recordNodes(tx: Writer, { user, room }: TreeAccess, nodes: number[], bytes: number, now: number) {
   const recorded = room === null ? nodes : []

@@ -17,14 +17,14 @@ interface Parts extends StepParts {
 const changed = () => fault('conflict', { text: 'It was changed since.' })
 
 /**
- * Changes of trees that can be taken back: each is one step of a transaction, and says what it did. Faults are those of the
- * plain changes; taking back adds `conflict` for what changed since, and `gone` for what is kept no longer.
+ * Undoable changes of trees, each a step of a transaction that returns what it changed. Faults are those of the plain
+ * changes; undo adds `conflict` if the object changed since, and `gone` if the old state is no longer stored.
  */
 export function makeUndoableChanges(parts: Parts) {
   const { allowance, trash } = parts
-  const sight = makePathLookup(parts)
-  const { look, made } = sight
-  const steps = makeSteps(parts, sight)
+  const lookup = makePathLookup(parts)
+  const { look, made } = lookup
+  const steps = makeSteps(parts, lookup)
   const store = makeStore(parts)
 
   async function restoreContent(tx: Writer, user: number, change: FileChange & { kind: 'written' }) {
@@ -38,7 +38,7 @@ export function makeUndoableChanges(parts: Parts) {
     return [{ ...change, before: after, after: before }]
   }
 
-  /** Takes a change back; returns what that changed, which can be taken back in its turn. */
+  /** Undoes a change; returns the changes it made, which can be undone in turn. */
   async function undo(tx: Writer, user: number, change: FileChange): Promise<FileChange[]> {
     const { path } = change
     switch (change.kind) {

@@ -24,9 +24,9 @@ export interface StepParts {
 
 const contentOf = ({ sha256, size, mtime }: Node): StoredContent => ({ sha256: sha256!, size, mtime })
 
-/** Changes of trees that say what they did, each one step of a transaction. */
+/** Changes of trees that return what they changed, each a step of a transaction. */
 export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look, made }: PathLookup) {
-  /** Paths above a place where there is no folder yet, the highest first. */
+  /** Paths of missing parents, topmost first. */
   async function missingAbove(tx: Writer, user: number, path: string): Promise<string[]> {
     const spot = await reach.resolve(tx, user, reach.parse(path))
     const segments = segmentsOf(path)
@@ -40,12 +40,12 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
     return []
   }
 
-  /** Runs a step that needs a place, and notes the folders it made on the way before what it says itself. */
-  async function atPlace(tx: Writer, user: number, path: string, step: () => Promise<FileChange[]>) {
+  /** Runs a step and prepends the parents it created to its changes. */
+  async function withParents(tx: Writer, user: number, path: string, step: () => Promise<FileChange[]>) {
     const missing = await missingAbove(tx, user, path)
     const own = await step()
     const folders: FileChange[] = []
-    // As they were when they were made, which is empty.
+    // Their state when created: empty.
     for (const folder of missing) {
       const { node } = await look(tx, user, folder)
       folders.push({ kind: 'made', path: folder, node: node!.id, mark: EMPTY })
@@ -54,9 +54,9 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
   }
 
   return {
-    /** Puts a received content at a path. With `absent` only where there is nothing. */
+    /** Writes a received content to a path; with `absent` only if nothing exists. */
     write: (tx: Writer, user: number, path: string, staged: Staged, absent: boolean): Promise<FileChange[]> =>
-      atPlace(tx, user, path, async () => {
+      withParents(tx, user, path, async () => {
         const { node: before } = await look(tx, user, path)
         if (absent && before) throw fault('exists')
         const quota = await quotaOf(tx, user, allowance)
@@ -69,13 +69,13 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
       }),
 
     makeFolder: (tx: Writer, user: number, path: string): Promise<FileChange[]> =>
-      atPlace(tx, user, path, async () =>
+      withParents(tx, user, path, async () =>
         (await desktop.makeFolderIn(tx, user, reach.parse(path))) ? [await made(tx, user, path)] : [],
       ),
 
     async move(tx: Writer, user: number, from: string, to: string): Promise<FileChange[]> {
       const addresses = addressesOf(reach, from, to)
-      return atPlace(tx, user, to, async () => {
+      return withParents(tx, user, to, async () => {
         await desktop.moveIn(tx, user, ...addresses, {})
         const { node } = await look(tx, user, to)
         return [{ kind: 'moved', from, path: to, node: node!.id }]
@@ -84,13 +84,13 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
 
     async copy(tx: Writer, user: number, from: string, to: string): Promise<FileChange[]> {
       const addresses = addressesOf(reach, from, to)
-      return atPlace(tx, user, to, async () => {
+      return withParents(tx, user, to, async () => {
         await desktop.copyIn(tx, user, ...addresses, await quotaOf(tx, user, allowance))
         return [await made(tx, user, to)]
       })
     },
 
-    /** Puts a file or a folder with everything below it into the trash. Fault `not_found` when there is nothing. */
+    /** Moves a file or folder to the trash. Fault `not_found`. */
     async trash(tx: Writer, user: number, path: string): Promise<FileChange[]> {
       const { node } = await look(tx, user, path)
       const entry = await desktop.discardIn(tx, user, reach.parse(path, 'thing'))

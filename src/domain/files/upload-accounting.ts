@@ -1,17 +1,16 @@
 import type { Fault } from '../../contract/errors.ts'
 
-/** An upload that was admitted. */
 export interface AdmittedUpload {
   user: number
-  /** Bytes that may come. */
+  /** Maximum number of bytes. */
   most: number
-  /** The account's quota in bytes, -1 for unlimited: what all its uploads under way may hold together. */
+  /** The account's quota in bytes, -1 for unlimited; its concurrent uploads share it. */
   quota: number
-  /** What is told when more comes. */
+  /** The fault when it exceeds its limit. */
   refusal: () => Fault
 }
 
-/** Counts what the uploads under way of each account hold, so that they cannot fill the disk before any is refused. */
+/** Counts the bytes of each account's concurrent uploads, so that they cannot fill the disk before one is refused. */
 export function makeUploadAccounting() {
   const held = new Map<number, number>()
 
@@ -23,16 +22,16 @@ export function makeUploadAccounting() {
   }
 
   return {
-    /** Passes on what an upload receives, as long as it may. `done` is to be called when the bytes are stored or dropped. */
-    take(flight: AdmittedUpload | undefined, source: AsyncIterable<Uint8Array>) {
-      if (!flight) return { body: source, done: () => undefined }
-      const { user, most, quota, refusal } = flight
+    /** Passes an upload's bytes through within its limits. Call `done` when the bytes are stored or discarded. */
+    take(upload: AdmittedUpload | undefined, source: AsyncIterable<Uint8Array>) {
+      if (!upload) return { body: source, done: () => undefined }
+      const { user, most, quota, refusal } = upload
       let size = 0
       async function* passed(): AsyncGenerator<Uint8Array> {
         for await (const piece of source) {
           size += piece.length
           const all = change(user, piece.length)
-          // Whoever is over it may still send what replaces as much.
+          // An account over its quota may still replace a file of the same size.
           if (size > most || (quota >= 0 && all > Math.max(quota, most))) throw refusal()
           yield piece
         }

@@ -21,7 +21,7 @@ interface Parts {
   history: Pick<History, 'trim'>
 }
 
-/** The contents that files had before. */
+/** Earlier contents of files. */
 export const makeVersions = (parts: Parts) => {
   const { database, tree, reach, allowance, history } = parts
   const store = makeStore(parts)
@@ -41,7 +41,7 @@ export const makeVersions = (parts: Parts) => {
   }
 
   return {
-    /** The present content as version 0, then the earlier ones, newest first. Faults: `bad_path`, `not_found`. */
+    /** The current content as version 0, then earlier ones, newest first. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string) {
       const address = reach.parse(path, 'thing')
       return database.snapshot(async (at) => {
@@ -64,7 +64,7 @@ export const makeVersions = (parts: Parts) => {
       })
     },
 
-    /** Size, hash and time of an earlier content. Faults: `bad_path`, `not_found`. */
+    /** Size, hash and modification time (s) of an earlier content. Faults: `bad_path`, `not_found`. */
     async facts(user: number, path: string, id: number): Promise<FileFacts> {
       const address = reach.parse(path, 'thing')
       const found = await database.snapshot((at) => version(at, user, address, id))
@@ -73,8 +73,8 @@ export const makeVersions = (parts: Parts) => {
     },
 
     /**
-     * Makes an earlier content the present one, which becomes a version itself; returns the file's new version number.
-     * Faults: `bad_path`, `not_found`, `quota_exceeded`, and `precondition_failed` when the file is not the expected one.
+     * Restores an earlier content; the current one becomes a version. Returns the file's new version number. Faults:
+     * `bad_path`, `not_found`, `quota_exceeded`, `precondition_failed`.
      */
     async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
       const address = reach.parse(path, 'thing')

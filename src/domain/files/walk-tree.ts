@@ -3,7 +3,7 @@ import { filesAfter, rootOf, subtreeOf } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { folderPaths } from './queries.ts'
 
-/** A file or folder of a tree, with its path from the root. */
+/** A file or folder with its path from the root. */
 export interface TreeEntry {
   path: string
   /** Null for a folder. */
@@ -15,7 +15,7 @@ export interface TreeEntry {
 
 const PAGE = 1_000
 
-/** Everything in the own tree of an account that is live, folders before what they hold. */
+/** All live files and folders of an account's own tree, parents first. */
 export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<TreeEntry> {
   const paths = await folderPaths(at, user, await rootOf(at, user))
   const folders = [...paths.values()].filter((path) => path !== '').sort()
@@ -31,7 +31,7 @@ export async function* walkOwnTree(at: Reader, user: number): AsyncGenerator<Tre
   }
 }
 
-/** The same for the files of a room. */
+/** All files and folders of a room, parents first. */
 export async function* walkRoom(at: Reader, room: number): AsyncGenerator<TreeEntry> {
   const root = await roomRootOf(at, room)
   if (root === undefined) return

@@ -27,22 +27,21 @@ export interface Written {
 
 export interface Received {
   staged: Staged
-  /** What the caller said the content is; not met: nothing is stored. */
+  /** Declared hash and length; a mismatch stores nothing. */
   claimed?: { sha256?: string | undefined; length?: number | undefined }
-  /** Seconds; now when not given. */
+  /** Seconds; defaults to now. */
   mtime?: number | undefined
   expectation?: Expectation
 }
 
-/** A content to be put somewhere. */
 export interface Content {
   sha256: string
   size: number
-  /** Seconds; undefined keeps an equal file's time and is now for another. */
+  /** Seconds; undefined keeps the time of an equal file and is now for others. */
   mtime: number | undefined
 }
 
-/** A part of a transaction that stores a received content. */
+/** A step of a transaction that stores a received content. */
 type Storing<T> = (tx: Writer, staged: Staged) => Promise<T>
 
 const tooLarge = (max: number): Fault => fault('too_large', { text: `A file may have at most ${formatSize(max)}.` })
@@ -60,7 +59,7 @@ interface Parts {
   flights: UploadAccounting
 }
 
-/** Refuses a content that is not what its sender said it is: fault `checksum_mismatch`. */
+/** Refuses a content that does not match its declared hash or length: fault `checksum_mismatch`. */
 export function assertClaim({ staged, claimed = {} }: Pick<Received, 'staged' | 'claimed'>): void {
   if (claimed.length !== undefined && claimed.length !== staged.size) {
     throw fault('checksum_mismatch', {
@@ -70,7 +69,7 @@ export function assertClaim({ staged, claimed = {} }: Pick<Received, 'staged' | 
   if (claimed.sha256 !== undefined && claimed.sha256 !== staged.sha256) throw fault('checksum_mismatch')
 }
 
-/** Bytes the acting account comes to use; whoever paid for a room's file so far gets theirs back. */
+/** Bytes added to the acting account; the previous owner of a room's file gets theirs back. */
 async function growthOf(tx: Writer, user: number, node: Node | undefined, size: number): Promise<number> {
   if (!node || node.user_id === user) return size - (node?.size ?? 0)
   await advance(tx, node.user_id, 0, -node.size)
@@ -78,8 +77,8 @@ async function growthOf(tx: Writer, user: number, node: Node | undefined, size: 
 }
 
 /**
- * Puts a content at a spot inside a transaction, creating missing folders and replacing what is there; the content before
- * stays restorable. `claim` makes sure that the content is there. Faults: `exists`, `precondition_failed`, `quota_exceeded`.
+ * Writes a content to a location inside a transaction; creates missing parents and replaces a file, whose content stays
+ * restorable. `claim` ensures that the content exists. Faults: `exists`, `precondition_failed`, `quota_exceeded`.
  */
 export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' | 'bounds'>) {
   return async function store(
@@ -117,15 +116,14 @@ export function makeStore({ clock, tree, bounds }: Pick<Parts, 'clock' | 'tree' 
   }
 }
 
-/** Storing contents. */
 export const makeWrite = (parts: Parts) => {
   const { database, contents, tree, reach, allowance, history, flights } = parts
   const store = makeStore(parts)
   const { begin, keep, settle } = makeReceivedContents(parts)
 
   /**
-   * Makes a received content durable when `storing` would not be refused. It is tried in a transaction that is undone, so
-   * that nothing of what is refused ever comes into the blob store.
+   * Publishes a received content if `storing` would succeed. Tries it in a transaction that is rolled back, so that refused
+   * contents never reach the blob store.
    */
   async function publish(staged: Staged, storing: Storing<unknown>): Promise<void> {
     if (!staged.arrival) return
@@ -140,7 +138,7 @@ export const makeWrite = (parts: Parts) => {
     await contents.publish(staged)
   }
 
-  /** What is written by one unit, given the account's quota. */
+  /** Writes a received content, as a step of a transaction, within the account's quota. */
   async function writeIn(tx: Writer, user: number, address: ParsedPath, received: Received, quota: number) {
     const { staged, mtime, expectation = {} } = received
     const spot = await reach.resolve(tx, user, address)
@@ -151,17 +149,17 @@ export const makeWrite = (parts: Parts) => {
   return {
     writeIn,
 
-    /** Ends what `receive` began, once and in any case; `write` does it by itself. */
+    /** Ends the handling of a received content; called exactly once. `write` calls it itself. */
     settle,
 
-    /** Says, before `settle`, that rows point to it now. */
+    /** Marks a content as referenced, before `settle`. */
     keep,
 
     publish,
 
     /**
-     * Refuses an upload before its body is read, when its length says it cannot be stored: faults `bad_path`,
-     * `too_large`, `quota_exceeded`, and those of the path. Checked again when it is stored. Returns what may be received.
+     * Refuses an upload by its length before its body is read: faults `bad_path`, `too_large`, `quota_exceeded`, and those
+     * of the path. Checked again when it is stored. Returns its limits.
      */
     async admit(user: number, path: string, length: number): Promise<AdmittedUpload> {
       const address = reach.parse(path)
@@ -179,15 +177,15 @@ export const makeWrite = (parts: Parts) => {
     },
 
     /**
-     * Receives a content, of an upload where one was admitted; `write`, or `settle` in any case, is to follow. Faults: `too_large`,
-     * `quota_exceeded` as soon as more came than there is room for.
+     * Receives a content within the limits of an admitted upload; `write` or `settle` must follow. Faults: `too_large`,
+     * `quota_exceeded` as soon as the limit is exceeded.
      */
-    async receive(source: AsyncIterable<Uint8Array>, flight?: AdmittedUpload): Promise<Staged> {
+    async receive(source: AsyncIterable<Uint8Array>, upload?: AdmittedUpload): Promise<Staged> {
       const { maxFileSize: max } = await allowance()
-      const { body, done } = flights.take(flight, source)
+      const { body, done } = flights.take(upload, source)
       try {
         const staged = await contents.receive(body, max < 0 ? Infinity : max)
-        begin(staged, flight, done)
+        begin(staged, upload, done)
         return staged
       } catch (error) {
         done()
@@ -196,8 +194,8 @@ export const makeWrite = (parts: Parts) => {
     },
 
     /**
-     * Puts a received content at a path, creating missing folders and replacing what is there; the content before stays
-     * restorable. Durable when it resolves. Faults: `bad_path`, `checksum_mismatch`, `exists`, `precondition_failed`, `quota_exceeded`.
+     * Writes a received content to a path; creates missing parents and replaces a file, whose content stays restorable.
+     * Durable when it resolves. Faults: `bad_path`, `checksum_mismatch`, `exists`, `precondition_failed`, `quota_exceeded`.
      */
     async write(user: number, path: string, received: Received): Promise<Written> {
       try {

@@ -4,8 +4,8 @@ const isIpv4 = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(tex
 const isIpv6 = (text: string): boolean => text.includes(':') && ipaddr.IPv6.isValid(text)
 
 /**
- * Whether a text is an IP address or a range in CIDR notation. Numbers of hops, wildcards and `/0` are refused: every client
- * could then name any address as its own.
+ * Whether a text is an IP address or a CIDR range. Hop counts, wildcards and `/0` are refused: with them any client could
+ * forge its address.
  */
 export function isAddressOrRange(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/')
@@ -14,7 +14,10 @@ export function isAddressOrRange(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= (isIpv4(address) ? 32 : 128)
 }
 
-/** Whether a server can listen there: an IP address, or a host name (RFC 1123), which is never only digits and dots. */
+/**
+ * Whether a text is a valid listen address: an IP address or a host name (RFC 1123), which never consists of digits and
+ * dots only.
+ */
 export function isListenHost(text: string): boolean {
   if (isIpv4(text) || isIpv6(text)) return true
   return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(text) && !/^[\d.]+$/.test(text) && !text.includes('..')

@@ -1,23 +1,21 @@
-// Values that only the assistant's options have.
-
-/** What an administrator says about a model. */
+/** The declared abilities of a model. */
 export interface DeclaredModel {
   id: string
-  /** Whether it calls functions. */
+  /** Whether it supports function calling. */
   tools?: boolean
   /** Whether it understands pictures. */
   vision?: boolean
-  /** Tokens it can read at once. */
+  /** Context window, tokens. */
   context?: number
 }
 
-// Names that only a network of one's own resolves, and addresses that never leave it (RFC 1918, 6598, 4193, 4291).
+// Names that only local networks resolve, and private addresses (RFC 1918, 6598, 4193, 4291).
 const OWN_NAME = /^[a-z0-9-]+$|\.(localhost|local|internal|lan|home\.arpa)$/i
 const OWN_ADDRESS =
   /^(127\.|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|\[(::1|f[cd][0-9a-f]{2}:.*|fe[89ab][0-9a-f]:.*)\]$)/i
 const isOwn = (host: string): boolean => OWN_NAME.test(host) || OWN_ADDRESS.test(host)
 
-/** A server of models: https anywhere, http only where nobody outside can listen. Kept without a slash at its end. */
+/** URL of a model server: https anywhere, http only within the local network. Stored without a trailing slash. */
 export const modelServer = {
   name: 'URL',
   parse(text: string): string {
@@ -32,7 +30,7 @@ export const modelServer = {
   show: String,
 }
 
-/** A key for a server of models. It is never repeated in what is said of it. */
+/** API key of a model server. Error messages never contain it. */
 export const apiKey = {
   name: 'KEY',
   parse(text: string): string {

@@ -11,45 +11,46 @@ import {
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { AuditKind } from './audit-kinds.ts'
 
-/** Where somebody acts. */
 export interface RequestOrigin {
   ip: string
   userAgent: string
 }
 
-/** Something that happened. Never holds a secret, nor what somebody typed where a secret might be. */
+/** An audited event. Contains neither secrets nor typed text that may be one. */
 export interface AuditEvent {
   kind: AuditKind
-  /** Id of the user who did it; without one, somebody unknown when `from` is given, else whoever runs this process. */
+  /**
+   * Id of the acting user; undefined for an unknown client if `from` is set, otherwise for the operator of this process.
+   */
   by?: number | undefined
   from?: RequestOrigin | undefined
-  /** Id of the account it happened to. */
+  /** Id of the affected account. */
   about?: number | undefined
   detail?: Record<string, unknown>
 }
 
-/** Who does something and from where, as a happening says it; nothing for whoever runs this process. */
+/** The actor and origin of an event; empty for the operator of this process. */
 export type AuditActor = Pick<AuditEvent, 'by' | 'from'>
 
 export type StoredEntry = StoredAuditEntry
 
 export interface Audit {
-  /** Writes an entry in the transaction of the change it tells of, so that neither is there without the other. */
-  record(tx: Writer, happening: AuditEvent): Promise<void>
+  /** Writes an entry in the transaction of the change. */
+  record(tx: Writer, event: AuditEvent): Promise<void>
   /** Entries, newest first. */
   list(filter: AuditFilter): Promise<StoredAuditEntry[]>
-  /** The id of the newest entry, 0 when there is none. */
+  /** The id of the newest entry; 0 if there is none. */
   newest(): Promise<number>
-  /** The next entries written after the one with this id, whatever they are, oldest first. */
+  /** The next entries after an id, oldest first. */
   after(id: number, limit: number): Promise<StoredAuditEntry[]>
 }
 
-/** How long entries are kept, ms. */
+/** Retention of entries, ms. */
 export const AUDIT_MEMORY = 365 * DAY
 
 const USER_AGENT_LENGTH = 200
 
-/** The log of who did what. `operator` is who acts where no user does: `system`, or `cli:<uid>` for commands. */
+/** The audit log. `operator` is the actor without a user: `system`, or `cli:<uid>` for commands. */
 export function makeAudit({
   database,
   clock,

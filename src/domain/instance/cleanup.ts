@@ -10,39 +10,38 @@ import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
 import { CONTENT_GRACE } from './upkeep.ts'
 
-/** What was removed, or would be. */
 export interface Collected {
-  /** Entries of the trash and old versions past their retention. */
+  /** Trash entries and versions past their retention. */
   trash: number
   versions: number
-  /** Contents that nothing points to any more, and their bytes. */
+  /** Unreferenced contents, and their bytes. */
   contents: number
   bytes: number
-  /** Blobs without a content, that interrupted uploads left, and their bytes. */
+  /** Blobs left by interrupted uploads, and their bytes. */
   blobs: number
   blob_bytes: number
-  /** Whether a backup keeps all contents at this moment. */
+  /** Whether a running backup holds the collector. */
   held: boolean
-  /** With `dryRun`: why nothing of it would be removed without being confirmed. */
+  /** With `dryRun`: why the collector would refuse without confirmation. */
   refusal?: string
 }
 
 export interface Forgotten {
   /** Tombstones of feeds. */
   tombstones: number
-  /** Notes of deleted messages, for rooms that are polled. */
+  /** Records of deleted messages for pollers. */
   messages: number
 }
 
 export interface Cleanup {
   /**
-   * Removes what is past its retention and contents nothing points to, none younger than `grace` ms, at least a day.
-   * Throws `CollectorRefused` where that is out of proportion and more than `confirmed` contents and blobs would go.
+   * Removes history past its retention and unreferenced contents that are older than `grace` ms, at least a day. Throws
+   * `CollectorRefused` if the amount is out of proportion and exceeds `confirmed`.
    */
   collect(options?: { dryRun?: boolean; grace?: number; confirmed?: number }): Promise<Collected>
-  /** Forgets tombstones past their retention. */
+  /** Deletes tombstones past their retention. */
   compact(options?: { dryRun?: boolean }): Promise<Forgotten>
-  /** Gives room that was freed in the database back to the disk; writers wait meanwhile. Returns bytes before and after. */
+  /** Returns free database pages to the disk (VACUUM); blocks writers. Returns bytes before and after. */
   shrink(): Promise<{ before: number; after: number }>
 }
 
@@ -54,7 +53,7 @@ interface Parts {
   settings: Settings
 }
 
-/** What upkeep does by itself, done now. */
+/** The maintenance that upkeep does, on demand. */
 export function makeCleanup({ database, contents, history, clock, settings }: Parts): Cleanup {
   return {
     async collect({ dryRun = false, grace = CONTENT_GRACE, confirmed } = {}) {

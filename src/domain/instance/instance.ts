@@ -28,7 +28,7 @@ export type { StorageReport } from './storage-check.ts'
 export { UPKEEP_EVERY } from './upkeep.ts'
 export type { AccountUsage, UsageReport } from './usage.ts'
 
-/** Names an installation: `server_id` for good, `epoch` until the next restore. */
+/** Identity of an instance: `server_id` is permanent, `epoch` changes with every restore. */
 export interface Identity {
   server_id: string
   epoch: string
@@ -45,7 +45,7 @@ interface Parts {
   version: string
 }
 
-/** The service as a whole: identity, settings, maintenance, readiness, upkeep. */
+/** The instance: identity, settings, maintenance, readiness, upkeep. */
 export function makeInstance({ database, contents, history, clock, settings, audit, identity, version }: Parts) {
   let administered = false
   const usage = makeUsage({ database, clock, settings, audit })
@@ -69,34 +69,34 @@ export function makeInstance({ database, contents, history, clock, settings, aud
       ...makeCleanup({ database, contents, history, clock, settings }),
     },
 
-    /** Whether there is an administrator. Once there is one there always will be: the last cannot be removed. */
+    /** Whether there is an administrator. Cached once true: the last one cannot be removed. */
     isSetUp: async (): Promise<boolean> => administered || findAdministrator(),
 
-    /** Whether it is known, without asking the database, that there is an administrator. */
+    /** Whether the cache knows of an administrator. */
     isKnownToBeSetUp: (): boolean => administered,
 
     /**
-     * What somebody who is no administrator is refused with at this moment, 503 with `message`, `until` and `Retry-After`;
-     * undefined where maintenance does not keep them from it. A service that is read-only takes all that changes nothing.
+     * The fault for users who are not administrators during maintenance: 503 with `message`, `until` and `Retry-After`;
+     * undefined if they are not affected. In read-only mode only changes are refused.
      */
     async closedFor(what: { changes: boolean }): Promise<Fault | undefined> {
       const declared = await settings.maintenance()
       return declared && (what.changes || !declared.read_only) ? maintenanceFault(declared, clock.now()) : undefined
     },
 
-    /** Declares that the blob store belongs to this installation, whoever it was claimed by before. */
+    /** Claims the blob store for this instance, whoever owned it before. */
     adoptContents: (): Promise<void> => contents.adopt(identity.server_id),
 
-    /** Whether database and blob store answer; throws what does not. */
+    /** Checks that database and blob store respond; throws their error. */
     async check(): Promise<void> {
       await settings.values()
       await contents.check()
     },
 
-    /** Blobs that nothing points to any more, older than an upload can take. */
+    /** Unreferenced blobs that are older than any upload in progress. */
     orphans: (): ReturnType<Contents['orphans']> => contents.orphans(clock.now() - CONTENT_GRACE),
 
-    /** Names of the migrations the database went through, oldest first. */
+    /** Names of the applied migrations, oldest first. */
     migrations: () => appliedMigrations(database.read),
 
     /** Facts about the database engine, for diagnosis. */

@@ -8,24 +8,24 @@ import type { Maintenance, Settings } from './settings.ts'
 
 const MESSAGE_LENGTH = 500
 
-/** The last moment a date can name, epoch ms (ECMAScript, time values). */
+/** Maximum time value of ECMAScript, epoch ms. */
 const LATEST = 8.64e15
 
 export interface MaintenanceSwitch {
   /**
-   * Keeps everybody but administrators out from now on, until `end` or the moment `until` (epoch ms), or with `read_only`
-   * lets them in to read. Where it closes the service, every session and every waiting login ends in the same transaction.
-   * Under maintenance already: changes message, end and kind. Throws `bad_request`.
+   * Begins maintenance until `end` or the time `until` (epoch ms): closes the service to everybody except administrators,
+   * or with `read_only` refuses changes. Closing ends all sessions and pending logins in the same transaction. During
+   * maintenance it changes message, end and mode. Throws `bad_request`.
    */
   begin(maintenance: Omit<Maintenance, 'read_only'> & { read_only?: boolean }, by?: AuditActor): Promise<Begun>
-  /** Lets everybody in again; false, and nothing happens, when it was over already. */
+  /** Ends maintenance. Returns false if there was none. */
   end(by?: AuditActor): Promise<boolean>
 }
 
 interface Begun {
-  /** Sessions that ended with it. */
+  /** Number of ended sessions. */
   sessions: number
-  /** What was in force before. */
+  /** The maintenance before. */
   before: Maintenance | undefined
 }
 
@@ -42,7 +42,7 @@ export const makeMaintenance = ({ clock, settings, audit }: Parts): MaintenanceS
     const isFuture = until === null || (until > clock.now() && until <= LATEST)
     if (!isFuture) throw badRequest('until', 'must lie in the future')
     return settings.declare({ message, until, read_only }, async (tx, before) => {
-      // Who is signed in to a closed service is an administrator at work: another message is no reason to end that.
+      // Sessions in a closed service belong to administrators: a changed message does not end them.
       const closes = !read_only && (before === undefined || before.read_only)
       const sessions = closes ? await deleteAllSessions(tx) : 0
       if (closes) await deleteAllPendingLogins(tx)

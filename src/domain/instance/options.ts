@@ -8,10 +8,10 @@ import { apiKey, declaredModels, modelServer, type DeclaredModel } from './assis
 const MB = 1_048_576
 const GB = 1_024 * MB
 
-/** The values an option can have, how they are read from text and shown. */
+/** The type of an option: parsing and formatting. */
 interface Kind<T> {
   name: string
-  /** The value that a text stands for; throws a sentence when it stands for none. */
+  /** Parses a value; throws an error with the reason. */
   parse(text: string): T
   show(value: T): string
 }
@@ -22,9 +22,9 @@ export interface Option<T = unknown> {
   kind: Kind<T>
   standard: T
   summary: string
-  /** Takes effect while the server runs and holds for every process: kept in the database. Others are read at start. */
+  /** Stored in the database, effective at once in every process. Others are read at start. */
   live: boolean
-  /** Shown masked. */
+  /** Masked in output. */
   secret?: true
 }
 
@@ -101,7 +101,7 @@ const list = (fits: (item: string) => boolean, meaning: string): Kind<string[]> 
   show: (items) => items.join(','),
 })
 
-/** Where the server listens. A name is looked up when it starts. */
+/** Listen address. A host name is resolved at start. */
 const listenHost: Kind<string> = {
   name: 'a host name or address',
   parse(value) {
@@ -111,10 +111,10 @@ const listenHost: Kind<string> = {
   show: String,
 }
 
-// A relative path would mean another folder in every process.
+// A relative path would depend on the process's working directory.
 const FOLDER = /^(\/|[A-Za-z]:[\\/])\P{Cc}*$/u
 
-/** Times of day and week as cron writes them: minute, hour, day of month, month, day of week. */
+/** A cron expression: minute, hour, day of month, month, day of week. */
 const cron: Kind<string> = {
   name: 'CRON|off',
   parse(value) {
@@ -130,7 +130,7 @@ const cron: Kind<string> = {
   show: (value) => value || 'off',
 }
 
-/** The address of a database. What is wrong with one is told without it: there may be a password in it. */
+/** URL of a database. Error messages omit it: it may contain a password. */
 const postgres: Kind<string> = {
   name: 'postgres://USER:PASSWORD@HOST/NAME',
   parse(value) {
@@ -141,7 +141,7 @@ const postgres: Kind<string> = {
   show: String,
 }
 
-/** Where users reach the service. What is wrong with one is told without it: there may be a password in it. */
+/** Public URL. Error messages omit it: it may contain a password. */
 const origin: Kind<string> = {
   name: 'https://HOST[:PORT]',
   parse(value) {
@@ -182,7 +182,7 @@ const rateLimits = Object.fromEntries(
   ]),
 ) as RateLimits
 
-/** Every setting of the service: what `svc config` knows. */
+/** All settings of the service, as listed by `svc config`. */
 export const options = {
   host: atStart(listenHost, '127.0.0.1', 'Address to listen on'),
   port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),

@@ -23,24 +23,24 @@ interface Parts {
   usage: Usage
 }
 
-/** Things put right in one transaction, so that nobody else waits long. */
+/** Repairs per transaction, so that other writers do not wait long. */
 const AT_ONCE = 500
 
 /**
- * Repairs what can be repaired without losing anything: every transaction looks again at what it changes, and writes an
- * entry of the audit log. Interrupted, it is done as far as it came; again, it goes on.
+ * Repairs problems without data loss. Each transaction checks again what it changes and writes an audit entry; an
+ * interrupted repair can be resumed.
  */
 export function makeRepair({ database, clock, audit, usage }: Parts) {
-  /** Looks and mends until nothing is left to do, or what is left cannot be done. */
+  /** Finds and repairs until nothing is left, or nothing more can be repaired. */
   async function each<T>(
     id: IntegrityProblemId,
     find: (on: Reader) => Promise<T[]>,
-    mend: (tx: Writer, found: T[]) => Promise<number>,
+    repairAll: (tx: Writer, found: T[]) => Promise<number>,
   ): Promise<void> {
     for (;;) {
       const repaired = await database.write(async (tx) => {
         const found = await find(tx)
-        const count = found.length === 0 ? 0 : await mend(tx, found)
+        const count = found.length === 0 ? 0 : await repairAll(tx, found)
         if (count > 0) await audit.record(tx, { kind: 'storage.repaired', detail: { flaw: id, count } })
         return count
       })
@@ -48,20 +48,20 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
     }
   }
 
-  /** Tells of changes anew, apart from those of accounts that have no feed to tell them in. */
-  async function tell(tx: Writer, spots: FeedEntry[], deleted: boolean): Promise<number> {
-    const users = [...new Set(spots.map(({ user_id }) => user_id))]
+  /** Records changes again, except for accounts without a feed. */
+  async function recordChanges(tx: Writer, entries: FeedEntry[], deleted: boolean): Promise<number> {
+    const users = [...new Set(entries.map(({ user_id }) => user_id))]
     const known = new Set((await headsOf(tx, users)).map(({ id }) => id))
-    const possible = spots.filter(({ user_id }) => known.has(user_id))
+    const possible = entries.filter(({ user_id }) => known.has(user_id))
     await recordAgain(
       tx,
-      possible.map((spot) => ({ ...spot, deleted })),
+      possible.map((entry) => ({ ...entry, deleted })),
       clock.now(),
     )
     return possible.length
   }
 
-  async function spread(tx: Writer, positions: { user_id: number; seq: number }[]): Promise<number> {
+  async function separatePositions(tx: Writer, positions: { user_id: number; seq: number }[]): Promise<number> {
     for (const position of positions) {
       const [, ...others] = await changesAt(tx, position)
       await recordAgain(
@@ -74,7 +74,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
   }
 
   return async function repair(present: ReadonlySet<IntegrityProblemId>): Promise<void> {
-    // The head first: whatever is told anew gets a position beyond it.
+    // The head first: changes recorded again get positions beyond it.
     if (present.has('feed-beyond-head'))
       await each('feed-beyond-head', overrunHeads, async (tx, heads) => {
         for (const head of heads) await raiseHead(tx, head)
@@ -85,17 +85,17 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
         await each(
           'feed-row-missing',
           (on) => rowsMissingFromFeed(on, table, AT_ONCE),
-          (tx, spots) => tell(tx, spots, false),
+          (tx, entries) => recordChanges(tx, entries, false),
         )
       if (present.has('feed-row-stray'))
         await each(
           'feed-row-stray',
           (on) => strayChanges(on, table, AT_ONCE),
-          (tx, spots) => tell(tx, spots, true),
+          (tx, entries) => recordChanges(tx, entries, true),
         )
     }
     if (present.has('feed-position-shared'))
-      await each('feed-position-shared', (on) => sharedPositions(on, AT_ONCE), spread)
+      await each('feed-position-shared', (on) => sharedPositions(on, AT_ONCE), separatePositions)
     if (present.has('quota-drift')) await usage.recount()
   }
 }
