@@ -9,7 +9,7 @@ import type { PackageFiles } from './package-files.ts'
 /** The argument that names a package. */
 export const packageArg = 'folder of the app, or a .tar or .tar.gz of it'
 
-export type InspectedPackage = Examined & Pick<PackageFiles, 'leftOut'>
+export type InspectedPackage = PackageValidation & Pick<PackageFiles, 'leftOut'>
 
 /** Reads and examines a package. Throws `Exit` when there is none. */
 export async function inspectPackage(path: string): Promise<InspectedPackage> {
