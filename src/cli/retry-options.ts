@@ -1,8 +1,8 @@
-import type { RetryOptions } from '../client/http/retry.ts'
+import { whileBusy, type RetryOptions } from '../client/http/retry.ts'
 import type { Io } from './io.ts'
 
-/** Retries for a terminal: each wait is announced. */
+/** Retries for a terminal: announces each delay. */
 export const retryOptions = (io: Io): RetryOptions => ({
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  waiting: (seconds) => io.info(`The server asks to wait ${seconds} s.`),
+  ...whileBusy,
+  onWait: (ms) => io.info(`The server asks to wait ${Math.ceil(ms / 1_000)} s.`),
 })

@@ -1,15 +1,52 @@
+import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
-/** One SHA-256 in progress, over the bytes it is given or over a file that is being written. Its calls may wait for each other. */
+/** One SHA-256 in progress, over the bytes it is given or over a file that is being written. Calls may overlap and take effect in order. */
 export interface HashJob {
   /** Memory, of a length in bytes and with anything in it, that `update` hashes without copying. */
   memory(length: number): Buffer
   /** Hashes bytes, which stay as they are until it resolves. */
   update(bytes: Uint8Array): Promise<void>
-  /** Hashes what stands in the file up to a position; to be called with growing positions. */
+  /** Hashes what the file holds up to a position; to be called with growing positions. */
   advance(file: FileHandle, upTo: number): Promise<void>
   /** The checksum in lower-case hex. Fails if anything before it did. */
   digest(): Promise<string>
   /** Ends a job without a result. When it resolves, neither the file nor the memory is touched any more. */
   abandon(): Promise<void>
+}
+
+const PIECE = 1 << 20
+
+/** A job on the calling thread, for what is too small to be worth another. */
+export function hashInline(): HashJob {
+  const hash = createHash('sha256')
+  let position = 0
+  let turn: Promise<void> = Promise.resolve()
+
+  async function hashUpTo(file: FileHandle, upTo: number): Promise<void> {
+    const buffer = Buffer.allocUnsafe(Math.min(PIECE, Math.max(0, upTo - position)))
+    while (position < upTo) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, upTo - position), position)
+      if (bytesRead === 0) throw new Error(`The file ends at ${position} instead of ${upTo}.`)
+      hash.update(buffer.subarray(0, bytesRead))
+      position += bytesRead
+    }
+  }
+
+  return {
+    memory: (length) => Buffer.allocUnsafe(length),
+    update(bytes) {
+      hash.update(bytes)
+      return Promise.resolve()
+    },
+    advance(file, upTo) {
+      turn = turn.then(() => hashUpTo(file, upTo))
+      return turn
+    },
+    async digest() {
+      await turn
+      return hash.digest('hex')
+    },
+    abandon: () => turn.catch(() => undefined),
+  }
 }

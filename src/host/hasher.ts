@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads'
-import { hashHere } from './hash-here.ts'
-import type { HashJob } from './hash-job.ts'
+import { hashInline, type HashJob } from './hash-job.ts'
 import { hashThread, type FromHasher, type ToHasher } from './hash-thread.ts'
+
+// The life of the hashing thread. The first large job starts it, `close` ends it, and whoever makes a hasher closes it: a blob
+// store for as long as it is open, and a run of the sync client.
 
 export interface Hasher {
   /** Begins a checksum; one of a known size, in bytes, that is not worth a thread is made without. */
@@ -13,7 +15,7 @@ export interface Hasher {
 /** From this size on, in bytes, a thread is worth the time of its start. */
 const WORTH = 16 * 1_048_576
 
-/** A thread that hashes, started on first use. */
+/** Makes checksums, large ones on a thread. */
 export function makeHasher(): Hasher {
   let thread: Thread | undefined
   let jobs = 0
@@ -26,7 +28,7 @@ export function makeHasher(): Hasher {
 
   return {
     start(size = Infinity) {
-      if (size < WORTH) return hashHere()
+      if (size < WORTH) return hashInline()
       return jobOn(() => (thread ??= open()), (jobs += 1))
     },
     async close() {

@@ -15,7 +15,8 @@ import {
   ModelTrouble,
 } from '../base/language-model.ts'
 import { makeModelTraits, speaksAnthropic, baseOf } from './model-traits.ts'
-import { patiently, realSleep, type Sleep } from './model-patience.ts'
+import { withRetry, type RetryOptions } from '../base/retry.ts'
+import type { Sleep } from '../base/sleep.ts'
 import { guardedFetch, troubleOf } from './model-http.ts'
 
 /** Most characters of text, and of arguments, that one reply may have. */
@@ -24,13 +25,27 @@ const MOST = 262_144
 /** Tokens of a reply, for those who want to be told. */
 const REPLY_TOKENS = 8_192
 
+/**
+ * Asks a model again where its server takes no request for the moment (429, 503). Somebody waits for the answer, so that a longer
+ * delay is not worth it. These errors come before anything was said.
+ */
+const whileBusy: RetryOptions = {
+  first: 500,
+  factor: 4,
+  longest: 5_000,
+  attempts: 4,
+  timeLimit: 30_000,
+  isTemporary: (error) => error instanceof ModelTrouble && (error.kind === 'limited' || error.kind === 'busy'),
+  retryAfterOf: (error) => ((error as ModelTrouble).retryAfter ?? 0) * 1_000,
+}
+
 /** Asks models by HTTP. `ollamaHost` is where an Ollama of this machine would be, as `OLLAMA_HOST` has it. */
 export function makeModels({
   ollamaHost,
-  sleep = realSleep,
+  ...options
 }: { ollamaHost?: string | undefined; sleep?: Sleep } = {}): LanguageModels {
   return {
-    ask: (request) => patiently(() => ask(request), sleep, request.signal),
+    ask: (request) => withRetry(() => ask(request), { ...whileBusy, ...options, signal: request.signal }),
     ...makeModelTraits(ollamaHost),
   }
 }

@@ -15,7 +15,6 @@ import type { Manifest } from '../storage/backups/manifest.ts'
 import { BadRepository } from '../storage/backups/repository.ts'
 import type { BackupSource } from '../storage/backups/source.ts'
 import { openDisk } from '../storage/contents/blobs/disk.ts'
-import { makeHasher } from '../host/hasher.ts'
 import { migrate } from '../storage/engine/migrations/migrate.ts'
 import { beginEpoch } from '../storage/instance/restored.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
@@ -192,8 +191,7 @@ export async function restore(
   const { target, work, publish } = await openSite(resolve(path))
   try {
     await assertRoom(work, manifest)
-    const hasher = makeHasher()
-    const blobs = await openDisk(join(work, 'blobs'), hasher)
+    const blobs = await openDisk(join(work, 'blobs'))
     const database = join(work, 'svc.db')
     try {
       const write = async (name: string, data: Uint8Array): Promise<void> => {

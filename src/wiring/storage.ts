@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
 import type { Given } from '../domain/instance/instance.ts'
-import { makeHasher } from '../host/hasher.ts'
 import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
 import { openDisk } from '../storage/contents/blobs/disk.ts'
 import type { Database } from '../storage/engine/database.ts'
@@ -98,8 +97,7 @@ export async function openBlobs(
   env: NodeJS.ProcessEnv,
   job?: AbortSignal,
 ): Promise<BlobStore> {
-  const hasher = makeHasher()
-  if (address === '') return openDisk(directory.blobs, hasher)
+  if (address === '') return openDisk(directory.blobs)
   const [{ openS3 }, { parseS3Location }] = await Promise.all([
     import('../storage/contents/blobs/s3.ts'),
     import('../storage/contents/blobs/s3-location.ts'),
@@ -109,7 +107,7 @@ export async function openBlobs(
     secretAccessKey: env['AWS_SECRET_ACCESS_KEY'] ?? '',
     sessionToken: env['AWS_SESSION_TOKEN'],
   }
-  return openS3(parseS3Location(address, credentials), arrivals(directory), hasher, {}, job)
+  return openS3(parseS3Location(address, credentials), arrivals(directory), {}, job)
 }
 
 /**

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { hashHere } from '../../src/host/hash-here.ts'
-import type { HashJob } from '../../src/host/hash-job.ts'
+import { hashInline, type HashJob } from '../../src/host/hash-job.ts'
 import { makeHasher } from '../../src/host/hasher.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { folderOfTest } from '../support/server.ts'
@@ -28,7 +27,7 @@ function onThread(): HashJob {
 
 for (const [where, begin] of [
   ['a thread', onThread],
-  ['this one', hashHere],
+  ['this one', hashInline],
 ] as const) {
   describe(`on ${where}`, () => {
     test('bytes are hashed in the order they are given, also when nobody waits in between', async () => {

@@ -14,7 +14,7 @@ async function asked(...replies: Scripted[]) {
   const server = await modelServerOfTest()
   server.will(...replies)
   const slept: number[] = []
-  const models = makeModels({ sleep: (ms) => Promise.resolve(slept.push(ms)) })
+  const models = makeModels({ sleep: (ms) => Promise.resolve(void slept.push(ms)) })
   const outcomes = []
   for (const url of [server.url, server.anthropic]) {
     if (url === server.anthropic) server.will(...replies)
@@ -76,7 +76,7 @@ test.each(Object.entries(dateForms))('a time may be named as a date: %s', async 
   const server = await modelServerOfTest()
   server.will(refusal(503, form(inSeconds(9))), { text: 'Well.' })
   const slept: number[] = []
-  await makeModels({ sleep: (ms) => Promise.resolve(slept.push(ms)) }).ask({
+  await makeModels({ sleep: (ms) => Promise.resolve(void slept.push(ms)) }).ask({
     server: { url: server.url, key: '' },
     model: 'talker',
     messages: [{ role: 'user', text: 'Hello' }],

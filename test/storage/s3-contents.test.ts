@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Busy } from '../../src/base/trouble.ts'
-import { makeHasher } from '../../src/host/hasher.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { partSizeOf } from '../../src/storage/contents/blobs/s3-upload.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
@@ -21,7 +20,7 @@ async function world(tuning: Partial<S3Tuning> = {}) {
   const scratch = await folderOfTest()
   const open = async (prefix?: string) => {
     const place = bucket.place({ endpoint: line.url, ...(prefix !== undefined && { prefix }) })
-    const store = await openS3(place, scratch, makeHasher(), { tries: 3, pause: 2, ...tuning })
+    const store = await openS3(place, scratch, { tries: 3, pause: 2, ...tuning })
     onTestFinished(() => store.close())
     return store
   }

@@ -6,7 +6,6 @@ import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { Busy, DiskFull } from '../../src/base/trouble.ts'
-import { makeHasher } from '../../src/host/hasher.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { parseS3Location } from '../../src/storage/contents/blobs/s3-location.ts'
 import { ConnectionLost, fromS3Error } from '../../src/storage/contents/blobs/s3-errors.ts'
@@ -25,7 +24,7 @@ async function world(tuning: Partial<S3Tuning> = {}) {
   const line = await lineOfTest(bucket.endpoint)
   const scratch = await folderOfTest()
   const place = bucket.place({ endpoint: line.url })
-  const store = await openS3(place, scratch, makeHasher(), { tries: 4, pause: 2, ...tuning })
+  const store = await openS3(place, scratch, { tries: 4, pause: 2, ...tuning })
   onTestFinished(() => store.close())
   return { bucket, line, scratch, store, put: (content: Uint8Array) => store.put(source(content), Infinity) }
 }
@@ -244,7 +243,7 @@ describe('the check of an S3 store says', () => {
     const { bucket, scratch, store } = await world()
     await expect(store.check()).resolves.toBeUndefined()
     const keys = { accessKeyId: 'nobody', secretAccessKey: 'very-secret', sessionToken: 'very-secret-too' }
-    const stranger = await openS3(parseS3Location(bucket.address(), keys), scratch, makeHasher())
+    const stranger = await openS3(parseS3Location(bucket.address(), keys), scratch)
     const failure = await stranger.check().catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: 'InvalidAccessKeyId' })
     expect(inspect(failure, { depth: 9 })).not.toMatch(/very-secret|Signature=/)
@@ -259,7 +258,7 @@ describe('the check of an S3 store says', () => {
     closed.close()
     await once(closed, 'close')
     const place = parseS3Location(`s3://files?endpoint=http://127.0.0.1:${port}`, s3Keys)
-    const store = await openS3(place, await folderOfTest(), makeHasher(), { tries: 2, pause: 1 })
+    const store = await openS3(place, await folderOfTest(), { tries: 2, pause: 1 })
     await expect(store.check()).rejects.toThrow(`s3://files at 127.0.0.1:${port} refuses the connection`)
   })
 
@@ -282,7 +281,7 @@ describe('requests to an S3 store', () => {
     const { bucket, line, scratch } = await world()
     const keys = { ...s3Keys, sessionToken: 'a-token' }
     const place = parseS3Location(bucket.address({ endpoint: line.url, prefix: 'svc' }), keys)
-    const store = await openS3(place, scratch, makeHasher())
+    const store = await openS3(place, scratch)
     const { sha256, size } = await store.put(source(bytesOf(1_000)), Infinity)
     const sent = line.asked.find(by('PUT'))!
     expect(sent.url).toBe(`/${place.bucket}/svc/${keyOf(sha256)}`)
@@ -300,7 +299,7 @@ describe('requests to an S3 store', () => {
     const { bucket, line } = await world()
     const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'very-secret', sessionToken: 'a+token/of=letters' }
     const place = parseS3Location(bucket.address({ endpoint: line.url, prefix: 'svc/a_b-c.d' }), keys)
-    const store = await openS3(place, await folderOfTest(), makeHasher(), { single: 100_000, part: 100_000, page: 1 })
+    const store = await openS3(place, await folderOfTest(), { single: 100_000, part: 100_000, page: 1 })
     for (const size of [0, 1_000, 250_000]) await store.put(source(bytesOf(size)), Infinity)
     const { sha256 } = await store.put(source(bytesOf(1_000)), Infinity)
     await bytes(store, sha256, { start: 1, end: 9 })

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/base/clock.ts'
 import { Busy } from '../../src/base/trouble.ts'
-import { makeHasher } from '../../src/host/hasher.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
 import { bytesOf, chunked, sha256Of } from '../support/contents.ts'
 import { s3OfFile } from '../support/s3.ts'
@@ -33,7 +32,7 @@ async function world() {
   async function open(tuning: Partial<S3Tuning> = {}) {
     const line = await lineOfTest(bucket.endpoint)
     const place = bucket.place({ endpoint: line.url })
-    const store = await openS3(place, scratch, makeHasher(), { tries: 3, pause: 2, ...tuning })
+    const store = await openS3(place, scratch, { tries: 3, pause: 2, ...tuning })
     onTestFinished(() => store.close())
     return {
       line,

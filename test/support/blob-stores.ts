@@ -1,7 +1,6 @@
 import { utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { makeHasher } from '../../src/host/hasher.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { openDisk } from '../../src/storage/contents/blobs/disk.ts'
 import { openS3 } from '../../src/storage/contents/blobs/s3.ts'
@@ -19,7 +18,7 @@ export interface OpenedStore {
 const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 
 export async function openStoreOnDisk(folder: string): Promise<OpenedStore> {
-  const store = await openDisk(folder, makeHasher())
+  const store = await openDisk(folder)
   onTestFinished(() => store.close())
   return {
     store,
@@ -31,7 +30,7 @@ export async function openStoreOnDisk(folder: string): Promise<OpenedStore> {
 /** A store in a bucket that belongs to a folder, which it uses as scratch. */
 async function openStoreOnS3(server: S3Server, folder: string): Promise<OpenedStore> {
   const bucket = await server.bucket(sha256Of(folder).slice(0, 32))
-  const store = await openS3(bucket.place(), folder, makeHasher(), { pause: 5 })
+  const store = await openS3(bucket.place(), folder, { pause: 5 })
   onTestFinished(() => store.close())
   return {
     store,

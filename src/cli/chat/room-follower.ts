@@ -18,7 +18,7 @@ export async function follow(
 ): Promise<AsyncGenerator<Polled>> {
   const { followRoom } = await import('../../client/chat/follow-room.ts')
   const { makeConnectivity } = await import('../../client/http/connectivity.ts')
-  const { sleep } = await import('../../client/http/sleep.ts')
+  const { sleep } = await import('../../base/sleep.ts')
   const { errorMessage } = await import('../error-message.ts')
   const connectivity = makeConnectivity({
     sleep,

@@ -98,7 +98,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): P
   const { systemClock: clock } = await import('../../base/clock.ts')
   const { findAccount, openApi } = await import('../../client/credentials.ts')
   const { readStatus, runSync, waitUntilInSync } = await import('../../client/sync/index.ts')
-  const { sleep } = await import('../../client/http/sleep.ts')
+  const { sleep } = await import('../../base/sleep.ts')
   const account = await findAccount({ env: globals.env, profile: globals.profile })
   const api = openApi(account)
   const looking = { path, stateFolder, clock }

@@ -52,7 +52,7 @@ export const sync = command({
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const { findRoot, findRoots, runSync } = await import('../../client/sync/index.ts')
-    const { sleep } = await import('../../client/http/sleep.ts')
+    const { sleep } = await import('../../base/sleep.ts')
     const { makeRunReport } = await import('./run-report.ts')
     const stateFolder = userFolder('state', globals.env)
     if (flags.watch) {

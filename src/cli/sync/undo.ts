@@ -24,7 +24,7 @@ export const undo = command({
     const { userFolder } = await import('../../host/folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const { findRoot, runSync } = await import('../../client/sync/index.ts')
-    const { sleep } = await import('../../client/http/sleep.ts')
+    const { sleep } = await import('../../base/sleep.ts')
     const stateFolder = userFolder('state', globals.env)
     const path = await findRoot(args.dir, process.cwd(), stateFolder)
     const run = (dryRun: boolean, emit: (event: SyncEvent) => void): Promise<Summary> =>

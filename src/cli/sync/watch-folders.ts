@@ -32,7 +32,7 @@ export async function watchFolders({
   maxDelete,
 }: WatchOptions): Promise<ExitCode> {
   const { systemClock } = await import('../../base/clock.ts')
-  const { sleep } = await import('../../client/http/sleep.ts')
+  const { sleep } = await import('../../base/sleep.ts')
   const { runSync, holdWatched, watchRoots, makeReplicaWatch } = await import('../../client/sync/index.ts')
   const release = holdWatched(roots)
   const report = makeWatchReport(io, roots)

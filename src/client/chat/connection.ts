@@ -2,7 +2,7 @@ import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
 import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
 import type { Trouble } from './state.ts'
-import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
+import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
 
 /** How often it is looked whether somebody has signed in again, milliseconds. */
 const RENEW_MS = 2_000

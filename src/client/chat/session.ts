@@ -9,7 +9,7 @@ import { makeOutbox } from './outbox.ts'
 import { makeSessionMessages } from './session-messages.ts'
 import { makeSessionRooms, type SessionRooms } from './session-rooms.ts'
 import { emptyState, type ChatState, type Pending } from './state.ts'
-import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
+import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
 
 const { actions } = teamChat
 

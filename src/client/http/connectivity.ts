@@ -1,6 +1,8 @@
+import { makeBackoff } from '../../base/retry.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
-import { type Sleep, interruptibleSleep } from './sleep.ts'
+import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
+import { retryAfterOf } from './retry.ts'
 
 interface Parts {
   sleep: Sleep
@@ -11,10 +13,9 @@ interface Parts {
   back: () => void
 }
 
-/** Pauses between attempts while the server is away, in milliseconds; each is shortened by up to a half, so that clients come back one by one. */
-const FIRST_MS = 1_000
-const LONGEST_MS = 30_000
-/** The same under maintenance: the server is there and refuses in no time, and its end is often earlier than planned. */
+/** Delays between attempts while the server is away. */
+const AWAY = { first: 1_000, longest: 30_000, jitter: 0.5 }
+/** The longest delay under maintenance, in milliseconds: the server refuses in no time, and often opens earlier than planned. */
 const LONGEST_MAINTENANCE_MS = 5_000
 
 const TEMPORARY = ['maintenance', 'busy', 'rate_limited', 'internal', 'setup_required'] as const
@@ -26,8 +27,8 @@ export const isTemporary = (error: unknown): error is Error =>
 /** Tracks whether the server is reachable; reports each change once, however many callers there are. */
 export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
   let offline = false
-  let attempts = 0
   let losses = 0
+  const backoff = makeBackoff({ ...AWAY, random })
   const waiting = new Set<() => void>()
   return {
     /** Call before an attempt; call the returned function when the attempt succeeded. */
@@ -36,7 +37,7 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
       return () => {
         // An answer to what was asked before the server went away, such as a poll that a stopping server lets go, says nothing.
         if (before !== losses) return
-        attempts = 0
+        backoff.reset()
         if (!offline) return
         offline = false
         for (const wake of waiting) wake()
@@ -50,13 +51,11 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
         losses += 1
         lost(error)
       }
-      const asked = isFault(error) ? (error.extra.retryAfter ?? 0) * 1_000 : 0
-      const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : LONGEST_MS
-      const ms = Math.min(longest, Math.max(asked, FIRST_MS * 2 ** Math.min(attempts, 5)))
-      attempts += 1
+      const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : AWAY.longest
+      const ms = backoff.next(Math.min(retryAfterOf(error) ?? 0, longest), longest)!
       let mine: (() => void) | undefined
       try {
-        await interruptibleSleep(sleep, ms * (1 - random() / 2), signal, (wake) => waiting.add((mine = wake)))
+        await interruptibleSleep(sleep, ms, signal, (wake) => waiting.add((mine = wake)))
       } finally {
         if (mine) waiting.delete(mine)
       }

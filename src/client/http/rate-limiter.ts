@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts'
+import { makeBackoff } from '../../base/retry.ts'
 
 // One sliding window for each limited action.
 
@@ -10,10 +11,8 @@ export type Calls = Record<string, number[]>
 
 /** The server's window and ours do not begin at the same moment. */
 const SLACK_MS = 150
-/** The longest pause that a server can ask for, in milliseconds: windows clear within a minute. */
-const LONGEST_PAUSE_MS = 600_000
-/** Pauses in a row, each longer than the last, before giving up. */
-const PAUSES = 12
+/** Pauses in a row; also the longest that a server can ask for, because windows clear within a minute. */
+const PAUSES = { first: 1_000, longest: 600_000, attempts: 13 }
 const KEEP_MS = 2_000
 
 interface Queue {
@@ -21,8 +20,8 @@ interface Queue {
   tail: Promise<void>
   /** Not before this time. */
   paused: number
-  /** Pauses in a row without a request that was answered. */
-  pauses: number
+  /** Counts pauses in a row without a request that was answered. */
+  backoff: ReturnType<typeof makeBackoff>
 }
 
 interface Parts {
@@ -43,7 +42,7 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
 
   function queueOf(limit: string): Queue {
     let queue = queues.get(limit)
-    if (!queue) queues.set(limit, (queue = { tail: Promise.resolve(), paused: 0, pauses: 0 }))
+    if (!queue) queues.set(limit, (queue = { tail: Promise.resolve(), paused: 0, backoff: makeBackoff(PAUSES) }))
     return queue
   }
 
@@ -82,24 +81,24 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
       return mine
     },
 
-    answered: (limit: string): void => void (queueOf(limit).pauses = 0),
+    answered: (limit: string): void => queueOf(limit).backoff.reset(),
 
     /**
-     * Takes in that the request of a time was refused: it does not count, and no other of its kind is sent for a while. Returns
-     * how long, in milliseconds; undefined when the server only refuses.
+     * Records that the request of a time was rate limited: it does not count, and its limit is paused. Returns for how many
+     * milliseconds; undefined when the server only refuses.
      */
-    pause(limit: string, at: number | undefined, retryAfter = 1): number | undefined {
+    pause(limit: string, at: number | undefined, retryAfter = 0): number | undefined {
       const window = calls[limit] ?? []
       const index = at === undefined ? -1 : window.lastIndexOf(at)
       if (index >= 0) window.splice(index, 1)
       const queue = queueOf(limit)
       const now = clock.now()
-      // Requests that were under way together are refused together.
-      if (queue.paused <= now) queue.pauses += 1
-      const least = queue.pauses > 1 ? 1_000 * 2 ** (queue.pauses - 1) : 0
-      const ms = Math.min(Math.max(retryAfter * 1_000, least), LONGEST_PAUSE_MS)
+      const least = Math.min(retryAfter, PAUSES.longest)
+      // Requests that were under way together are refused together, and are one pause.
+      const ms = queue.paused > now ? least : queue.backoff.next(least)
+      if (ms === undefined) return undefined
       queue.paused = Math.max(queue.paused, now + ms + SLACK_MS)
-      return queue.pauses <= PAUSES ? queue.paused - now : undefined
+      return queue.paused - now
     },
 
     /** Milliseconds until so many more requests of a limit are granted. */

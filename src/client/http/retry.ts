@@ -1,44 +1,33 @@
-import { isFault, type Fault } from '../../contract/errors.ts'
+import { SECOND } from '../../base/clock.ts'
+import { withRetry, type RetryOptions } from '../../base/retry.ts'
+import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
 
-export interface RetryOptions {
-  /** Waits, in milliseconds. */
-  sleep(ms: number): Promise<void>
-  /** Called before each wait, in seconds. */
-  waiting?(seconds: number): void
+/** The delay that a server asks for (Retry-After), in milliseconds. */
+export const retryAfterOf = (error: unknown): number | undefined =>
+  isFault(error) && error.extra.retryAfter !== undefined ? error.extra.retryAfter * SECOND : undefined
+
+/** The longest single delay that is worth it: rate limits clear within a minute. */
+const LONGEST = 90 * SECOND
+
+/** Retries while the server is busy or rate limits the caller. */
+export const whileBusy: RetryOptions = {
+  first: 2 * SECOND,
+  attempts: 5,
+  retryAfterOf,
+  isTemporary: (error) =>
+    (isFault(error, 'rate_limited') || isFault(error, 'busy')) && (retryAfterOf(error) ?? 0) <= LONGEST,
 }
 
-/** The longest single wait, in seconds: rate limits clear within a minute. */
-const LONGEST = 90
-const TRIES = 5
-
-/** Calls, and retries after the time the server asks for while it is busy or rate limits the caller. */
-export async function withRetry<T>(call: () => Promise<T>, { sleep, waiting }: RetryOptions): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await call()
-    } catch (error) {
-      if (attempt === TRIES || !isTemporary(error)) throw error
-      const seconds = Math.max(1, error.extra.retryAfter ?? 2 ** attempt)
-      if (seconds > LONGEST) throw error
-      waiting?.(seconds)
-      await sleep(seconds * 1_000)
-    }
-  }
+/** Retries once when the connection broke and the outcome is unknown. */
+const ifOutcomeUnknown: RetryOptions = {
+  first: SECOND,
+  attempts: 2,
+  isTemporary: (error) => error instanceof Unreachable && error.outcomeUnknown,
 }
 
-const isTemporary = (error: unknown): error is Fault => isFault(error, 'rate_limited') || isFault(error, 'busy')
+/** For requests that may be sent twice: retries while the server is busy, and once after a broken connection. */
+export const withRetryIfUnknown = <T>(call: () => Promise<T>, options: RetryOptions): Promise<T> =>
+  withRetry(() => withRetry(call, options), ifOutcomeUnknown)
 
-/** Before it is asked again, in milliseconds. */
-const PAUSE = 1_000
-
-/** As `withRetry`, and once more when the connection broke and the outcome is unknown. */
-export async function withRetryIfUnknown<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
-  try {
-    return await withRetry(call, options)
-  } catch (error) {
-    if (!(error instanceof Unreachable && error.outcomeUnknown)) throw error
-    await options.sleep(PAUSE)
-    return withRetry(call, options)
-  }
-}
+export { withRetry, type RetryOptions } from '../../base/retry.ts'

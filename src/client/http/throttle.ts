@@ -1,9 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
+import { makeBackoff } from '../../base/retry.ts'
 import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
 import { makeRateLimiter, type Calls, type Limits } from './rate-limiter.ts'
-import type { Sleep } from './sleep.ts'
+import { retryAfterOf } from './retry.ts'
+import type { Sleep } from '../../base/sleep.ts'
 
 /** Sends one request when the rate limits allow it, and retries it when it was rate limited or lost. */
 export type Throttle = <T>(action: Pick<AnyAction, 'limit'>, request: () => Promise<T>) => Promise<T>
@@ -32,11 +34,10 @@ export interface Throttled {
   estimateWait: (limit: string, requests: number) => number
 }
 
-const BUSY_MS = 2_000
-const BUSY_TRIES = 6
+const BUSY = { first: 2_000, factor: 1, attempts: 7 }
 const LONGEST_BUSY_MS = 120_000
-/** Pauses before a request that got lost is sent again; every request of the engine may be sent twice. */
-const LOST_MS = [500, 2_000]
+/** Every request of the engine may be sent twice, so that one that got lost is repeated. */
+const LOST = { first: 500, factor: 4, attempts: 3 }
 
 /** Throttles requests by the server's rate limits; limits do not block each other. */
 export function makeThrottle({
@@ -61,7 +62,9 @@ export function makeThrottle({
 
   const throttle: Throttle = async (action, request) => {
     const { limit } = action
-    for (let busy = 0, lost = 0; ;) {
+    const busy = makeBackoff(BUSY)
+    const lost = makeBackoff(LOST)
+    for (;;) {
       const at = limit === 'none' ? undefined : await limiter.acquire(limit)
       count += 1
       onRequest?.(limit)
@@ -73,16 +76,13 @@ export function makeThrottle({
       } catch (error) {
         signal?.throwIfAborted()
         reached ||= isFault(error)
-        if (isFault(error, 'rate_limited')) {
-          const ms = limiter.pause(limit, at, error.extra.retryAfter)
-          if (ms === undefined) throw error
-          if (at === undefined) await wait(limit, ms)
-        } else if (isFault(error, 'busy') && busy < BUSY_TRIES) {
-          busy += 1
-          const { retryAfter = BUSY_MS / 1_000 } = error.extra
-          await wait(limit, Math.min(retryAfter * 1_000, LONGEST_BUSY_MS))
-        } else if (isLost(error) && reached && lost < LOST_MS.length) await wait(limit, LOST_MS[lost++]!)
-        else throw error
+        let ms: number | undefined
+        if (isFault(error, 'rate_limited')) ms = limiter.pause(limit, at, retryAfterOf(error))
+        else if (isFault(error, 'busy')) ms = busy.next(Math.min(retryAfterOf(error) ?? 0, LONGEST_BUSY_MS))
+        else if (isLost(error) && reached) ms = lost.next()
+        if (ms === undefined) throw error
+        // The limiter itself waits where there is a limit.
+        if (at === undefined || !isFault(error, 'rate_limited')) await wait(limit, ms)
       }
     }
   }

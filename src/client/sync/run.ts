@@ -32,7 +32,7 @@ import { journalEntryOf, planUndo, scopeOf, within, type Step } from './undo/pla
 import type { RunContext } from './run-context.ts'
 import { deviceLabel } from './plan/conflict-names.ts'
 import { emptyTrash, runName } from './local/trash.ts'
-import type { Sleep } from '../http/sleep.ts'
+import type { Sleep } from '../../base/sleep.ts'
 import { buildRemote } from './remote/remote-tree.ts'
 
 export interface SyncOptions {

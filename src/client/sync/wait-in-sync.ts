@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Summary, SyncEvent } from './report/events.ts'
 import type { Status } from './status.ts'
 import { FolderLocked } from './sync-errors.ts'
-import type { Sleep } from '../http/sleep.ts'
+import type { Sleep } from '../../base/sleep.ts'
 
 /** How often a folder is looked at, in milliseconds; and the account, once nothing is left to do here. */
 const LOOK_MS = 500

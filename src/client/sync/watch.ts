@@ -18,7 +18,7 @@ import type { SkipCode } from './plan/tree.ts'
 import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
 import { Refused } from '../refused.ts'
 import { FolderLocked } from './sync-errors.ts'
-import { type Sleep, interruptibleSleep } from '../http/sleep.ts'
+import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
 
 const { delta } = contract.syncData.actions
 const { capabilities } = contract.syncStatus.actions

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { makeBackoff } from '../../base/retry.ts'
 import { ApiError } from '../kit/api-error.ts'
 import type { Change } from '../wire/protocol.ts'
 import { call } from './session.ts'
@@ -26,7 +27,9 @@ const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
 const POLL_SECONDS = 50
 /** Milliseconds between questions of a page that nobody sees: it must not take one of the few connections of a browser. */
 const HIDDEN_PAUSE = 60_000
-const MAX_PAUSE = 30_000
+/** Milliseconds between questions while the server does not answer. */
+const AWAY = { first: 1_000, longest: 30_000, jitter: 0.5 }
+const LONGEST_RETRY_AFTER = 60_000
 
 let wake = (): void => {}
 
@@ -45,7 +48,8 @@ document.addEventListener('visibilitychange', () => wake())
 /** Follows the feed for as long as the page is there. */
 export async function followFeed(): Promise<void> {
   let position: { cursor: number; epoch: string } | undefined
-  let failures = 0
+  let isAway = false
+  const backoff = makeBackoff(AWAY)
   for (;;) {
     try {
       if (position === undefined) {
@@ -53,12 +57,13 @@ export async function followFeed(): Promise<void> {
         position = { cursor, epoch }
       } else {
         if (document.hidden) await pause(HIDDEN_PAUSE)
-        const wait: number = document.hidden || failures > 0 ? 0 : POLL_SECONDS
+        const wait: number = document.hidden || isAway ? 0 : POLL_SECONDS
         const { changes, cursor } = await call('rows.delta', { ...position, wait })
         position = { ...position, cursor }
         if (changes.length > 0) notifyListeners(changes as Change[], false)
       }
-      failures = 0
+      isAway = false
+      backoff.reset()
       online.value = true
       maintenance.value = undefined
     } catch (error) {
@@ -71,9 +76,8 @@ export async function followFeed(): Promise<void> {
       }
       online.value = code !== 'unreachable'
       maintenance.value = code === 'maintenance' ? message : undefined
-      failures++
-      const backoff = Math.min(MAX_PAUSE, 500 * 2 ** Math.min(failures, 7))
-      await pause(Math.max(backoff, Math.min(retryAfter ?? 0, 60) * 1_000))
+      isAway = true
+      await pause(backoff.next(Math.min((retryAfter ?? 0) * 1_000, LONGEST_RETRY_AFTER))!)
     }
   }
 }

@@ -14,7 +14,7 @@ import { isOption, options, type Values } from '../instance/instance.ts'
 import { refuseRow } from '../sync/sync.ts'
 import { schemaProblems } from './schema-problems.ts'
 import { clause, nameOf as nameOfPath, objection, objectionOf, type Path, type Problem } from './problems.ts'
-import { Seed, type SeedApp, type SeedFile, type SeedRoom, type SeedRow, type SeedUser } from './seed-schema.ts'
+import type { SeedApp, SeedFile, SeedRoom, SeedRow, SeedUser } from './seed-schema.ts'
 
 /** A part of a seed, and where it stands. */
 export interface Placed<T> {
@@ -41,7 +41,7 @@ type Note = (path: Path, message: string | undefined) => void
  * server or at files.
  */
 export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
-  const found = schemaProblems(Seed, document ?? {})
+  const found = schemaProblems(document ?? {})
   problems.push(...found)
   const note: Note = (path, message) => {
     if (message !== undefined) problems.push({ path, message })

@@ -1,153 +1,132 @@
-import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
+import type { TLocalizedValidationError as Flaw } from 'typebox/error'
+import { Settings } from 'typebox/system'
+import { Seed } from './seed-schema.ts'
 import type { Path, Problem } from './problems.ts'
+
+// What TypeBox finds wrong with a seed, in sentences.
 
 /** What the declarations of a seed use of JSON Schema. */
 interface Schema {
   type?: string
   properties?: Record<string, Schema>
-  required?: string[]
-  additionalProperties?: boolean
-  patternProperties?: Record<string, Schema>
-  items?: Schema
   anyOf?: Schema[]
   const?: unknown
   pattern?: string
-  minLength?: number
   maxLength?: number
   minimum?: number
   maximum?: number
   maxItems?: number
   says?: string
-  /** There may be very many of these: looked at one by one only where something is wrong. */
-  many?: true
 }
 
 /** Problems after which nobody reads on. */
 const ENOUGH = 1_000
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value)
+// Compiling takes a while, and most servers never see a seed.
+let compiled: Validator | undefined
 
-/** Compares a value with its declaration; says everything that does not fit, each with its path. */
-export function schemaProblems(schema: TSchema, value: unknown): Problem[] {
+/** Everything in a document that does not have the form of a seed, each with its path. */
+export function schemaProblems(document: unknown): Problem[] {
+  const validator = (compiled ??= Compile(Seed))
+  if (validator.Check(document)) return []
   const problems: Problem[] = []
-  fit(schema as Schema, value, [], problems)
+  const seen = new Set<string>()
+  for (const flaw of flawsOf(validator, document)) {
+    // What is no text has no length either.
+    const messages = seen.has(flaw.instancePath) ? [] : messagesOf(flaw, document)
+    if (messages.length > 0 && flaw.keyword !== 'required') seen.add(flaw.instancePath)
+    const path = pathIn(document, flaw.instancePath)
+    for (const message of messages) problems.push({ path, message })
+  }
   return problems
 }
 
-function fit(schema: Schema, value: unknown, path: Path, problems: Problem[]): void {
-  if (problems.length >= ENOUGH) return
-  if (schema.anyOf) return fitAny(schema, schema.anyOf, value, path, problems)
-  if (schema.type === 'object') return fitObject(schema, value, path, problems)
-  if (schema.type === 'array') return fitList(schema, value, path, problems)
-  const message = flaw(schema, value)
-  if (message !== undefined) problems.push({ path, message })
-}
-
-function fitAny(schema: Schema, choices: Schema[], value: unknown, path: Path, problems: Problem[]): void {
-  if (choices.some((choice) => fits(choice, value))) return
-  // A column that may be empty: the problem is the other choice's.
-  const real = choices.filter(({ type }) => type !== 'null')
-  if (schema.says === undefined && real.length === 1 && real.length < choices.length)
-    return fit(real[0]!, value, path, problems)
-  const constants = choices.map((choice) => String(choice.const))
-  const named = choices.every((choice) => choice.const !== undefined)
-  problems.push({ path, message: schema.says ?? (named ? `must be ${listed(constants)}` : 'does not fit') })
-}
-
-function fits(schema: Schema, value: unknown): boolean {
-  const problems: Problem[] = []
-  fit(schema, value, [], problems)
-  return problems.length === 0
-}
-
-function fitObject(schema: Schema, value: unknown, path: Path, problems: Problem[]): void {
-  if (!isObject(value)) return void problems.push({ path, message: 'must be names with values (a mapping)' })
-  const every = schema.patternProperties && Object.values(schema.patternProperties)[0]
-  const known = schema.properties ?? {}
-  for (const [name, part] of Object.entries(value)) {
-    const inner = every ?? (Object.hasOwn(known, name) ? known[name] : undefined)
-    if (inner) fit(inner, part, [...path, name], problems)
-    else if (schema.additionalProperties === false)
-      problems.push({ path: [...path, name], message: unknownName(name, Object.keys(known)) })
-  }
-  for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) problems.push({ path, message: `has no ${name}` })
+function flawsOf(validator: Validator, document: unknown): Flaw[] {
+  const { maxErrors } = Settings.Get()
+  Settings.Set({ maxErrors: ENOUGH })
+  try {
+    return validator.Errors(document)
+  } finally {
+    Settings.Set({ maxErrors })
   }
 }
 
-function fitList(schema: Schema, value: unknown, path: Path, problems: Problem[]): void {
-  if (!Array.isArray(value)) return void problems.push({ path, message: 'must be a list' })
-  if (value.length > (schema.maxItems ?? Infinity))
-    return void problems.push({ path, message: `may have at most ${schema.maxItems} entries` })
-  const items = schema.items ?? {}
-  const sound = items.many ? compiled(items) : undefined
-  for (const [index, part] of value.entries()) {
-    if (!sound?.Check(part)) fit(items, part, [...path, index], problems)
+/** The steps of a JSON pointer (RFC 6901). */
+const stepsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+
+/** What a pointer leads to. */
+const partAt = (whole: unknown, pointer: string): unknown =>
+  stepsOf(pointer).reduce((part, step) => (part as Record<string, unknown>)[step], whole)
+
+const schemaAt = (pointer: string): Schema => partAt(Seed, pointer) as Schema
+
+/** A pointer as a path: positions in lists are numbers. */
+function pathIn(document: unknown, pointer: string): Path {
+  let part = document
+  return stepsOf(pointer).map((name) => {
+    const step = Array.isArray(part) ? Number(name) : name
+    part = (part as Record<string, unknown>)[name]
+    return step
+  })
+}
+
+/** The choice that counts of a value that may also be null; undefined where there are several. */
+function onlyChoice({ says, anyOf = [] }: Schema): Schema | undefined {
+  const choices = anyOf.filter(({ type }) => type !== 'null')
+  return says === undefined && choices.length === 1 ? choices[0] : undefined
+}
+
+/** Whether a flaw lies in one of several choices: then none fits, and that is said once. */
+const isInChoice = (pointer: string): boolean =>
+  [...pointer.matchAll(/\/anyOf\/\d+/g)].some(({ index, 0: choice }) => {
+    const around = pointer.slice(0, index)
+    return onlyChoice(schemaAt(around)) !== schemaAt(`${around}${choice}`)
+  })
+
+function messagesOf({ keyword, schemaPath, instancePath, params }: Flaw, document: unknown): string[] {
+  if (isInChoice(schemaPath) || keyword === 'additionalProperties') return []
+  const schema = schemaAt(schemaPath)
+  if (keyword === 'anyOf') return onlyChoice(schema) ? [] : [schema.says ?? choicesOf(schema)]
+  if (keyword === 'required') return params.requiredProperties.map((name) => `has no ${name}`)
+  if (keyword === 'boolean') {
+    const { properties = {} } = schemaAt(schemaPath.replace(/\/additionalProperties$/, ''))
+    return [unknownName(stepsOf(instancePath).at(-1)!, Object.keys(properties))]
   }
+  if (keyword === 'const') return [`must be ${String(schema.const)}`]
+  if (keyword === 'minLength') return ['must not be empty']
+  if (keyword === 'maxLength') return [`may have at most ${schema.maxLength} characters`]
+  if (keyword === 'maxItems') return [`may have at most ${schema.maxItems} entries`]
+  if (keyword === 'pattern') return [schema.says ?? `must match ${schema.pattern}`]
+  const mayNeedQuotes =
+    schema.type === 'string' && ['number', 'boolean'].includes(typeof partAt(document, instancePath))
+  return [`${schema.says ?? typeOf(schema)}${mayNeedQuotes ? ', in quotes' : ''}`]
 }
 
-const validators = new WeakMap<Schema, Validator>()
-
-function compiled(schema: Schema): Validator {
-  let validator = validators.get(schema)
-  if (!validator) validators.set(schema, (validator = Compile(schema as TSchema)))
-  return validator
+const choicesOf = ({ anyOf = [] }: Schema): string => {
+  const names = anyOf.map((choice) => String(choice.const))
+  return anyOf.every((choice) => choice.const !== undefined)
+    ? `must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
+    : 'does not fit'
 }
 
-const length = (text: string): number => (text.length === 0 ? 0 : [...text].length)
-
-function flaw(schema: Schema, value: unknown): string | undefined {
-  if (schema.const !== undefined) return value === schema.const ? undefined : `must be ${String(schema.const)}`
-  switch (schema.type) {
-    case 'string':
-      return textFlaw(schema, value)
-    case 'boolean':
-      return typeof value === 'boolean' ? undefined : (schema.says ?? 'must be true or false')
-    case 'integer':
-    case 'number':
-      return numberFlaw(schema, value)
-    case 'null':
-      return value === null ? undefined : 'must be empty'
-    default:
-      return undefined
-  }
+const TYPES: Record<string, string> = {
+  object: 'must be names with values (a mapping)',
+  array: 'must be a list',
+  string: 'must be a text',
+  boolean: 'must be true or false',
 }
 
-function textFlaw({ says, pattern, minLength = 0, maxLength = Infinity }: Schema, value: unknown): string | undefined {
-  if (typeof value !== 'string') {
-    const quotes = typeof value === 'number' || typeof value === 'boolean' ? ', in quotes' : ''
-    return `${says ?? 'must be a text'}${quotes}`
-  }
-  if (value.length < minLength) return 'must not be empty'
-  if (value.length > maxLength && length(value) > maxLength) return `may have at most ${maxLength} characters`
-  if (pattern !== undefined && !patternOf(pattern).test(value)) return says ?? `must match ${pattern}`
-  return undefined
+function typeOf({ type = '', minimum = -Infinity, maximum = Infinity }: Schema): string {
+  const range = Math.abs(minimum) < 1e16 && Math.abs(maximum) < 1e16 ? ` from ${minimum} to ${maximum}` : ''
+  return TYPES[type] ?? `must be ${type === 'integer' ? 'a whole number' : 'a number'}${range}`
 }
 
-function numberFlaw({ type, says, minimum, maximum }: Schema, value: unknown): string | undefined {
-  const isWhole = type === 'integer'
-  const [least, most] = [minimum ?? -Infinity, maximum ?? Infinity]
-  const isOne = typeof value === 'number' && (isWhole ? Number.isSafeInteger(value) : Number.isFinite(value))
-  if (isOne && value >= least && value <= most) return undefined
-  const kind = isWhole ? 'a whole number' : 'a number'
-  const range = Math.abs(least) < 1e16 && Math.abs(most) < 1e16 ? ` from ${least} to ${most}` : ''
-  return says ?? `must be ${kind}${range}`
-}
-
-const patterns = new Map<string, RegExp>()
-
-function patternOf(source: string): RegExp {
-  let pattern = patterns.get(source)
-  if (!pattern) patterns.set(source, (pattern = new RegExp(source, 'u')))
-  return pattern
-}
-
-const listed = (names: string[]): string =>
-  names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-
-const unknownName = (name: string, known: string[]): string => {
+function unknownName(name: string, known: string[]): string {
   const near = known.find((other) => other.startsWith(name.slice(0, 4)) || name.startsWith(other))
   return `is not known here${near !== undefined ? `; did you mean ${near}?` : `: there are ${known.join(', ')}`}`
 }

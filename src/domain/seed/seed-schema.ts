@@ -59,13 +59,11 @@ function columnsOf(table: SyncedTable): TProperties {
   return properties
 }
 
-const Row = (table: SyncedTable) => ({
-  ...object({
+const Row = (table: SyncedTable) =>
+  object({
     key: text('Names this row in the seed, for good: how the next run finds it again.', 200),
     ...columnsOf(table),
-  }),
-  many: true,
-})
+  })
 
 const rowLists = Object.fromEntries(
   Object.entries<SyncedTable>(tables).map(([name, table]) => [
@@ -151,7 +149,5 @@ export type SeedApp = Static<typeof App>
 export const seedSchema = (): object => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Seed of an svc server',
-  ...(JSON.parse(
-    JSON.stringify(Seed, (key, value: unknown) => (key === 'says' || key === 'many' ? undefined : value)),
-  ) as object),
+  ...(JSON.parse(JSON.stringify(Seed, (key, value: unknown) => (key === 'says' ? undefined : value))) as object),
 })

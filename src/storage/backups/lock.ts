@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
+import { withRetry } from '../../base/retry.ts'
 import { codeOf } from '../../base/trouble.ts'
 import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
 
@@ -34,8 +34,8 @@ interface Holder extends Process {
 const TOUCH_EVERY = 30 * SECOND
 /** Untouched for so long, its holder is believed dead. */
 const ABANDONED = 10 * MINUTE
-/** How long it is tried to take a lock, ms. */
-const PATIENCE = SECOND
+/** Two processes that come at once turn each other away, and must not meet again: delays vary. */
+const RETRY = { first: 50, longest: 100, timeLimit: SECOND, jitter: 0.8 }
 
 /** What a lock file says; undefined when it is gone again, or was cut off and says nothing. */
 async function holderOf(path: string): Promise<Holder | undefined> {
@@ -71,22 +71,11 @@ export async function standingLocks(folder: string, now: number): Promise<{ id: 
   return standing
 }
 
-/**
- * Takes a lock, or throws `RepositoryBusy`, naming who has it; it waits a moment first, because two who come at once turn
- * each other away. `purpose` is shown to whoever is turned away.
- */
+/** Takes a lock, or throws `RepositoryBusy` after a moment, naming who has it. `purpose` is shown to others that are turned away. */
 export async function lockRepository(folder: string, kind: LockKind, purpose: string): Promise<RepositoryLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const deadline = Date.now() + PATIENCE
-  for (;;) {
-    try {
-      return await tryLock(folder, { kind, purpose, ...ownIdentity() })
-    } catch (error) {
-      if (!(error instanceof RepositoryBusy) || Date.now() > deadline) throw error
-    }
-    // Not the same for both, or they would meet again.
-    await sleep(20 + Math.random() * 100)
-  }
+  const isTemporary = (error: unknown) => error instanceof RepositoryBusy
+  return withRetry(() => tryLock(folder, { kind, purpose, ...ownIdentity() }), { ...RETRY, isTemporary })
 }
 
 async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {

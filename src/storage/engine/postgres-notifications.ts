@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { makeBackoff } from '../../base/retry.ts'
 import type { Topic } from './database.ts'
 import type { Notifications, Notification } from './notifications.ts'
 
@@ -6,8 +7,8 @@ import type { Notifications, Notification } from './notifications.ts'
 // a pooler in transaction mode drops them all. They only wake: listeners read the rows, and look at them from time to time anyway.
 
 const CHANNEL = 'svc_news'
-/** How long to wait before a lost connection is made anew, at first and at most, ms. */
-const PAUSE_MS = { first: 250, most: 15_000 }
+/** Delays before a lost connection is made anew; several servers lose theirs at once. */
+const RECONNECT = { first: 250, longest: 15_000, jitter: 0.5 }
 
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
@@ -41,7 +42,7 @@ export function makePostgresListener(
 ) {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
-  let pause = PAUSE_MS.first
+  const backoff = makeBackoff(RECONNECT)
   let hasBegun = false
   let isClosed = false
 
@@ -54,14 +55,13 @@ export function makePostgresListener(
       client = undefined
       made.end().catch(() => undefined)
       if (isClosed) return
-      timer = setTimeout(start, pause).unref()
-      pause = Math.min(2 * pause, PAUSE_MS.most)
+      timer = setTimeout(start, backoff.next()).unref()
     }
     made.on('error', again)
     made.on('end', again)
     made.on('notification', ({ payload }) => publish(readNotification(payload ?? '')))
     const listening = () => {
-      pause = PAUSE_MS.first
+      backoff.reset()
       // Notifications of the time without a connection are lost.
       missed()
     }

@@ -10,7 +10,7 @@ import { clientOf, type Account } from '../../support/account.ts'
 import { channelOf, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
 import { until } from '../../support/chat-command.ts'
 import { folderOfTest, serverOfTest, startServer } from '../../support/server.ts'
-import { sleep } from '../../../src/client/http/sleep.ts'
+import { sleep } from '../../../src/base/sleep.ts'
 
 interface Talking extends ChatSession {
   rang: string[]

@@ -66,7 +66,7 @@ test('requests are written down before each wait and now and then, for a run tha
 
 for (const [what, extra, waits] of [
   ['none', {}, 1_150],
-  ['0', { retryAfter: 0 }, 150],
+  ['0', { retryAfter: 0 }, 1_150],
   ['17', { retryAfter: 17 }, 17_150],
   ['a day', { retryAfter: 86_400 }, 600_150],
 ] as const) {
@@ -90,7 +90,7 @@ test('a server that refuses again and again is asked ever more rarely, and then 
       failing(Infinity, () => refused({ retryAfter: 0 })),
     ),
   ).rejects.toMatchObject({ code: 'rate_limited' })
-  expect(slept.slice(0, 4)).toEqual([150, 2_150, 4_150, 8_150])
+  expect(slept.slice(0, 4)).toEqual([1_150, 2_150, 4_150, 8_150])
   expect(slept.every((ms, at) => at === 0 || ms >= slept[at - 1]!)).toBe(true)
   expect(slept).toHaveLength(12)
   expect(slept.at(-1)).toBe(600_150)

@@ -12,7 +12,7 @@ import { PowerCut } from './disk/trouble.ts'
 import { ADDRESS, makeNetwork, type Fault } from './network.ts'
 import type { Scheduler } from './scheduler.ts'
 import type { AccountIdentity } from '../../../src/client/account-identity.ts'
-import type { Sleep } from '../../../src/client/http/sleep.ts'
+import type { Sleep } from '../../../src/base/sleep.ts'
 
 /** Where the synchronised folder is on a machine's disk. */
 export const HOME = '/home'

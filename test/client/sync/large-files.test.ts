@@ -14,7 +14,7 @@ import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeHasher } from '../../../src/host/hasher.ts'
-import { hashHere } from '../../../src/host/hash-here.ts'
+import { hashInline } from '../../../src/host/hash-job.ts'
 import { CHUNK, hashedChunks } from '../../../src/client/sync/local/hash-chunks.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import { bytesOf, sha256Of } from '../../support/contents.ts'
@@ -180,7 +180,7 @@ describe('reading in chunks', () => {
       utimesSync(path, 1, 1)
       const file = await open(path)
       onTestFinished(() => file.close())
-      const job = where === 'here' ? hashHere() : hasher.start()
+      const job = where === 'here' ? hashInline() : hasher.start()
       const held: Buffer[] = []
       const read: Buffer[] = []
       for await (const chunk of hashedChunks(file, size, job)) {

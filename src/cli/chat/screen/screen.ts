@@ -14,7 +14,7 @@ import { pickRoom } from './pickers.ts'
 import { runNotifier } from './external-programs.ts'
 import { makeTerminal, type Terminal } from './terminal.ts'
 import { makeComposeMode } from './compose-mode.ts'
-import { sleep } from '../../../client/http/sleep.ts'
+import { sleep } from '../../../base/sleep.ts'
 
 export type Bell = 'mentions' | 'all' | 'none'
 

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { contract } from '../../../contract/contract.ts'
 import type { Answer } from '../../../contract/define.ts'
 import { isFault } from '../../../contract/errors.ts'
-import { hashHere } from '../../../host/hash-here.ts'
+import { hashInline } from '../../../host/hash-job.ts'
 import { knownTime } from '../../times.ts'
 import { Changed, CorruptContent } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
@@ -114,7 +114,7 @@ interface Large {
 }
 
 async function readSmall(file: FileHandle, { local }: OpOf<'upload'>): Promise<Small> {
-  const job = hashHere()
+  const job = hashInline()
   const parts: Buffer[] = []
   for await (const chunk of hashedChunks(file, local.id.size, job)) parts.push(Buffer.from(chunk))
   await assertSame(file, local.id)

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { codeOf } from '../../../base/trouble.ts'
 import type { Clock } from '../../../base/clock.ts'
-import { hashHere } from '../../../host/hash-here.ts'
+import { hashInline } from '../../../host/hash-job.ts'
 import type { Hasher } from '../../../host/hasher.ts'
 import { Changed } from '../sync-errors.ts'
 import { CHUNK, hashedChunks } from './hash-chunks.ts'
@@ -53,7 +53,7 @@ export async function hashFile(
   hasher?: Hasher,
 ): Promise<{ sha256: string; blank: boolean }> {
   const file = await openExpected(place, expected)
-  const job = hasher?.start(expected.size) ?? hashHere()
+  const job = hasher?.start(expected.size) ?? hashInline()
   try {
     let blank = true
     for await (const chunk of hashedChunks(file, expected.size, job)) {

@@ -1,4 +1,6 @@
 import { effect, signal, untracked } from '@preact/signals'
+import { makeBackoff } from '../../../base/retry.ts'
+import { sleep } from '../../../base/sleep.ts'
 import { takeIn, takePoll, type Log } from '../../../client/chat/log.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { ApiError } from '../../kit/api-error.ts'
@@ -21,6 +23,8 @@ const PAGE = 50
 const LARGE_PAGE = 200
 /** Seconds that a poll waits. */
 const WAIT = 25
+/** Milliseconds between polls while the server does not answer. */
+const AWAY = { first: 500, longest: 10_000, jitter: 0.5 }
 /** Milliseconds after which nobody is typing any more. */
 const TYPING_MS = 7_000
 
@@ -48,17 +52,6 @@ export const replace = (room: number, messages: readonly Message[]): void =>
 
 export const removeMessage = (room: number, message: number): void =>
   updateLog(room, (log) => (log.messages = log.messages.filter(({ message_id }) => message_id !== message)))
-
-const pause = (ms: number, signalled: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signalled.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signalled.addEventListener('abort', end)
-  })
 
 async function load(room_id: number, stop: AbortSignal): Promise<void> {
   const unread = rooms.value.find((one) => one.room_id === room_id)?.unread_count ?? 0
@@ -95,22 +88,22 @@ async function poll(room_id: number, stop: AbortSignal): Promise<void> {
 
 /** Keeps up with a room until told to stop: a server that is away is waited for, a room the user is no longer in goes. */
 async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
-  let failures = 0
+  const backoff = makeBackoff(AWAY)
   let isOpen = false
   while (!stop.aborted) {
     try {
       if (!isOpen) await load(room_id, stop)
       isOpen = true
       await poll(room_id, stop)
-      failures = 0
+      backoff.reset()
     } catch (error) {
       if (stop.aborted) return
       if (error instanceof ApiError && ['forbidden', 'not_found'].includes(error.code)) return removeRoom(room_id)
       if (!isOpen) logError.value = error
       if (!isTransient(error)) return
       typing.value = []
-      const retry = error instanceof ApiError ? (error.retryAfter ?? 0) : 0
-      await pause(Math.max(Math.min(10_000, 500 * 2 ** failures++), retry * 1_000), stop)
+      const retryAfter = error instanceof ApiError ? (error.retryAfter ?? 0) : 0
+      await sleep(backoff.next(retryAfter * 1_000)!, stop).catch(() => undefined)
     }
   }
 }

@@ -5,7 +5,7 @@ import { MINUTE } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
 import { Busy, codeOf, recognise } from '../../../base/trouble.ts'
 import { syncFolder, writeDurably } from '../../../host/durable.ts'
-import type { Hasher } from '../../../host/hasher.ts'
+import { makeHasher } from '../../../host/hasher.ts'
 import { isRunning } from '../../../host/running.ts'
 import { factsOf, sweep, receiveBlob, type ReceivedBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
@@ -91,12 +91,13 @@ async function bringBack(temporary: string, publish: (from: string, sha256: stri
  * A blob store in a folder: `ab/cd/<sha256>`, with `tmp` for what is still arriving. A content becomes visible by a
  * hard link from its complete, flushed temporary file, and its folder is flushed before `publish` answers.
  */
-export async function openDisk(folder: string, hasher: Hasher): Promise<BlobStore> {
+export async function openDisk(folder: string): Promise<BlobStore> {
   const temporary = join(folder, 'tmp')
   const marker = join(folder, OWNER)
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await sweep(temporary)
   const { pathOf, publish } = makeShelves(folder)
+  const hasher = makeHasher()
   await bringBack(temporary, publish)
 
   async function keep({ name, file, sha256 }: ReceivedBlob): Promise<void> {

@@ -1,6 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { MINUTE, SECOND } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
+import { makeBackoff } from '../../../base/retry.ts'
+import { sleep } from '../../../base/sleep.ts'
 import { Busy } from '../../../base/trouble.ts'
 import { listed } from './s3-listing.ts'
 import type { S3Location } from './s3-location.ts'
@@ -30,9 +31,8 @@ const ABANDONED = 10 * MINUTE
 const RESOLUTION = SECOND
 /** How often whoever stores sends at most. */
 const SENDINGS = 5
-/** Milliseconds between looks: first, and at most. */
-const FIRST_LOOK = 50
-const LONGEST_LOOK = SECOND
+/** Milliseconds between looks. */
+const LOOKS = { first: 50, longest: SECOND }
 
 const markersOf = (sha256: string) => `doomed/${sha256}/`
 
@@ -101,7 +101,8 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
 /** Waits until nobody removes a content any more. True when the marker of a process that is gone was taken away. */
 async function removalsOver(requests: S3Requests, place: S3Location, sha256: string, most: number): Promise<boolean> {
   let wasAbandoned = false
-  for (let looks = 0, wait = FIRST_LOOK; ; looks += 1, wait = Math.min(2 * wait, LONGEST_LOOK)) {
+  const backoff = makeBackoff({ ...LOOKS, attempts: most + 1 })
+  for (;;) {
     let isMarked = false
     for await (const { key, modified, storeTime } of listed(requests, place, markersOf(sha256), 1_000)) {
       if (storeTime - modified < ABANDONED) isMarked = true
@@ -111,8 +112,10 @@ async function removalsOver(requests: S3Requests, place: S3Location, sha256: str
       }
     }
     if (!isMarked) return wasAbandoned
-    if (looks >= most) throw new Busy('This content is just being removed from the store. Try again in some minutes.')
-    await pause(wait)
+    const wait = backoff.next()
+    if (wait === undefined)
+      throw new Busy('This content is just being removed from the store. Try again in some minutes.')
+    await sleep(wait)
   }
 }
 

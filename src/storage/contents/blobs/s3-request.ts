@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { ByteGatherer } from '../../../base/byte-gatherer.ts'
+import { withRetry } from '../../../base/retry.ts'
 import type { S3Location } from './s3-location.ts'
 import { ConnectionLost, failureIn, isTransient, ResponseTimeout, fromS3Error } from './s3-errors.ts'
 import { fieldsOf } from './s3-xml.ts'
@@ -51,7 +51,7 @@ export interface S3Answer extends ResponseHead {
 export interface S3RetryPolicy {
   /** How often something is asked at most. */
   tries: number
-  /** Milliseconds before the second try; twice as many before each further one, half as much or more by chance. */
+  /** Milliseconds before the second try; they double with each further one, and vary by a half. */
   pause: number
   /** Milliseconds without a byte in either direction after which a connection counts as broken. */
   silence: number
@@ -218,22 +218,18 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
     }
   }
 
-  async function withRetry<T>(request: S3Request, work: () => Promise<T>): Promise<T> {
-    const again = request.again ?? isTransient
-    for (let round = 1; ; round += 1) {
-      try {
-        return await work()
-      } catch (error) {
-        if (round >= policy.tries || !isTransient(error) || !again(error)) throw fromS3Error(place, error)
-      }
-      const least = (policy.pause * 2 ** (round - 1)) / 2
-      await pause(least + Math.random() * least, undefined, { signal: closing.signal })
-    }
-  }
+  const retrying = <T>({ again = isTransient }: S3Request, work: () => Promise<T>): Promise<T> =>
+    withRetry(work, {
+      attempts: policy.tries,
+      first: policy.pause,
+      jitter: 0.5,
+      isTemporary: (error) => isTransient(error) && again(error),
+      signal: closing.signal,
+    }).catch((error: unknown) => Promise.reject(fromS3Error(place, error) as Error))
 
   return {
     ask: (request) =>
-      withRetry(request, async () => {
+      retrying(request, async () => {
         const { headers, status, storeTime, ahead, chunks } = await once(request)
         const text = await whole(chunks())
         // Whoever joins the parts of an upload says that it goes on before it knows how it ends.
@@ -241,7 +237,7 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
         if (failure) throw failureIn(place, { status, headers }, failure)
         return { headers, storeTime, ahead, text }
       }),
-    open: (request) => withRetry(request, () => once(request)),
+    open: (request) => retrying(request, () => once(request)),
     close: () => closing.abort(new Error('The store is closed.')),
   }
 }

@@ -2,7 +2,7 @@ import { mkdir, open, stat, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { makeKeyedMutex } from '../../../base/keyed-mutex.ts'
 import { codeOf, recognise } from '../../../base/trouble.ts'
-import type { Hasher } from '../../../host/hasher.ts'
+import { makeHasher } from '../../../host/hasher.ts'
 import { sweep, receiveBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
 import { listed } from './s3-listing.ts'
@@ -64,7 +64,6 @@ async function saveTo(path: string, source: NodeJS.ReadableStream, signal?: Abor
 export async function openS3(
   place: S3Location,
   scratchFolder: string,
-  hasher: Hasher,
   tuning: Partial<S3Tuning> = {},
   job?: AbortSignal,
 ): Promise<BlobStore> {
@@ -72,6 +71,7 @@ export async function openS3(
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 })
   await sweep(scratchFolder)
   const requests = makeRequests(place, tuned, job)
+  const hasher = makeHasher()
   const inTurn = makeKeyedMutex<string>()
   const read: BlobStore['read'] = (sha256, range) => readObject(requests, place, { sha256, key: keyOf(sha256), range })
 
