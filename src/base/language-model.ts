@@ -87,19 +87,19 @@ export interface ModelTraits {
 
 /** Models, wherever they run. */
 export interface LanguageModels {
-  /** Asks a model. Throws `ModelTrouble`, or the reason of the signal. */
+  /** Asks a model. Throws `ModelError`, or the reason of the signal. */
   ask(request: ModelRequest): Promise<ModelReply>
-  /** What the server itself tells of a model; nothing when it tells nothing. Throws `ModelTrouble`. */
+  /** What the server itself tells of a model; nothing when it tells nothing. Throws `ModelError`. */
   traits(server: ModelServer, model: string): Promise<ModelTraits>
-  /** Names of the models of a server. Throws `ModelTrouble`. */
+  /** Names of the models of a server. Throws `ModelError`. */
   names(server: ModelServer): Promise<string[]>
   /** An Ollama on this machine and its models; undefined when there is none. */
   ollama(): Promise<{ url: string; models: string[] } | undefined>
 }
 
 /** Why a model gave no answer. The message is for administrators. */
-export class ModelTrouble extends Error {
-  override name = 'ModelTrouble'
+export class ModelError extends Error {
+  override name = 'ModelError'
   readonly kind: 'unreachable' | 'refused' | 'missing' | 'limited' | 'busy' | 'broken'
   /** Seconds to wait, where the server named them. */
   readonly retryAfter: number | undefined
@@ -107,7 +107,7 @@ export class ModelTrouble extends Error {
   readonly status: number | undefined
 
   constructor(
-    kind: ModelTrouble['kind'],
+    kind: ModelError['kind'],
     message: string,
     { retryAfter, status, ...options }: ErrorOptions & { retryAfter?: number | undefined; status?: number } = {},
   ) {

@@ -1,4 +1,4 @@
-import { fileProblem } from '../base/trouble.ts'
+import { fileProblem } from '../base/errors.ts'
 import { errors, isFault, type ErrorCode, type Fault } from '../contract/errors.ts'
 import { damageOf } from '../wiring/damage.ts'
 import { formatTime } from './times.ts'

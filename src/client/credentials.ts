@@ -1,6 +1,6 @@
 import { mkdir, readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { writeDurably } from '../host/durable.ts'
 import { whileLocked } from '../host/file-lock.ts'
 import { userFolder } from '../host/folders.ts'
@@ -67,7 +67,7 @@ export async function readCredentials(env: Env): Promise<Credentials> {
     }
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { current: STANDARD_PROFILE, profiles: {} }
+    if (errorCode(error) === 'ENOENT') return { current: STANDARD_PROFILE, profiles: {} }
     throw error
   }
   const credentials = understood(text)

@@ -1,6 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import { blocksOf } from '../host/stream-blocks.ts'
-import { describeError } from './http/describe-error.ts'
+import { toUnreachable } from './http/network-error.ts'
 import type { Transport, WireAnswer, WireRequest } from './transport.ts'
 
 interface Http {
@@ -74,8 +74,8 @@ function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Ma
   const silence = watchSilence(request.timeout, () =>
     outgoing.destroy(Object.assign(new Error('silence'), { code: 'ETIMEDOUT' })),
   )
-  const trouble = (error: unknown): unknown =>
-    signal?.aborted ? signal.reason : describeError(error, { url, timeout: request.timeout })
+  const describe = (error: unknown): unknown =>
+    signal?.aborted ? signal.reason : toUnreachable(error, { url, timeout: request.timeout })
 
   return new Promise((resolve, reject) => {
     outgoing.on('response', (incoming) => {
@@ -83,7 +83,7 @@ function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Ma
       resolve({
         status: incoming.statusCode ?? 0,
         headers: flatten(incoming),
-        body: read(incoming, outgoing, silence, trouble),
+        body: read(incoming, outgoing, silence, describe),
       })
     })
     // Stays for good: a body that is refused half-way breaks the upload after the answer has come.
@@ -91,7 +91,7 @@ function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Ma
       silence.pause()
       const unseen =
         outgoing.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String((error as { code?: unknown }).code))
-      reject(unseen && mayRepeat && !signal?.aborted ? new StaleConnection() : trouble(error))
+      reject(unseen && mayRepeat && !signal?.aborted ? new StaleConnection() : describe(error))
     })
     silence.resume()
     if (!body) outgoing.end()
@@ -178,13 +178,13 @@ async function* read(
   incoming: IncomingMessage,
   outgoing: ClientRequest,
   silence: Silence,
-  trouble: (error: unknown) => unknown,
+  describe: (error: unknown) => unknown,
 ): AsyncGenerator<Uint8Array> {
   const chunks = blocksOf(incoming)
   try {
     for (;;) {
       silence.resume()
-      const { done, value } = await chunks.next().catch((error: unknown) => Promise.reject(trouble(error)))
+      const { done, value } = await chunks.next().catch((error: unknown) => Promise.reject(describe(error)))
       silence.pause()
       if (done) return
       yield value

@@ -1,7 +1,7 @@
 import { link, open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { randomHex } from '../base/random.ts'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 
 // Windows cannot open a folder for this, and some file systems cannot flush one: there is nothing more to be done then.
 const NOT_POSSIBLE = new Set(
@@ -9,13 +9,13 @@ const NOT_POSSIBLE = new Set(
 )
 
 const ignoreImpossible = (error: unknown): void => {
-  if (!NOT_POSSIBLE.has(codeOf(error))) throw error
+  if (!NOT_POSSIBLE.has(errorCode(error))) throw error
 }
 
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
 
 /** Whether an error says that a file system makes no hard links (FAT, some network drives), or not of this file. */
-export const cannotLink = (error: unknown): boolean => NO_LINKS.has(codeOf(error))
+export const cannotLink = (error: unknown): boolean => NO_LINKS.has(errorCode(error))
 
 /** Makes the names in a folder durable: files created, renamed or removed there stay so after a power cut. */
 export async function syncFolder(path: string): Promise<void> {

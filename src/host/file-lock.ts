@@ -2,7 +2,7 @@ import { constants, copyFileSync, linkSync, readFileSync, rmSync, statSync, writ
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomHex } from '../base/random.ts'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { cannotLink } from './durable.ts'
 import { isRunning } from './running.ts'
 
@@ -102,7 +102,7 @@ function linkIfAbsent(from: string, to: string): boolean {
     }
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return false
+    if (errorCode(error) === 'EEXIST') return false
     throw error
   }
 }
@@ -142,7 +142,7 @@ function textOf(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 
 /**
  * Makes a folder with those above it. Throws errors of the system: ENOENT, EEXIST where the path is something else, ENOTDIR
@@ -10,7 +10,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const missing: string[] = []
   for (let at = resolve(path); ; at = dirname(at)) {
     const found = await stat(at).catch((error: unknown) => {
-      if (codeOf(error) !== 'ENOENT' || at === dirname(at)) throw error
+      if (errorCode(error) !== 'ENOENT' || at === dirname(at)) throw error
     })
     if (found?.isDirectory()) break
     // As mkdir has it.
@@ -21,7 +21,7 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   for (const folder of missing.reverse()) {
     await mkdir(folder, { mode }).catch((error: unknown) => {
       // Somebody else may have made it meanwhile.
-      if (codeOf(error) !== 'EEXIST') throw error
+      if (errorCode(error) !== 'EEXIST') throw error
     })
   }
 }

@@ -1,4 +1,4 @@
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 
 /** Whether there is a process of that number on this machine, whoever owns it. */
 export function isRunning(pid: number): boolean {
@@ -6,6 +6,6 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return codeOf(error) !== 'ESRCH'
+    return errorCode(error) !== 'ESRCH'
   }
 }

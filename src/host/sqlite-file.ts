@@ -1,4 +1,4 @@
-import { recognise } from '../base/trouble.ts'
+import { fromSystemError } from '../base/errors.ts'
 import { assertDurable, openEngine, type SqliteStatement } from './sqlite-engine.ts'
 
 type Value = string | number | bigint | null
@@ -22,7 +22,7 @@ function told<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw recognise(error)
+    throw fromSystemError(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { Unavailable } from '../base/trouble.ts'
+import { Unavailable } from '../base/errors.ts'
 import { fault, type Fault } from '../contract/errors.ts'
 import type { AnyAction } from '../contract/contract.ts'
 import type { Access } from './access.ts'

@@ -1,4 +1,4 @@
-import { Busy, DatabaseMoved, DiskFull, FlushFailed, Unavailable } from '../base/trouble.ts'
+import { Busy, DatabaseMoved, DiskFull, FlushFailed, Unavailable } from '../base/errors.ts'
 import { fault, Fault } from '../contract/errors.ts'
 
 const DATA_GONE = 'The server cannot reach its data; its log tells its administrator why.'

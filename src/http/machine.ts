@@ -36,5 +36,5 @@ export interface Machine {
   /** Bytes of the disk with the data: all there are, and what may still be written. */
   disk(): Promise<{ total: number; free: number }>
   /** How many backups there are, the newest of them, newest first, and why the folder cannot be read, if so. */
-  storedBackups(most: number): Promise<{ count: number; newest: StoredBackup[]; trouble?: string }>
+  storedBackups(most: number): Promise<{ count: number; newest: StoredBackup[]; error?: string }>
 }

@@ -1,5 +1,5 @@
 import { APICallError } from '@ai-sdk/provider'
-import { ModelTrouble, type ModelServer } from '../base/language-model.ts'
+import { ModelError, type ModelServer } from '../base/language-model.ts'
 
 /** Most bytes of one answer: a server that never stops is left. */
 const MOST_BYTES = 16 * 1_048_576
@@ -19,7 +19,7 @@ export const guardedFetch: typeof fetch = async (input, init) => {
         bytes += chunk.byteLength
         chunks += 1
         if (bytes > MOST_BYTES || (chunks > MOST_TINY && bytes < chunks * LEAST_CHUNK))
-          throw new ModelTrouble('broken', 'the answer of the model is too long')
+          throw new ModelError('broken', 'the answer of the model is too long')
         controller.enqueue(chunk)
       },
     }),
@@ -47,30 +47,30 @@ function retryAfterOf(text = ''): number | undefined {
 }
 
 /** What an HTTP status of a server of models means. */
-export function troubleOfStatus(status: number, server: ModelServer, retryAfter?: number): ModelTrouble {
+export function modelErrorOfStatus(status: number, server: ModelServer, retryAfter?: number): ModelError {
   const { host } = new URL(server.url)
   const said = { status, retryAfter }
-  if (status === 401 || status === 403) return new ModelTrouble('refused', `${host} does not accept the key`, said)
-  if (status === 404) return new ModelTrouble('missing', `${host} has no such model, or speaks another protocol`, said)
-  if (status === 429) return new ModelTrouble('limited', `${host} takes no more requests for the moment`, said)
+  if (status === 401 || status === 403) return new ModelError('refused', `${host} does not accept the key`, said)
+  if (status === 404) return new ModelError('missing', `${host} has no such model, or speaks another protocol`, said)
+  if (status === 429) return new ModelError('limited', `${host} takes no more requests for the moment`, said)
   // 529 is what Anthropic answers where others say 503.
-  if (status === 503 || status === 529) return new ModelTrouble('busy', `${host} has too much to do`, said)
-  if (status >= 500) return new ModelTrouble('unreachable', `${host} answers ${status}`, said)
-  return new ModelTrouble('broken', `${host} answers ${status}`, said)
+  if (status === 503 || status === 529) return new ModelError('busy', `${host} has too much to do`, said)
+  if (status >= 500) return new ModelError('unreachable', `${host} answers ${status}`, said)
+  return new ModelError('broken', `${host} answers ${status}`, said)
 }
 
 /** What went wrong between a server of models and us. What it said is not repeated: it may hold what was asked. */
-export function troubleOf(error: unknown, server: ModelServer): ModelTrouble {
-  if (error instanceof ModelTrouble) return error
-  if (error instanceof Error && error.cause instanceof ModelTrouble) return error.cause
+export function toModelError(error: unknown, server: ModelServer): ModelError {
+  if (error instanceof ModelError) return error
+  if (error instanceof Error && error.cause instanceof ModelError) return error.cause
   const { host } = new URL(server.url)
   if (APICallError.isInstance(error)) {
     const { statusCode } = error
     if (statusCode !== undefined && statusCode >= 300)
-      return troubleOfStatus(statusCode, server, retryAfterOf(error.responseHeaders?.['retry-after']))
-    if (statusCode === undefined) return new ModelTrouble('unreachable', `${host} does not answer`, { cause: error })
+      return modelErrorOfStatus(statusCode, server, retryAfterOf(error.responseHeaders?.['retry-after']))
+    if (statusCode === undefined) return new ModelError('unreachable', `${host} does not answer`, { cause: error })
   }
   if (error instanceof TypeError && error.message === 'fetch failed')
-    return new ModelTrouble('unreachable', `${host} does not answer`, { cause: error })
-  return new ModelTrouble('broken', `what ${host} answers cannot be understood`, { cause: error })
+    return new ModelError('unreachable', `${host} does not answer`, { cause: error })
+  return new ModelError('broken', `what ${host} answers cannot be understood`, { cause: error })
 }

@@ -1,5 +1,5 @@
-import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../base/language-model.ts'
-import { guardedFetch, troubleOf, troubleOfStatus } from './model-http.ts'
+import { ModelError, type LanguageModels, type ModelServer, type ModelTraits } from '../base/language-model.ts'
+import { guardedFetch, toModelError, modelErrorOfStatus } from './model-http.ts'
 
 /** How long a server may take to say what it has, ms. */
 const PATIENCE = 5_000
@@ -43,12 +43,12 @@ async function json(server: ModelServer, url: string, { method = 'GET', body, pa
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(patience),
     })
-    if (!response.ok) throw troubleOfStatus(response.status, server)
+    if (!response.ok) throw modelErrorOfStatus(response.status, server)
     return (await response.json()) as Record<string, unknown>
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError')
-      throw new ModelTrouble('unreachable', `${new URL(url).host} does not answer`, { cause: error })
-    throw troubleOf(error, server)
+      throw new ModelError('unreachable', `${new URL(url).host} does not answer`, { cause: error })
+    throw toModelError(error, server)
   }
 }
 
@@ -85,7 +85,7 @@ export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'
         const { models: found } = await json(server, `${server.url}/api/tags`, { patience: GLANCE })
         return { url: server.url, models: listOf(found).map(({ name }) => String(name)) }
       } catch (error) {
-        if (error instanceof ModelTrouble) return undefined
+        if (error instanceof ModelError) return undefined
         throw error
       }
     },
@@ -99,7 +99,7 @@ async function ollamaTraits(server: ModelServer, model: string): Promise<ModelTr
     shown = await json(server, `${new URL(server.url).origin}/api/show`, { method: 'POST', body: { model } })
   } catch (error) {
     // Servers of another kind know no such address.
-    if (error instanceof ModelTrouble && (error.kind === 'missing' || error.kind === 'broken')) return undefined
+    if (error instanceof ModelError && (error.kind === 'missing' || error.kind === 'broken')) return undefined
     throw error
   }
   // Those before 0.6.4 say nothing of it.

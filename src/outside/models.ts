@@ -12,12 +12,12 @@ import {
   type ModelReply,
   type ModelRequest,
   type ModelServer,
-  ModelTrouble,
+  ModelError,
 } from '../base/language-model.ts'
 import { makeModelTraits, speaksAnthropic, baseOf } from './model-traits.ts'
 import { withRetry, type RetryOptions } from '../base/retry.ts'
 import type { Sleep } from '../base/sleep.ts'
-import { guardedFetch, troubleOf } from './model-http.ts'
+import { guardedFetch, toModelError } from './model-http.ts'
 
 /** Most characters of text, and of arguments, that one reply may have. */
 const MOST = 262_144
@@ -35,8 +35,8 @@ const whileBusy: RetryOptions = {
   longest: 5_000,
   attempts: 4,
   timeLimit: 30_000,
-  isTemporary: (error) => error instanceof ModelTrouble && (error.kind === 'limited' || error.kind === 'busy'),
-  retryAfterOf: (error) => ((error as ModelTrouble).retryAfter ?? 0) * 1_000,
+  isTemporary: (error) => error instanceof ModelError && (error.kind === 'limited' || error.kind === 'busy'),
+  retryAfterOf: (error) => ((error as ModelError).retryAfter ?? 0) * 1_000,
 }
 
 /** Asks models by HTTP. `ollamaHost` is where an Ollama of this machine would be, as `OLLAMA_HOST` has it. */
@@ -83,7 +83,7 @@ async function ask(request: ModelRequest): Promise<ModelReply> {
     return await read(stream, request)
   } catch (error) {
     signal.throwIfAborted()
-    throw troubleOf(error, server)
+    throw toModelError(error, server)
   } finally {
     end.abort()
   }
@@ -139,14 +139,14 @@ async function readParts(
     if (argued > MOST) return { ...said, calls: [...begun.values()], tokens: 0, cut: true }
     if (part.type === 'finish') {
       const { finishReason, usage } = part
-      if (finishReason.raw === undefined) throw new ModelTrouble('broken', 'the answer of the model breaks off')
+      if (finishReason.raw === undefined) throw new ModelError('broken', 'the answer of the model breaks off')
       const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0)
       const isNameless = finishReason.unified === 'tool-calls' && begun.size === 0
       const calls = isNameless ? [NAMELESS] : [...begun.values()]
       return { ...said, calls, tokens, cut: finishReason.unified === 'length' }
     }
   }
-  throw new ModelTrouble('broken', 'the answer of the model breaks off')
+  throw new ModelError('broken', 'the answer of the model breaks off')
 }
 
 function toMessage(message: ModelMessage): LanguageModelV3Message {

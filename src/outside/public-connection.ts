@@ -66,7 +66,7 @@ export function publicAgent({
     assertPublic(host, found)
     // Many machines have no way to IPv6 though names have such addresses.
     const ordered = [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, TRIED)
-    let trouble: unknown
+    let lastError: unknown
     for (const address of ordered) {
       try {
         const socket = await dialOne({ ...options, hostname: address, servername: isIP(host) ? '' : host })
@@ -75,10 +75,10 @@ export function publicAgent({
         socket.destroy()
         throw privateAddress(host)
       } catch (error) {
-        trouble = error
+        lastError = error
       }
     }
-    throw trouble
+    throw lastError
   }
 
   return new Agent({

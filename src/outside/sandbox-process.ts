@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { memoryOfTree } from './sandbox-memory.ts'
 
 /** Bytes of output that are kept, of both streams together, and after which a command is stopped: reading them costs the server time. */
@@ -51,7 +51,7 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
         process.kill(-child.pid, 'SIGKILL')
       } catch (error) {
         // It ended at this moment.
-        if (codeOf(error) !== 'ESRCH') throw error
+        if (errorCode(error) !== 'ESRCH') throw error
       }
     }
     const take = (piece: Buffer): void => {

@@ -3,7 +3,7 @@ import { chown, lstat, mkdir, mkdtemp, open, readdir, rm, writeFile } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { recognise } from '../base/trouble.ts'
+import { fromSystemError } from '../base/errors.ts'
 import { scopeLauncher, type Launcher } from './control-group.ts'
 import { runSandboxed, type Ended } from './sandbox-process.ts'
 import { syscallFilter } from './syscall-filter.ts'
@@ -148,7 +148,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
       for (const path of [join(folder, 'command'), home, folder]) await give(path)
       return await startFiltered(folder, signal)
     } catch (error) {
-      throw recognise(error)
+      throw fromSystemError(error)
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

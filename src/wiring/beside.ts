@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { SourceError, type Found, type Sources } from '../domain/seed/seed.ts'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 
 /** Files and folders of one tree. */
 const MOST_ENTRIES = 200_000
@@ -13,7 +13,7 @@ const PIECE = 256 * 1024
 /** Largest file with a password, in bytes. */
 const SECRET_BYTES = 4_096
 
-function asTrouble(path: string): (error: unknown) => never {
+function throwSourceError(path: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof SourceError) throw error
     const why: Record<string, string> = {
@@ -22,7 +22,7 @@ function asTrouble(path: string): (error: unknown) => never {
       ENOTDIR: `there is no ${path} beside the seed`,
       ELOOP: `${path} is a symbolic link, and those are not followed`,
     }
-    throw new SourceError(why[codeOf(error)] ?? `${path} cannot be read: ${codeOf(error)}`)
+    throw new SourceError(why[errorCode(error)] ?? `${path} cannot be read: ${errorCode(error)}`)
   }
 }
 
@@ -65,13 +65,13 @@ export function makeSources(folder: string | undefined): Sources {
         await walk(place, '', path, entries)
         return { kind: 'folder', entries }
       } catch (error) {
-        return asTrouble(path)(error)
+        return throwSourceError(path)(error)
       }
     },
     async *read(path) {
       const file = await find(path)
         .then((place) => open(place, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)))
-        .catch(asTrouble(path))
+        .catch(throwSourceError(path))
       try {
         if (!(await file.stat()).isFile()) throw new SourceError(`${path} is not a file`)
         for (;;) {
@@ -85,9 +85,9 @@ export function makeSources(folder: string | undefined): Sources {
     },
     async secret(path) {
       const place = resolve((await base) ?? '.', path)
-      const { size } = await stat(place).catch(asTrouble(path))
+      const { size } = await stat(place).catch(throwSourceError(path))
       if (size > SECRET_BYTES) throw new SourceError(`${path} is larger than a password is`)
-      const text = (await readFile(place, 'utf8').catch(asTrouble(path))).replace(/\r?\n$/, '')
+      const text = (await readFile(place, 'utf8').catch(throwSourceError(path))).replace(/\r?\n$/, '')
       if (text === '') throw new SourceError(`there is no password in ${path}`)
       if (/[\r\n]/.test(text)) throw new SourceError(`${path} has more than one line: it must hold the password alone`)
       return text

@@ -1,4 +1,4 @@
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 
 /** What to do about a database that SQLite cannot read. */
 const REMEDY =
@@ -6,6 +6,6 @@ const REMEDY =
 
 /** Whether an error says that the database file is damaged, and then what to tell of it. */
 export const damageOf = (error: unknown): { text: string; remedy: string } | undefined =>
-  /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+  /^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error))
     ? { text: `The database is damaged: ${REMEDY}.`, remedy: REMEDY }
     : undefined

@@ -1,4 +1,4 @@
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { makeFolder } from '../host/make-folder.ts'
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -81,7 +81,7 @@ export async function readConfigFile({ config }: DataDirectory): Promise<Record<
   try {
     text = await readFile(config, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return {}
+    if (errorCode(error) === 'ENOENT') return {}
     throw error
   }
   const parsed = understood(text)

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { writeDurably } from '../host/durable.ts'
 import { isInstallationFile } from '../storage/backups/manifest.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -9,7 +9,7 @@ import { OWN_KEY, sharedKeyFile } from './secret-key.ts'
 
 // The files of a data directory beside database and blobs: `config.json`, and what is in `keys`.
 
-const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT'
 
 const orNothing =
   <T>(nothing: T) =>

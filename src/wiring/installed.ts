@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { variableOf } from '../domain/instance/options.ts'
 import { partsOf } from './data-directory.ts'
 import { assertNothingLost } from './lost-database.ts'
@@ -21,7 +21,7 @@ export const notInstalled = (path: string, isFolder: boolean): NoDataDirectory =
 const mayBeThere = (path: string): Promise<boolean> =>
   stat(path).then(
     () => true,
-    (error: unknown) => codeOf(error) !== 'ENOENT',
+    (error: unknown) => errorCode(error) !== 'ENOENT',
   )
 
 /**

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { variableOf } from '../domain/instance/options.ts'
 import { syncFolder } from '../host/durable.ts'
 import { openCopyFile, type SqliteHandle } from '../host/sqlite-engine.ts'
@@ -21,7 +21,7 @@ export const PENDING_KEY = 'secret.key.new'
 
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return []
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return []
     throw error
   })
 
@@ -44,7 +44,7 @@ function lookInside(handle: SqliteHandle): DatabaseLook {
 
 /** What the database file is, without changing it. What cannot be read for another reason is left to opening it. */
 export async function lookAtDatabase(file: string): Promise<DatabaseLook> {
-  const found = await stat(file).catch((error: unknown) => codeOf(error))
+  const found = await stat(file).catch((error: unknown) => errorCode(error))
   if (found === 'ENOENT') return 'missing'
   if (typeof found === 'string' || !found.isFile()) return 'own'
   if (found.size === 0) return 'empty'
@@ -53,7 +53,7 @@ export async function lookAtDatabase(file: string): Promise<DatabaseLook> {
     handle = openCopyFile(file, { readonly: true })
     return lookInside(handle)
   } catch (error) {
-    return codeOf(error) === 'SQLITE_NOTADB' ? 'foreign' : 'own'
+    return errorCode(error) === 'SQLITE_NOTADB' ? 'foreign' : 'own'
   } finally {
     handle?.close()
   }
@@ -94,7 +94,7 @@ export async function moveAside({ path }: DataDirectory, now: Date): Promise<str
   await mkdir(folder, { mode: 0o700 })
   for (const name of (await readdir(path)).filter((one) => REMAINS.test(one))) {
     await rename(join(path, name), join(folder, name)).catch((cause: unknown) => {
-      if (!['EBUSY', 'EXDEV', 'EPERM'].includes(codeOf(cause))) throw cause
+      if (!['EBUSY', 'EXDEV', 'EPERM'].includes(errorCode(cause))) throw cause
       throw new LostDatabase(`${join(path, name)} cannot be moved aside: unmount it, or mount an empty disk there.`, {
         cause,
       })

@@ -14,10 +14,10 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
   if (folder === '') return none
   try {
     const header = await repositoryAt(folder)
-    if (!header) return { ...none, trouble: `There are no backups in ${folder}.` }
+    if (!header) return { ...none, error: `There are no backups in ${folder}.` }
     const key = header.encrypted ? await keptKey(directory.path, header.repository) : undefined
     if (header.encrypted && !key)
-      return { ...none, trouble: `The backups in ${folder} are encrypted, and this installation has no key to them.` }
+      return { ...none, error: `The backups in ${folder} are encrypted, and this installation has no key to them.` }
     const source = readRepository(folder, header, key)
     try {
       const ids = await source.ids()
@@ -32,7 +32,7 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
       await source.close()
     }
   } catch (error) {
-    return { ...none, trouble: (error as Error).message }
+    return { ...none, error: (error as Error).message }
   }
 }
 

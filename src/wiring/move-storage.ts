@@ -1,7 +1,7 @@
 import { open, rename, rm } from 'node:fs/promises'
 import pLimit from 'p-limit'
 import { iso, systemClock } from '../base/clock.ts'
-import { Busy } from '../base/trouble.ts'
+import { Busy } from '../base/errors.ts'
 import type { JobContext } from '../domain/backups/backups.ts'
 import { makeAudit, variableOf } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'

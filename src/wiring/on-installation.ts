@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, rmdir, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { variableOf } from '../domain/instance/options.ts'
 import { aloneOnSqlite } from '../storage/engine/sqlite.ts'
 import { dataDirectoryPath, partsOf, type DataDirectory } from './data-directory.ts'
@@ -74,7 +74,7 @@ async function firstState(path: string): Promise<Before | undefined> {
     return undefined
   const missing: string[] = []
   for (let folder = path; ; folder = dirname(folder)) {
-    const found = await stat(folder).catch((error: unknown) => codeOf(error))
+    const found = await stat(folder).catch((error: unknown) => errorCode(error))
     if (found !== 'ENOENT') break
     missing.push(folder)
   }

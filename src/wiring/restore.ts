@@ -5,7 +5,7 @@ import { userInfo } from 'node:os'
 import { systemClock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { formatSize } from '../base/sizes.ts'
-import { codeOf, DiskFull } from '../base/trouble.ts'
+import { errorCode, DiskFull } from '../base/errors.ts'
 import { rebuild, type JobContext } from '../domain/backups/backups.ts'
 import { makeAudit } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
@@ -82,7 +82,7 @@ async function isReplaceable(target: string, parent: string): Promise<boolean> {
 /** Prepares the place beside the target, or inside it where it cannot be replaced as a whole. */
 async function openSite(path: string): Promise<Site & { target: string }> {
   const found = await stat(path).catch((error: unknown) => {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
     return undefined
   })
   if (found && !found.isDirectory()) throw refusal(`${path} is not a folder: restore to a new or empty one.`, 6)
@@ -119,7 +119,7 @@ async function openSite(path: string): Promise<Site & { target: string }> {
       // Windows does not rename onto a folder, not even an empty one.
       if (process.platform === 'win32' && found) await rmdir(target)
       await rename(work, target).catch((error: unknown) => {
-        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(codeOf(error)) ? notVacant(target) : error
+        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error)) ? notVacant(target) : error
       })
       await syncFolder(parent)
     },

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { codeOf } from '../base/trouble.ts'
+import { errorCode } from '../base/errors.ts'
 import { streamDurably } from '../host/durable.ts'
 import { BadDataDirectory, type DataDirectory } from './data-directory.ts'
 import { LostDatabase, PENDING_KEY } from './lost-database.ts'
@@ -29,7 +29,7 @@ async function readKey(file: string): Promise<Uint8Array | undefined> {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
   const key = Buffer.from(text.trim(), 'hex')
@@ -43,7 +43,7 @@ const writeKey = (file: string, key: Uint8Array): Promise<void> =>
     replace: false,
     mode: 0o600,
   }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
   })
 
 /**

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ModelTrouble } from '../../src/base/language-model.ts'
+import { ModelError } from '../../src/base/language-model.ts'
 import { makeModels } from '../../src/outside/models.ts'
 import { modelServerOfTest, type Scripted } from '../support/model-server.ts'
 
@@ -28,11 +28,11 @@ async function asked(...replies: Scripted[]) {
         signal: new AbortController().signal,
         onText: (piece) => void said.push(piece),
       })
-      .catch((error: unknown) => (error instanceof ModelTrouble ? error : Promise.reject(error as Error)))
-    const isTrouble = outcome instanceof ModelTrouble
+      .catch((error: unknown) => (error instanceof ModelError ? error : Promise.reject(error as Error)))
+    const isModelError = outcome instanceof ModelError
     outcomes.push({
       said: said.join(''),
-      ...(isTrouble ? { trouble: outcome.kind, retryAfter: outcome.retryAfter } : { text: outcome.text }),
+      ...(isModelError ? { error: outcome.kind, retryAfter: outcome.retryAfter } : { text: outcome.text }),
       slept: slept.splice(0),
       questions: server.heard.splice(0).length,
     })
@@ -95,20 +95,20 @@ test('it is given up after some tries, or at once where it would take too long',
   const nothing = { said: '', retryAfter: undefined }
   expect(await asked(...Array.from({ length: 4 }, () => refusal(429)))).toEqual({
     ...nothing,
-    trouble: 'limited',
+    error: 'limited',
     slept: [500, 2_000, 5_000],
     questions: 4,
   })
   expect(await asked(refusal(503, '16'), refusal(503, '15'))).toEqual({
     ...nothing,
-    trouble: 'busy',
+    error: 'busy',
     retryAfter: 15,
     slept: [16_000],
     questions: 2,
   })
   expect(await asked(refusal(429, '99999999999'))).toEqual({
     ...nothing,
-    trouble: 'limited',
+    error: 'limited',
     retryAfter: 3_600,
     slept: [],
     questions: 1,
@@ -119,8 +119,8 @@ test.each([
   ['an error', { status: 500 }, 'unreachable', ''],
   ['a key that is not accepted', { status: 401, headers: { 'retry-after': '1' } }, 'refused', ''],
   ['an answer that breaks off', { text: 'Well', cut: true }, 'broken', 'Well'],
-])('%s is told at once', async (_, scripted, trouble, said) => {
-  expect(await asked(scripted)).toMatchObject({ trouble, said, slept: [], questions: 1 })
+])('%s is told at once', async (_, scripted, error, said) => {
+  expect(await asked(scripted)).toMatchObject({ error, said, slept: [], questions: 1 })
 })
 
 test('whoever goes away ends the wait', async () => {

@@ -14,6 +14,7 @@ export const retiredWords: Record<string, string> = {
   assertWelcome: 'assertAllowed',
   attendAll: 'answerRoom',
   'begin-run': 'new-run',
+  asTrouble: 'throwSourceError',
   belongTogether: 'isSameGroup',
   Bequest: 'RemovalOptions',
   bequest: 'options',
@@ -154,6 +155,7 @@ export const retiredWords: Record<string, string> = {
   mayPlantCode: 'mayInstallCode',
   messageGiven: 'readMessage',
   misfits: 'schemaProblems',
+  ModelTrouble: 'ModelError',
   momentOr: 'timeOr',
   momentText: 'timeText',
   mouthOf: 'textEmitter',
@@ -228,6 +230,7 @@ export const retiredWords: Record<string, string> = {
   readBrought: 'readAttachments',
   readOffers: 'readCapabilities',
   readS3Place: 'parseS3Location',
+  recognise: 'fromSystemError',
   refuseOther: 'assertSameAccount',
   remarksOn: 'stateText',
   rememberOwner: 'rememberAccount',
@@ -295,7 +298,13 @@ export const retiredWords: Record<string, string> = {
   'tool-of': 'typed-tool',
   toolOf: 'typedTool',
   trashPlace: 'trashPath',
-  troubleWithName: 'pathProblem',
+  Trouble: 'ApiError',
+  trouble: 'error',
+  troubleOf: 'toModelError',
+  troubleOfStatus: 'modelErrorOfStatus',
+  troubleText: 'errorText',
+  troubleWith: 'referenceProblem',
+  troubleWithName: 'nameProblem',
   undecided: 'outcomeUnknown',
   Undoing: 'PendingUndo',
   unpark: 'finishStagedRename',
@@ -303,7 +312,7 @@ export const retiredWords: Record<string, string> = {
   unparkThere: 'finishRemote',
   Unsound: 'InvalidResponse',
   untoldRows: 'rowsMissingFromFeed',
-  validatePackage: 'validatePackage',
+
   VerbWords: 'VerbCompletion',
   verdictOn: 'readResult',
   Walked: 'TreeEntry',
@@ -316,4 +325,9 @@ export const retiredWords: Record<string, string> = {
   writeAside: 'writeUnseen',
   WRITES_HERE: 'WRITES_LOCAL',
   WRITES_THERE: 'WRITES_REMOTE',
+}
+
+/** Fields of the contract, which keep their names: the files where a retired word is one. */
+export const wireFields: Record<string, string[]> = {
+  trouble: ['src/contract/admin-shapes.ts', 'src/http/admin/backups.ts', 'src/desktop/apps/admin/backups.tsx'],
 }

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR } from '../../src/base/clock.ts'
-import { DiskFull } from '../../src/base/trouble.ts'
+import { DiskFull } from '../../src/base/errors.ts'
 import { TooLarge, type BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { everyStore, openStoreOnDisk } from '../support/blob-stores.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { Busy } from '../../src/base/trouble.ts'
+import { Busy } from '../../src/base/errors.ts'
 import type { Database, Topic } from '../../src/storage/engine/database.ts'
 import { openPostgres } from '../../src/storage/engine/postgres.ts'
 import { openSqlite } from '../../src/storage/engine/sqlite.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Busy } from '../../src/base/trouble.ts'
+import { Busy } from '../../src/base/errors.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { partSizeOf } from '../../src/storage/contents/blobs/s3-upload.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { DAY, HOUR, MINUTE } from '../../src/base/clock.ts'
-import { Busy } from '../../src/base/trouble.ts'
+import { Busy } from '../../src/base/errors.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
 import { bytesOf, chunked, sha256Of } from '../support/contents.ts'
 import { s3OfFile } from '../support/s3.ts'

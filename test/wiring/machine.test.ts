@@ -14,21 +14,21 @@ test('tells of encrypted backups as long as it keeps their key', async () => {
   expect(await machine.storedBackups(5)).toEqual({ count: 0, newest: [] })
   const folder = join(place.folder, 'backups')
   await instance.settings.store('backup.to', folder)
-  expect(await machine.storedBackups(5)).toMatchObject({ count: 0, trouble: expect.stringContaining(folder) as string })
+  expect(await machine.storedBackups(5)).toMatchObject({ count: 0, error: expect.stringContaining(folder) as string })
   const made: string[] = []
   for (const encrypt of [true, false, false]) {
     const target = await backupTarget(place.local, { to: folder, encrypt, anew: false }, passphrases)
     made.push((await backups.create(target)).manifest.id)
   }
-  const { count, newest, trouble } = await machine.storedBackups(2)
-  expect([count, trouble]).toEqual([3, undefined])
+  const { count, newest, error } = await machine.storedBackups(2)
+  expect([count, error]).toEqual([3, undefined])
   expect(newest.map(({ id }) => id)).toEqual(made.sort().reverse().slice(0, 2))
   expect(newest[0]).toMatchObject({ accounts: 1, files: 2 })
   await rm(join(place.dataDir, 'keys'), { recursive: true })
   expect(await machine.storedBackups(5)).toMatchObject({
     count: 0,
     newest: [],
-    trouble: expect.stringContaining('no key') as string,
+    error: expect.stringContaining('no key') as string,
   })
 })
 
@@ -40,6 +40,6 @@ test('says what is wrong with a folder of backups, and goes on', async () => {
   const machine = machineOf(place.local)
   expect(await machine.storedBackups(5)).toMatchObject({ count: 1 })
   await writeFile(manifestAt(folder, manifest.id), '{"format": 1')
-  expect(await machine.storedBackups(5)).toMatchObject({ count: 0, trouble: expect.any(String) as string })
+  expect(await machine.storedBackups(5)).toMatchObject({ count: 0, error: expect.any(String) as string })
   expect((await machine.disk()).free).toBeGreaterThan(0)
 })

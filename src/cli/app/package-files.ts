@@ -3,7 +3,7 @@ import { open, readdir, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { packageLimits, type Remark } from '../../domain/desktop/desktop.ts'
 import { Exit } from '../exit.ts'
@@ -109,7 +109,7 @@ async function reportForbidden(collected: Collector, path: string, read: () => P
   try {
     await read()
   } catch (error) {
-    if (codeOf(error) !== 'EACCES') throw error
+    if (errorCode(error) !== 'EACCES') throw error
     collected.problem(path, 'may not be read by this user')
   }
 }

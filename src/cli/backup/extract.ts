@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts'
@@ -61,14 +61,14 @@ const isSafeName = (name: string): boolean =>
   (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
 
 const reasonOf = (error: unknown): string =>
-  codeOf(error) === 'EEXIST' ? 'it is there already (--force replaces it)' : (error as Error).message
+  errorCode(error) === 'EEXIST' ? 'it is there already (--force replaces it)' : (error as Error).message
 
 /** Makes a folder, or makes sure that what stands there is one and not a link to one. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
     if (!(await lstat(path)).isDirectory()) throw new Error('something else than a folder is there', { cause: error })
   }
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Api } from '../../client/api.ts'
 import { isFault } from '../../contract/errors.ts'
@@ -54,7 +54,7 @@ export const get = command({
       const mode = old && old.mode & 0o777
       await streamDurably(local, countBytes(content, progress.add), { replace: flags.force, mode, mtime })
     } catch (error) {
-      throw codeOf(error) === 'EEXIST' ? alreadyThere(local) : error
+      throw errorCode(error) === 'EEXIST' ? alreadyThere(local) : error
     } finally {
       progress.end()
     }

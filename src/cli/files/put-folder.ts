@@ -1,6 +1,6 @@
 import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import type { Api } from '../../client/api.ts'
 import { withRetry } from '../../client/http/retry.ts'
 import { remoteHash } from '../../client/download.ts'
@@ -68,7 +68,7 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
   try {
     await folder(local, remote)
   } catch (error) {
-    throw codeOf(error) === 'ENOTDIR' ? new Exit(2, `${local} is no folder: leave -r out.`, 'usage') : error
+    throw errorCode(error) === 'ENOTDIR' ? new Exit(2, `${local} is no folder: leave -r out.`, 'usage') : error
   } finally {
     progress.end()
   }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
-import { recognise } from '../../base/trouble.ts'
+import { fromSystemError } from '../../base/errors.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { makeProgress } from '../progress.ts'
@@ -65,7 +65,7 @@ function explainWriteError(error: unknown, file: string): unknown {
   if (code === 'EEXIST') return alreadyExists(file)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new Exit(5, `There is no folder ${dirname(resolve(file))}.`, 'not_found')
-  return recognise(error)
+  return fromSystemError(error)
 }
 
 const alreadyExists = (file: string): Exit =>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import { recognise } from '../../base/trouble.ts'
+import { fromSystemError } from '../../base/errors.ts'
 import type { Contained } from '../../domain/portability/portability.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
@@ -107,7 +107,7 @@ async function spoolInput(input: AsyncIterable<Uint8Array>, scratch: string): Pr
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const file = join(scratch, `import-${randomHex(8)}.tar`)
   await streamDurably(file, input, { replace: false, mode: 0o600 }).catch((error: unknown) => {
-    throw recognise(error)
+    throw fromSystemError(error)
   })
   return file
 }

@@ -1,7 +1,7 @@
 import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
 import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
-import type { Trouble } from './state.ts'
+import type { ConnectionError } from './state.ts'
 import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
 
 /** How often it is looked whether somebody has signed in again, milliseconds. */
@@ -14,31 +14,31 @@ export interface ConnectionParts {
   sleep: Sleep
   random: () => number
   signal: AbortSignal
-  /** Told when there is trouble, and with undefined when it is over. */
-  trouble: (trouble: Trouble | undefined) => void
+  /** Called when the connection is lost, and with undefined when it is back. */
+  onConnectionError: (error: ConnectionError | undefined) => void
 }
 
 /** A way to the server that outlasts its absence, maintenance and the end of a sign-in. */
-export function makeConnection({ api: first, renew, sleep, random, signal, trouble }: ConnectionParts) {
+export function makeConnection({ api: first, renew, sleep, random, signal, onConnectionError }: ConnectionParts) {
   let now = first
   let renewing: Promise<void> | undefined
   const connectivity = makeConnectivity({
     sleep,
     random,
     signal,
-    lost: (error) => trouble({ kind: 'away', error }),
-    back: () => trouble(undefined),
+    lost: (error) => onConnectionError({ kind: 'away', error }),
+    back: () => onConnectionError(undefined),
   })
 
   async function awaitSignIn(error: Error): Promise<void> {
-    trouble({ kind: 'signed-out', error })
+    onConnectionError({ kind: 'signed-out', error })
     for (;;) {
       await interruptibleSleep(sleep, RENEW_MS, signal, () => undefined)
       const next = await renew()
       if (!next) continue
       now.close()
       now = next
-      trouble(undefined)
+      onConnectionError(undefined)
       return
     }
   }

@@ -49,7 +49,11 @@ export function makeChatSession(parts: SessionParts) {
   let isFocused = true
   let toldTyping = 0
   const { failure, background } = makeBackground(signal)
-  const connection = makeConnection({ ...parts, signal, trouble: (trouble) => setTrouble(state, trouble, changed) })
+  const connection = makeConnection({
+    ...parts,
+    signal,
+    onConnectionError: (error) => setConnectionError(state, error, changed),
+  })
   const rooms = makeSessionRooms({ state, connection, changed, lost: () => opening.openFirst() })
   const outbox = makeOutbox({
     state,
@@ -102,7 +106,7 @@ export function makeChatSession(parts: SessionParts) {
     /** Says that the user is typing, no more often than it is forgotten; whether it gets through does not matter. */
     typing(): void {
       const now = clock.now()
-      if (state.current === undefined || state.trouble || now - toldTyping < TYPING_MS) return
+      if (state.current === undefined || state.connectionError || now - toldTyping < TYPING_MS) return
       toldTyping = now
       connection.api.call(actions.typing, { room_id: state.current }).catch(() => undefined)
     },
@@ -193,10 +197,10 @@ function makeBackground(signal: AbortSignal) {
   return { failure, background }
 }
 
-function setTrouble(state: ChatState, trouble: ChatState['trouble'], changed: () => void): void {
-  state.trouble = trouble
+function setConnectionError(state: ChatState, error: ChatState['connectionError'], changed: () => void): void {
+  state.connectionError = error
   // Who was typing then may have stopped long ago.
-  if (trouble) state.typing = []
+  if (error) state.typing = []
   changed()
 }
 

@@ -11,7 +11,7 @@ export interface Pending {
 }
 
 /** Why nothing arrives at the moment. Both pass by themselves: when the server is back, and after a new `svc login`. */
-export interface Trouble {
+export interface ConnectionError {
   kind: 'away' | 'signed-out'
   error: Error
 }
@@ -35,7 +35,7 @@ export interface ChatState {
   /** The first message that was unread when the room was opened. */
   newFrom: number | undefined
   pending: Pending[]
-  trouble: Trouble | undefined
+  connectionError: ConnectionError | undefined
 }
 
 export const emptyState = (): ChatState => ({
@@ -50,7 +50,7 @@ export const emptyState = (): ChatState => ({
   mentions: new Set(),
   newFrom: undefined,
   pending: [],
-  trouble: undefined,
+  connectionError: undefined,
 })
 
 const WORD = /[\p{L}\p{N}_]/u

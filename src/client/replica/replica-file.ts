@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable.ts'
 import { whileLocked } from '../../host/file-lock.ts'
 import type { Account } from '../credentials.ts'
@@ -33,7 +33,7 @@ async function readKnown(stateFolder: string): Promise<Known> {
     return Object.fromEntries(entries)
   } catch (error) {
     // It only spares a question: without it the server is asked.
-    if (error instanceof SyntaxError || codeOf(error) === 'ENOENT') return {}
+    if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return {}
     throw error
   }
 }

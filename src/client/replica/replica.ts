@@ -1,6 +1,6 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import type { Clock } from '../../base/clock.ts'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
 import type { Row } from '../row-values.ts'
@@ -37,7 +37,7 @@ export function openReplica(file: string, owner: AccountIdentity, clock: Clock):
   try {
     return { copy: makeReplica(openSound(file), owner, clock), damaged: undefined }
   } catch (error) {
-    if (!['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some((code) => codeOf(error).startsWith(code))) throw error
+    if (!['SQLITE_CORRUPT', 'SQLITE_NOTADB'].some((code) => errorCode(error).startsWith(code))) throw error
   }
   const aside = `${file}.damaged`
   for (const tail of ['', '-wal', '-shm']) if (existsSync(file + tail)) renameSync(file + tail, aside + tail)

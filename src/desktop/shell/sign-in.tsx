@@ -40,19 +40,19 @@ const Card = ({ title, children }: { title: string; children: ComponentChildren 
 /** Sends a form once, and says what went wrong. */
 function useSubmit(run: () => Promise<void>) {
   const [busy, setBusy] = useState(false)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
   const submit = (event: Event) => {
     event.preventDefault()
     if (busy) return
     setBusy(true)
-    setTrouble(undefined)
+    setError(undefined)
     run()
-      .catch(setTrouble)
+      .catch(setError)
       .finally(() => setBusy(false))
   }
-  const said = trouble === undefined ? undefined : trouble
+  const said = error === undefined ? undefined : error
   const message = said instanceof ApiError && said.code === 'maintenance' ? said.message : describeError(said)
-  return { busy, submit, problem: said === undefined ? undefined : message, clear: () => setTrouble(undefined) }
+  return { busy, submit, problem: said === undefined ? undefined : message, clear: () => setError(undefined) }
 }
 
 /** User name and password; for somebody whose desktop is locked, the password only. */

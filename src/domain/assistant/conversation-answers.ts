@@ -54,10 +54,8 @@ interface Deps {
   bounds: Bounds
 }
 
-/** Answers questions in conversations and stores the answers. */
-export function makeConversationAnswers(deps: Deps) {
-  const { database, clock, models, conversations, newRuns, continueRun, budgets, toolsFor, ledger, bounds } = deps
-
+/** Runs that end in a stored answer, or in a confirmation that is asked for. */
+function makeAnswer({ database, clock, continueRun, budgets, toolsFor, ledger }: Deps) {
   /** Continues the run and counts its tokens if it fails. Returns the confirmation it needs and the change set it wrote. */
   async function proceed(run: Run, context: AnswerContext, allow?: boolean) {
     const tools = await toolsFor({})
@@ -112,6 +110,14 @@ export function makeConversationAnswers(deps: Deps) {
     const changes = changeSet === undefined ? {} : { change_set_id: changeSet }
     return { response, actions, conversation_id: conversation, ...changes, usage }
   }
+
+  return answer
+}
+
+/** Answers questions in conversations and stores the answers. */
+export function makeConversationAnswers(deps: Deps) {
+  const { database, clock, models, conversations, newRuns, budgets, bounds } = deps
+  const answer = makeAnswer(deps)
 
   return {
     /**

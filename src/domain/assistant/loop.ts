@@ -24,7 +24,7 @@ interface Loop extends Omit<Deps, 'languageModels'> {
 
 /**
  * Continues a run to its end, or to a call that needs the user's confirmation, which is returned. `allow` is the user's decision
- * about the call that the run stopped at. Throws `ModelTrouble`, and the reason of the signal.
+ * about the call that the run stopped at. Throws `ModelError`, and the reason of the signal.
  */
 export type ContinueRun = (run: Run, context: RunContext, allow?: boolean) => Promise<PendingConfirmation | undefined>
 

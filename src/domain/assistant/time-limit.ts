@@ -1,8 +1,8 @@
-import { ModelTrouble } from '../../base/language-model.ts'
+import { ModelError } from '../../base/language-model.ts'
 import { fault } from '../../contract/errors.ts'
 import { unanswered } from './models/models.ts'
 
-/** Runs `work` within the time limit of an answer, ms. `ModelTrouble` becomes a fault. */
+/** Runs `work` within the time limit of an answer, ms. `ModelError` becomes a fault. */
 export async function withTimeLimit<T>(
   signal: AbortSignal,
   ms: number,
@@ -12,7 +12,7 @@ export async function withTimeLimit<T>(
   try {
     return await work(AbortSignal.any([signal, timeout]))
   } catch (error) {
-    if (error instanceof ModelTrouble) throw unanswered(error)
+    if (error instanceof ModelError) throw unanswered(error)
     if (timeout.aborted && !signal.aborted)
       throw fault('assistant_unavailable', { text: 'The answer took too long; ask for less at a time.' })
     throw error

@@ -30,7 +30,7 @@ export type Found =
   /** Everything below, folders before what they hold; paths are relative, with slashes. */
   | { kind: 'folder'; entries: { path: string; kind: 'file' | 'folder'; size: number; mtime: number }[] }
 
-/** What stands beside a seed. Whatever cannot be had is refused with `SourceTrouble`. */
+/** What stands beside a seed. Whatever cannot be had is refused with `SourceError`. */
 export interface Sources {
   look(path: string): Promise<Found>
   read(path: string): AsyncIterable<Uint8Array>
@@ -40,7 +40,7 @@ export interface Sources {
 
 /** Something beside the seed cannot be used; the message is a clause. */
 export class SourceError extends Error {
-  override name = 'SourceTrouble'
+  override name = 'SourceError'
 }
 
 export interface SeedOptions {

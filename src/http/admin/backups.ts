@@ -25,6 +25,6 @@ export const backups = ({ storedBackups }: Machine) =>
       keep,
       stored: stored.newest,
       stored_count: stored.count,
-      trouble: stored.trouble ?? null,
+      trouble: stored.error ?? null,
     }
   })

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
-import { DatabaseMoved } from '../../base/trouble.ts'
+import { DatabaseMoved } from '../../base/errors.ts'
 import type { Machine, Readiness } from '../machine.ts'
 
 /** Anybody may ask: within this time, milliseconds, they get the same answer. */

@@ -15,14 +15,14 @@ button:disabled { cursor: progress; opacity: .6; }
 :focus-visible { outline: 3px solid var(--main); outline-offset: 2px; }
 a { color: var(--main); }
 code { background: var(--page); border-radius: .3rem; display: block; font: .9rem ui-monospace, monospace; overflow-wrap: anywhere; padding: .6rem .7rem; }
-#trouble { color: var(--bad); font-weight: 600; margin: 1rem 0 0; } #trouble:empty { display: none; }
+#error { color: var(--bad); font-weight: 600; margin: 1rem 0 0; } #error:empty { display: none; }
 [hidden] { display: none; }
 `
 
 const script = `
 const form = document.querySelector('form')
 const button = form.querySelector('button')
-const trouble = document.querySelector('#trouble')
+const error = document.querySelector('#error')
 const token = new URLSearchParams(location.search).get('token')
 
 async function create() {
@@ -41,7 +41,7 @@ async function create() {
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault()
-  trouble.textContent = ''
+  error.textContent = ''
   button.disabled = true
   try {
     const user = await create()
@@ -54,7 +54,7 @@ form.addEventListener('submit', async (event) => {
     done.hidden = false
     done.querySelector('h1').focus()
   } catch (error) {
-    trouble.textContent = error.message
+    error.textContent = error.message
   } finally {
     button.disabled = false
   }
@@ -88,7 +88,7 @@ export const formPage = (nonce: string): string =>
 <small id="password-rule">At least 8 characters; 15 or more are better.</small>
 <label for="repeated">Password again</label>
 <input id="repeated" name="repeated" type="password" required autocomplete="new-password">
-<p id="trouble" role="alert"></p>
+<p id="error" role="alert"></p>
 <button>Make the administrator</button>
 </form>
 </section>

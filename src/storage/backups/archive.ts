@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../base/tar-writer.ts'
 import { randomHex } from '../../base/random.ts'
-import { recognise } from '../../base/trouble.ts'
+import { fromSystemError } from '../../base/errors.ts'
 import { streamDurably } from '../../host/durable.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, isSound, openBytes, verified } from './file-bytes.ts'
@@ -135,7 +135,7 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
       await clearUnfinished(dirname(file), Date.now())
       await streamDurably(file, content, { replace: false, mode: 0o600, temporary: unfinishedName() })
     } catch (error) {
-      throw recognise(error)
+      throw fromSystemError(error)
     }
     return manifest
   },

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { DamagedBackup, type Piece } from './manifest.ts'
 import type { Bytes } from './stream-cipher.ts'
 
@@ -19,7 +19,7 @@ export async function openBytes(path: string): Promise<OpenFile> {
   // Neither is known on Windows, where there is nothing of the kind.
   const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(path, constants.O_RDONLY | careful).catch((error: unknown) => {
-    if (codeOf(error) === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
+    if (errorCode(error) === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
     throw error
   })
   try {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { withRetry } from '../../base/retry.ts'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
 
 // Who works in a repository leaves a file there and touches it now and then. It may lie on a disk that several machines
@@ -44,7 +44,7 @@ async function holderOf(path: string): Promise<Holder | undefined> {
     const isWhole = (kind === 'shared' || kind === 'exclusive') && typeof host === 'string' && typeof pid === 'number'
     return isWhole ? { kind, purpose: String(purpose), host, pid, began } : undefined
   } catch (error) {
-    if (codeOf(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
+    if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
     throw error
   }
 }
@@ -53,7 +53,7 @@ const touched = (path: string): Promise<number | undefined> =>
   stat(path).then(
     ({ mtimeMs }) => mtimeMs,
     (error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error
+      if (errorCode(error) !== 'ENOENT') throw error
       return undefined
     },
   )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
-import { codeOf, recognise } from '../../base/trouble.ts'
+import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { syncFolder } from '../../host/durable.ts'
 import { isSound, openBytes, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './manifest.ts'
@@ -63,7 +63,7 @@ async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return []
+    if (errorCode(error) === 'ENOENT') return []
     throw error
   }
 }
@@ -114,7 +114,7 @@ async function* readFrom(
   piece: Piece,
 ): AsyncGenerator<Uint8Array> {
   const file = await openBytes(pathOf(nameOf(piece.sha256))).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') throw new DamagedBackup(`The object ${piece.sha256} is missing.`)
+    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`The object ${piece.sha256} is missing.`)
     throw error
   })
   try {
@@ -183,7 +183,7 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
         there.set(name, lengthOf(piece.size))
         return 'added'
       } catch (error) {
-        throw recognise(error)
+        throw fromSystemError(error)
       } finally {
         await rm(into, { force: true })
       }

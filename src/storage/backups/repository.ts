@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
-import { codeOf, recognise } from '../../base/trouble.ts'
+import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, openBytes } from './file-bytes.ts'
@@ -81,7 +81,7 @@ export async function repositoryAt(folder: string): Promise<RepositoryHeader | u
   try {
     return parseHeader(await readFile(join(folder, HEADER_FILE), 'utf8'), folder)
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined
     throw error
   }
 }
@@ -94,7 +94,9 @@ export const sealedKeyOf = (folder: string): Promise<Uint8Array> =>
 
 /** Puts another sealed key in the place of the one before; what it opens stays the same. */
 export const replaceSealedKey = (folder: string, sealedKey: Uint8Array): Promise<void> =>
-  writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) => Promise.reject(recognise(error) as Error))
+  writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) =>
+    Promise.reject(fromSystemError(error) as Error),
+  )
 
 /**
  * Makes a repository in a new or empty folder; what an interrupted attempt left there does not matter. `sealedKey` makes
@@ -129,7 +131,7 @@ export async function createRepository(
     await syncFolder(dirname(folder))
     return header
   } catch (error) {
-    throw recognise(error)
+    throw fromSystemError(error)
   } finally {
     await lock.release()
   }
@@ -150,7 +152,7 @@ async function idsIn(folder: string): Promise<string[]> {
 
 async function readManifest(folder: string, id: string, keys: PoolKeys | undefined): Promise<Manifest> {
   const file = await openBytes(manifestFile(folder, id, keys)).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') throw new DamagedBackup(`The manifest of ${id} is missing.`)
+    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`The manifest of ${id} is missing.`)
     throw error
   })
   try {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
-import { recognise } from '../../base/trouble.ts'
+import { fromSystemError } from '../../base/errors.ts'
 import { databasePieces, DATABASE_PIECE, type Manifest } from './manifest.ts'
 import type { BackupSource } from './source.ts'
 
@@ -73,7 +73,7 @@ export async function assembleDatabase(
       }
     await handle.sync()
   } catch (error) {
-    throw recognise(error)
+    throw fromSystemError(error)
   } finally {
     await handle.close()
   }

@@ -1,6 +1,6 @@
 import { MINUTE } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { Busy } from '../../base/trouble.ts'
+import { Busy } from '../../base/errors.ts'
 import type { Database, Reader } from '../engine/database.ts'
 
 /** How long a hold keeps the collector away when nobody renews it, ms: its holder may have been killed. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DAY, MINUTE } from '../../base/clock.ts'
-import { Busy } from '../../base/trouble.ts'
+import { Busy } from '../../base/errors.ts'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
 // How removing a content at once and publishing it at the same moment agree, by the order of transactions alone.

@@ -1,5 +1,5 @@
 import type { Compilable, CompiledQuery, Kysely, RawBuilder } from 'kysely'
-import type { DatabaseMoved } from '../../base/trouble.ts'
+import type { DatabaseMoved } from '../../base/errors.ts'
 import type { DataBound, DataKind } from './data-kinds.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import { Busy, codeOf, DiskFull } from '../../base/trouble.ts'
+import { Busy, errorCode, DiskFull } from '../../base/errors.ts'
 
 // Errors of Postgres, by SQLSTATE (PostgreSQL documentation, appendix A), and of the way to it.
 
@@ -26,12 +26,12 @@ const UNREACHED = new Set([
 const LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
 
-const isUnreached = (error: Error): boolean => UNREACHED.has(codeOf(error)) || LOST.test(error.message)
+const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
 /** An error of the engine in the words of the floors above. */
 export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Busy || error instanceof DiskFull) return error
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (code === DISK_FULL) return new DiskFull('The disk of the database is full.', { cause: error })
   if (code === LOCK_NOT_AVAILABLE) return new Busy('Another process holds the database.', { cause: error })
   if (PASSING.test(code) || isUnreached(error))
@@ -58,7 +58,7 @@ class CannotOpen extends Error {
 /** Why a database could not be opened, and what to do about it. */
 export function fromOpeningError(error: unknown, url: string): unknown {
   if (!(error instanceof Error)) return error
-  const code = codeOf(error)
+  const code = errorCode(error)
   // Several addresses of one host are told together, without a sentence of their own.
   const message = error.message || (error as { errors?: Error[] }).errors?.map((one) => one.message).join(', ') || code
   if (code === NO_SUCH_DATABASE) return new CannotOpen(`There is no ${shown(url)}: create it (createdb).`, 5, error)

@@ -11,7 +11,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { randomHex } from '../../base/random.ts'
-import { Busy } from '../../base/trouble.ts'
+import { Busy } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
 import { driverOf } from './driver.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'

@@ -8,7 +8,7 @@ import {
   type Dialect,
   type QueryResult,
 } from 'kysely'
-import { Busy, recognise } from '../../base/trouble.ts'
+import { Busy, fromSystemError } from '../../base/errors.ts'
 import { openEngine, type SqliteHandle, type SqliteStatement } from '../../host/sqlite-engine.ts'
 import { driverOf } from './driver.ts'
 import type { BareWriter } from './notifications.ts'
@@ -80,7 +80,7 @@ export class Connection implements DatabaseConnection, BareWriter {
       statement.run(query.parameters)
       return Promise.resolve([])
     } catch (error) {
-      return Promise.reject(recognise(error) as Error)
+      return Promise.reject(fromSystemError(error) as Error)
     }
   }
 
@@ -91,7 +91,7 @@ export class Connection implements DatabaseConnection, BareWriter {
       const { changes, lastInsertRowid } = statement.run(query.parameters)
       return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) })
     } catch (error) {
-      return Promise.reject(recognise(error) as Error)
+      return Promise.reject(fromSystemError(error) as Error)
     }
   }
 

@@ -1,6 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync, realpathSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { FlushFailed } from '../../base/trouble.ts'
+import { FlushFailed } from '../../base/errors.ts'
 import type { Connection } from './sqlite-connection.ts'
 
 // When a commit of SQLite is on the disk. A commit of a command flushes the write-ahead log before anybody sees it, and the event

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { DatabaseMoved } from '../../base/trouble.ts'
+import { DatabaseMoved } from '../../base/errors.ts'
 import { fileId } from './sqlite-state.ts'
 
 // POSIX lets a process write on into a file whose name is gone or leads elsewhere: everything it commits there is lost when it

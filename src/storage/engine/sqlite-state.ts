@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { readFile, realpath, stat, utimes } from 'node:fs/promises'
 import { SECOND } from '../../base/clock.ts'
-import { codeOf } from '../../base/trouble.ts'
+import { errorCode } from '../../base/errors.ts'
 import type { SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { Database, ChangeWatch } from './database.ts'
 
@@ -37,7 +37,7 @@ const logSize = (file: string): Promise<number> =>
   stat(`${file}-wal`).then(
     ({ size }) => size,
     (error: unknown) => {
-      if (codeOf(error) !== 'ENOENT') throw error
+      if (errorCode(error) !== 'ENOENT') throw error
       return 0
     },
   )

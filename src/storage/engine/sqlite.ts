@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Busy, recognise } from '../../base/trouble.ts'
+import { Busy, fromSystemError } from '../../base/errors.ts'
 import { assertDurable, openCopyFile, type SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Reader, SchemaDialect } from './database.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
@@ -76,7 +76,7 @@ const transactionOf = (
     guard.assertInPlace()
   },
   rollback: () => Promise.resolve(writer.exec('rollback')),
-  fromEngineError: recognise,
+  fromEngineError: fromSystemError,
 })
 
 /** Most complaints of one kind that are told. */
@@ -115,7 +115,7 @@ export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promi
     connection.exec('begin exclusive')
     return await unit(connection)
   } catch (error) {
-    throw isBusy(error) ? new Busy('Another process has the database open.', { cause: error }) : recognise(error)
+    throw isBusy(error) ? new Busy('Another process has the database open.', { cause: error }) : fromSystemError(error)
   } finally {
     if (handle.inTransaction) connection.exec('commit')
     connection.close()
@@ -137,6 +137,39 @@ function connectAgain(file: string, guard: FileGuard): SqliteHandle {
     throw error
   }
 }
+
+/** What an administrator asks of a database. */
+const maintenanceOf = (
+  connect: () => SqliteHandle,
+  writer: Connection,
+): Pick<Database, 'damage' | 'vacuum' | 'describe'> => ({
+  async damage(quick) {
+    const connection = new Connection(connect())
+    try {
+      return damageOf(connection.handle, quick)
+    } finally {
+      connection.close()
+    }
+  },
+  async vacuum() {
+    const connection = new Connection(connect())
+    try {
+      return await shrink(connection)
+    } catch (error) {
+      throw fromSystemError(error)
+    } finally {
+      connection.close()
+    }
+  },
+  describe: () =>
+    Promise.resolve({
+      engine: 'SQLite',
+      version: String(writer.handle.prepare('select sqlite_version()').pluck().get()),
+      journal_mode: String(writer.handle.pragma('journal_mode', { simple: true })),
+      synchronous: String(writer.handle.pragma('synchronous', { simple: true })),
+      foreign_keys: String(writer.handle.pragma('foreign_keys', { simple: true })),
+    }),
+})
 
 export interface SqliteOptions {
   /**
@@ -201,7 +234,7 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
       try {
         await copy(await pinned(), target, options)
       } catch (error) {
-        throw recognise(error)
+        throw fromSystemError(error)
       }
     },
     async state() {
@@ -209,32 +242,7 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
       return stateOf(file)
     },
     watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_ATTEMPT_MS }),
-    async damage(quick) {
-      const connection = new Connection(connect())
-      try {
-        return damageOf(connection.handle, quick)
-      } finally {
-        connection.close()
-      }
-    },
-    async vacuum() {
-      const connection = new Connection(connect())
-      try {
-        return await shrink(connection)
-      } catch (error) {
-        throw recognise(error)
-      } finally {
-        connection.close()
-      }
-    },
-    describe: () =>
-      Promise.resolve({
-        engine: 'SQLite',
-        version: String(writer.handle.prepare('select sqlite_version()').pluck().get()),
-        journal_mode: String(writer.handle.pragma('journal_mode', { simple: true })),
-        synchronous: String(writer.handle.pragma('synchronous', { simple: true })),
-        foreign_keys: String(writer.handle.pragma('foreign_keys', { simple: true })),
-      }),
+    ...maintenanceOf(connect, writer),
     onMoved: (listener) => guard.onChange(listener),
     onFailure(listener) {
       durability.onFailure(listener)

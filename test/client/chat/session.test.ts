@@ -156,14 +156,18 @@ test('a message written while the server is away is sent once it is back', { tim
   session.open(room)
   await soon('the room is open', session, () => session.state.logs.has(room))
   await first.close()
-  await soon('the loss is known', session, () => session.state.trouble?.kind === 'away')
+  await soon('the loss is known', session, () => session.state.connectionError?.kind === 'away')
   session.post('written in the dark')
   const again = await startServer({ dataDir, flags: { port: new URL(first.url).port } })
   onTestFinished(() => again.close())
   const back = clientOf(again.url, ada.token) as Account
   await say(back, room, 'said meanwhile')
   await soon('both are there', session, () => contents(session, room).length === 2)
-  await soon('all is well', session, () => session.state.trouble === undefined && session.state.pending.length === 0)
+  await soon(
+    'all is well',
+    session,
+    () => session.state.connectionError === undefined && session.state.pending.length === 0,
+  )
   expect((await heard(back, room)).filter(({ content }) => content === 'written in the dark')).toHaveLength(1)
 })
 
@@ -176,10 +180,10 @@ test('a sign-in that ended goes on with the next one', { timeout: 30_000 }, asyn
   )
   session.open(room)
   await bob.ask(syncAuth.actions.logout, {})
-  await soon('it is known', session, () => session.state.trouble?.kind === 'signed-out')
+  await soon('it is known', session, () => session.state.connectionError?.kind === 'signed-out')
   session.post('still here')
   isSignedIn = true
-  await soon('it goes on', session, () => session.state.trouble === undefined)
+  await soon('it goes on', session, () => session.state.connectionError === undefined)
   await soon('the message is there', session, async () => (await heard(ada, room)).length === 1)
 })
 

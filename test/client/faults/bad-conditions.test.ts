@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { DiskFull } from '../../../src/base/trouble.ts'
+import { DiskFull } from '../../../src/base/errors.ts'
 import { fault } from '../../../src/contract/errors.ts'
 import { smallDisk } from '../../support/small-disk.ts'
 import { makeBench, NOW, readTree, write } from '../sync/bench.ts'

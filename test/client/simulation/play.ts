@@ -5,7 +5,7 @@ import { makeRandom } from '../../support/random.ts'
 import type { Disk } from './disk/disk.ts'
 import { decideNames } from './disk/random.ts'
 import { unmountAll } from './disk/mounts.ts'
-import { trouble } from './disk/trouble.ts'
+import { systemError } from './disk/errors.ts'
 import { decideTurns } from './disk/turns.ts'
 import * as files from './disk/files.ts'
 import * as invariants from './invariants.ts'
@@ -46,7 +46,7 @@ type Armed = { after: number } & (
   | { what: 'cut_at'; call: string; more: number; seed: number }
   | { what: 'deed'; call: string; deed: Deed; kill?: number | undefined }
   | { what: 'away'; call: string }
-  | { what: 'trouble'; code: string; calls: number; only: string }
+  | { what: 'error'; code: string; calls: number; only: string }
 )
 
 /** Calls that can fail for want of room or rights. */
@@ -189,7 +189,7 @@ class Play {
     for (const each of armed) each.after -= 1
     const due = armed.find((each) => each.after < 0 && this.#isMet(name, each, call, path))
     if (!due) return
-    const isDone = due.what !== 'trouble' || (due.calls -= 1) <= 0
+    const isDone = due.what !== 'error' || (due.calls -= 1) <= 0
     if (isDone) armed.splice(armed.indexOf(due), 1)
     this.#strike(name, due, call, path)
   }
@@ -198,7 +198,7 @@ class Play {
   #isMet(name: Name, each: Armed, call: string, path: string): boolean {
     const { disk } = this.#machines.get(name)!
     if (each.what === 'power_cut' || each.what === 'kill') return true
-    if (each.what === 'trouble') return call.startsWith(each.only) && CAN_FAIL.test(call)
+    if (each.what === 'error') return call.startsWith(each.only) && CAN_FAIL.test(call)
     if (!call.startsWith(each.call)) return false
     if (each.what === 'cut_at') return SPOT.test(path)
     if (each.what === 'away') return SEEN.test(path)
@@ -208,13 +208,13 @@ class Play {
   }
 
   #strike(name: Name, each: Armed, call: string, path: string): void {
-    saw(each.what === 'trouble' ? each.code : each.what)
+    saw(each.what === 'error' ? each.code : each.what)
     const { disk } = this.#machines.get(name)!
     const note = (text: string): void => this.#scheduler.note(`${name} ${text} ${call} ${path}`)
     switch (each.what) {
-      case 'trouble':
+      case 'error':
         note(each.code)
-        throw trouble(each.code, call, path)
+        throw systemError(each.code, call, path)
       case 'deed': {
         const deed = { ...each.deed, path: placeOf(each.deed.path, path) }
         note(`meanwhile ${JSON.stringify(deed)} before`)
@@ -311,7 +311,7 @@ class Play {
         await this.#ensureRunning(machine)
         break
       case 'disk':
-        armed.push({ what: 'trouble', ...event })
+        armed.push({ what: 'error', ...event })
         await this.#ensureRunning(machine, event.look)
         break
       case 'network':

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Random } from '../../support/random.ts'
 import type { Disk } from './disk/disk.ts'
-import { PowerCut } from './disk/trouble.ts'
+import { PowerCut } from './disk/errors.ts'
 
 /** Something that is under way and ends when it is its turn. */
 interface Pending {

@@ -54,7 +54,7 @@ for (let from = FROM; from < FROM + SEEDS; from += BATCH) {
   })
 }
 
-/** The first seeds are played once more with names and disks that make trouble. */
+/** The first seeds are played once more with names and disks that fail. */
 const NASTY = 60
 const nastyOf = (seed: number): Story => disguised(storyOf(seed), makeRandom(~seed))
 

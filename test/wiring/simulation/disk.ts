@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { DiskFull } from '../../../src/base/trouble.ts'
+import { DiskFull } from '../../../src/base/errors.ts'
 import { putBy, TooLarge, type BlobStore } from '../../../src/storage/contents/blobs/blobs.ts'
 import type { Random } from '../../support/random.ts'
 import type { Faults } from './faults.ts'

@@ -1,7 +1,7 @@
 import { printable } from '../../../base/text.ts'
 import { errorMessage } from '../../error-message.ts'
 import { candidateLine } from './completions.ts'
-import type { Trouble } from '../../../client/chat/state.ts'
+import type { ConnectionError } from '../../../client/chat/state.ts'
 import type { ScreenState, Purpose } from './screen-state.ts'
 import { layoutFrame, historyRows, historyWidth } from './frame.ts'
 import { helpLines } from './help-text.ts'
@@ -122,16 +122,16 @@ function showSelected(screen: ScreenState, lines: readonly HistoryLine[], messag
 /** The last line: what is asked, what is wrong, what was said, what Tab would complete, or what keys there are. */
 function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode']): Line {
   const { mode, notice } = screen
-  const { trouble } = screen.session.state
+  const { connectionError } = screen.session.state
   if (mode.kind === 'confirm') return [{ text: ` ${mode.question} `, bold: true }, { text: 'y or n' }]
   if (notice) return [notice]
-  if (trouble) return [{ text: ` ${troubleText(trouble)} `, color: 'yellow', inverse: true }]
+  if (connectionError) return [{ text: ` ${errorText(connectionError)} `, color: 'yellow', inverse: true }]
   const offered = composeMode.offered()
   if (offered) return candidateLine(offered, composeMode.chosen())
   return [{ text: ` ${screen.purpose ? PURPOSES[screen.purpose.kind] : HINTS[mode.kind]}`, dim: true }]
 }
 
-const troubleText = ({ kind, error }: Trouble): string =>
+const errorText = ({ kind, error }: ConnectionError): string =>
   kind === 'signed-out'
     ? 'You are signed out. Run svc login in another terminal: this goes on by itself.'
     : `${printable(errorMessage(error)).replace(/(: (check|try) .*|\.)$/, '')} · trying again`

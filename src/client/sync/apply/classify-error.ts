@@ -1,7 +1,7 @@
 import { isFault, type ErrorCode } from '../../../contract/errors.ts'
 import { Changed, CorruptContent } from '../sync-errors.ts'
 import type { Op } from '../plan/plan-builder.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import type { Skipped } from '../plan/tree.ts'
 
 /** How a run reacts to an error. */
@@ -67,7 +67,7 @@ export function classifyError(error: unknown, op: Op): ErrorClass {
       return { kind: 'skip', skipped: { path, code: 'read_only', detail: error.message }, stops: WRITES_REMOTE }
     return REFUSED.has(error.code) ? skip('refused', error.message) : { kind: 'end' }
   }
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (CHANGED_LOCAL.has(code)) return { kind: 'changed', side: 'local' }
   if (FULL.has(code)) return { kind: 'skip', skipped: { path, code: 'no_space', detail: code }, stops: WRITES_LOCAL }
   if (EXHAUSTED.has(code)) {

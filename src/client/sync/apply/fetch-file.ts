@@ -51,7 +51,7 @@ export async function fetchFile(context: RunContext, op: Download, mode: number 
   }
 }
 
-/** Whether what arrived is worth keeping: the trouble lies in between, and not in the content or on this disk. */
+/** Whether what arrived is worth keeping: the error is one of the network, not of the content or of this disk. */
 const mayGoOn = ({ signal }: RunContext, error: unknown): boolean =>
   signal.aborted || error instanceof Unreachable || (isFault(error) && error.code !== 'not_found')
 

@@ -4,7 +4,7 @@ import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
 import { openExpected } from '../local/hash-files.ts'
 import { rescueInPlace } from '../local/concurrent-writes.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import {
   assertFile,
   assertFolders,
@@ -52,7 +52,7 @@ export function makeLocalFolder(context: RunContext, op: OpOf<'make-local'>): Ef
   try {
     mkdirSync(place)
   } catch (error) {
-    if (codeOf(error) !== 'EEXIST') throw error
+    if (errorCode(error) !== 'EEXIST') throw error
     if (lstatPath(place)?.kind !== 'dir') throw new Changed('local', error)
   }
   return { folders: [dirname(place)], changes: [{ put: op.key, node: { kind: 'dir', path: op.there } }] }

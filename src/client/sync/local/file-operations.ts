@@ -5,7 +5,7 @@ import { Changed } from '../sync-errors.ts'
 import { foldersOver } from '../plan/paths.ts'
 import { identityOf } from './scan.ts'
 import { sameIdentity, type Identity } from '../plan/tree.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import { toLocalPath } from '../../local-path.ts'
 
 // What is done to files here, in single steps that fail rather than overwrite. The steps between a check and its effect are
@@ -22,7 +22,7 @@ export function lstatPath(place: string): PathStat {
     if (stats.isFile()) return { kind: 'file', id: identityOf(stats), mode: Number(stats.mode) & 0o777 }
     return { kind: stats.isDirectory() ? 'dir' : 'other' }
   } catch (error) {
-    if (ABSENT.has(codeOf(error))) return undefined
+    if (ABSENT.has(errorCode(error))) return undefined
     throw error
   }
 }
@@ -79,7 +79,7 @@ function linkOrRename(from: string, to: string): boolean {
     linkSync(from, to)
     return true
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new Changed('local', error)
+    if (errorCode(error) === 'EEXIST') throw new Changed('local', error)
     if (!cannotLink(error)) throw error
     if (lstatPath(to)) throw new Changed('local', error)
     renameSync(from, to)
@@ -126,7 +126,7 @@ export function removeEmptyFolder(place: string): void {
   try {
     rmdirSync(place)
   } catch (error) {
-    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw new Changed('local', error)
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT', 'ENOTDIR'].includes(errorCode(error))) throw new Changed('local', error)
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { hashInline } from '../../../host/hash-job.ts'
 import type { Hasher } from '../../../host/hasher.ts'
@@ -118,7 +118,7 @@ export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: 
       learn(key, { id: node.id, sha256: node.sha256, blank: node.blank, at })
     } catch (error) {
       // It is there, but what it holds is not known: nothing is decided about it.
-      const reason = codeOf(error) || String(error)
+      const reason = errorCode(error) || String(error)
       const moving = error instanceof Changed || ['ENOENT', 'ELOOP'].includes(reason)
       const code = moving ? 'busy' : 'unreadable'
       local.nodes.set(key, { kind: 'other', path: node.path, code })

@@ -1,5 +1,5 @@
 import { constants, closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { childOf } from '../plan/tree.ts'
 import { Refused } from '../../refused.ts'
@@ -26,7 +26,7 @@ export function readRules(rules: IgnoreRules, root: string, folder: string): boo
       constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
     )
   } catch (error) {
-    const code = codeOf(error)
+    const code = errorCode(error)
     if (['ENOENT', 'ENOTDIR'].includes(code)) return true
     if (isOutOfReach(toLocalPath(root, path))) return false
     throw refuse(code === 'ELOOP' ? 'is a symbolic link' : `cannot be read (${code})`)
@@ -50,6 +50,6 @@ function isOutOfReach(place: string): boolean {
     lstatSync(place)
     return false
   } catch (error) {
-    return !['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+    return !['ENOENT', 'ENOTDIR'].includes(errorCode(error))
   }
 }

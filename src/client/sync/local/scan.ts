@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { remoteName, OWN_FOLDER, pathProblem } from '../plan/paths.ts'
 import {
@@ -131,7 +131,7 @@ function namesIn(
       } else names.push(name)
     }
   } catch (error) {
-    unreadable(tree, key, path, codeOf(error) || String(error))
+    unreadable(tree, key, path, errorCode(error) || String(error))
     return new Map()
   }
   const byKey = new Map<string, string>()
@@ -158,8 +158,8 @@ function decode(bytes: Buffer): string | undefined {
 /** What is at a place; undefined when it went away meanwhile. */
 function inspect(place: string, path: string, device: bigint): LocalNode | undefined {
   const other = (code: SkipCode): LocalNode => ({ kind: 'other', path, code })
-  const trouble = nameProblem(remoteName(nameOf(path))) ?? pathProblem(path)
-  if (trouble) return other(trouble)
+  const problem = nameProblem(remoteName(nameOf(path))) ?? pathProblem(path)
+  if (problem) return other(problem)
   let stats: BigIntStats | undefined
   try {
     stats = lstatSync(place, { bigint: true, throwIfNoEntry: false })

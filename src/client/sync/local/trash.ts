@@ -1,7 +1,7 @@
 import { mkdirSync, rmdirSync, existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ownFile } from '../state/root.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import { toLocalPath } from '../../local-path.ts'
 import { lstatPath } from './file-operations.ts'
 import { readdir, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ export function trashPath(root: string, run: string, path: string): string {
       mkdirSync(dirname(place), { recursive: true, mode: 0o700 })
       return place
     } catch (error) {
-      if (!['EEXIST', 'ENOTDIR'].includes(codeOf(error))) throw error
+      if (!['EEXIST', 'ENOTDIR'].includes(errorCode(error))) throw error
     }
   }
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs'
 import { join, sep } from 'node:path'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import { OWN_FOLDER } from '../plan/paths.ts'
 import type { ChangeHint } from './debounce.ts'
 
@@ -26,7 +26,7 @@ export function watchFolder(root: string, { onChange, onWatchFailure }: Listener
       watchers.set(folder, watcher)
     } catch (error) {
       // One that went away meanwhile needs no watching; its parent tells of it.
-      if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(codeOf(error))) onWatchFailure(error as Error)
+      if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) onWatchFailure(error as Error)
     }
   }
 

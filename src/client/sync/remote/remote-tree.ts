@@ -48,12 +48,12 @@ export function buildRemote(
       tree.occupied.add(keyOf(parentOf(path), fold))
       continue
     }
-    const trouble = resemblesOwn(path) ? 'reserved' : unrepresentable(path, platform)
+    const problem = resemblesOwn(path) ? 'reserved' : unrepresentable(path, platform)
     if (tree.nodes.has(key)) leaveOut(path, 'collision')
-    else if (trouble) {
-      tree.nodes.set(key, { kind: 'other', path, code: trouble })
+    else if (problem) {
+      tree.nodes.set(key, { kind: 'other', path, code: problem })
       tree.incomplete.add(key)
-      leaveOut(path, trouble)
+      leaveOut(path, problem)
     } else tree.nodes.set(key, node)
   }
   return tree

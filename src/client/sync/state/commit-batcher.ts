@@ -1,5 +1,5 @@
 import { syncFolder } from '../../../host/durable.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import type { Change, State } from './store.ts'
 
 /** What an operation brought about: folders whose names changed, and what state is to know of it. */
@@ -26,7 +26,7 @@ async function syncIfThere(folder: string): Promise<void> {
   try {
     await syncFolder(folder)
   } catch (error) {
-    if (!['ENOENT', 'ENOTDIR'].includes(codeOf(error))) throw error
+    if (!['ENOENT', 'ENOTDIR'].includes(errorCode(error))) throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import { makeFolder } from '../../../host/make-folder.ts'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
@@ -81,7 +81,7 @@ async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return undefined
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined
     if (error instanceof SyntaxError) return null
     throw error
   }

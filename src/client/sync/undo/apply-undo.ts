@@ -4,7 +4,7 @@ import pLimit from 'p-limit'
 import { contract } from '../../../contract/contract.ts'
 import type { Result } from '../../../contract/define.ts'
 import { isFault } from '../../../contract/errors.ts'
-import { codeOf } from '../../../base/trouble.ts'
+import { errorCode } from '../../../base/errors.ts'
 import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
 import { hashFile } from '../local/hash-files.ts'
@@ -127,7 +127,7 @@ function reasonOf(error: unknown): LeftReason {
     if (['quota_exceeded', 'too_many_files', 'forbidden', 'bad_path', 'too_large'].includes(error.code))
       return 'refused'
   }
-  if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EEXIST', 'ENOTEMPTY'].includes(codeOf(error))) return 'changed_here'
+  if (['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EEXIST', 'ENOTEMPTY'].includes(errorCode(error))) return 'changed_here'
   throw error
 }
 
@@ -284,7 +284,7 @@ async function findInLocalTrash(root: string, path: string, { sha256, size }: Fi
   try {
     runs = readdirSync(ownFile(root, 'trash')).sort().reverse()
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+    if (errorCode(error) !== 'ENOENT') throw error
   }
   for (const run of runs) {
     const at = `/${OWN_FOLDER}/trash/${run}${path}`

@@ -1,4 +1,4 @@
-import { ModelTrouble, type LanguageModels } from '../../../base/language-model.ts'
+import { ModelError, type LanguageModels } from '../../../base/language-model.ts'
 import { isFault } from '../../../contract/errors.ts'
 import type { AssistantModels, Choice, ModelRole } from './models.ts'
 import { functionOf, type ToolsFor } from '../tools/tool.ts'
@@ -19,7 +19,7 @@ interface Deps {
 
 const ROLES: readonly ModelRole[] = ['chat', 'agent', 'vision']
 
-const REMEDIES: Record<ModelTrouble['kind'], string> = {
+const REMEDIES: Record<ModelError['kind'], string> = {
   unreachable: 'start it, or set another: svc config set assistant.base_url URL',
   refused: 'svc config set assistant.api_key - < FILE',
   missing: 'svc config set assistant.base_url URL, with the path its maker names (often /v1)',
@@ -79,7 +79,7 @@ export function makeDiagnosis({ languageModels, models, toolsFor }: Deps) {
       return { isWell: true, found: `${choice.chat} at ${host} ${abilities.join(', ')}, reads ${context} tokens` }
     } catch (error) {
       if (isFault(error)) return { isWell: false, found: error.message, remedy: REMEDIES.refused }
-      if (!(error instanceof ModelTrouble)) throw error
+      if (!(error instanceof ModelError)) throw error
       return { isWell: false, found: error.message, remedy: REMEDIES[error.kind] }
     }
   }

@@ -1,5 +1,5 @@
 import {
-  ModelTrouble,
+  ModelError,
   type LanguageModels,
   type ModelCall,
   type ModelFunction,
@@ -52,7 +52,7 @@ function normaliseCalls(calls: readonly ModelCall[]): ModelCall[] {
 
 /** Whether a server may have refused a request because of its functions: some answer 400 or 404, others 500 or 501. */
 const mayRefuseFunctions = (error: unknown): boolean =>
-  error instanceof ModelTrouble &&
+  error instanceof ModelError &&
   (error.kind === 'broken' || error.kind === 'missing' || error.status === 500 || error.status === 501)
 
 /** Asks models with function calling, or describes the functions in the text for models without it. */
@@ -96,7 +96,7 @@ export function makeModelClient({ languageModels, models }: Deps) {
   }
 
   /**
-   * Returns the reply; estimates the tokens if the server does not report them. Throws `ModelTrouble`; fault `too_large`.
+   * Returns the reply; estimates the tokens if the server does not report them. Throws `ModelError`; fault `too_large`.
    */
   return async function askModel({ choice, question, ...asked }: ModelRequest): Promise<ModelReply> {
     const { tools, context } = await models.describe(choice, asked.model)

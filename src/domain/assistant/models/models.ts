@@ -1,6 +1,6 @@
 import { DAY, MINUTE, type Clock } from '../../../base/clock.ts'
 import { formatDuration } from '../../../base/durations.ts'
-import { ModelTrouble, type LanguageModels, type ModelServer, type ModelTraits } from '../../../base/language-model.ts'
+import { ModelError, type LanguageModels, type ModelServer, type ModelTraits } from '../../../base/language-model.ts'
 import { badRequest, fault, type Fault } from '../../../contract/errors.ts'
 import type { Settings, Values } from '../../instance/instance.ts'
 
@@ -75,7 +75,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
     if (found && found.until > clock.now()) return found.traits
     const traits = await languageModels.traits(server, id).catch((error: unknown) => {
       // A server that does not describe its models may still answer.
-      if (error instanceof ModelTrouble && error.kind !== 'unreachable' && error.kind !== 'busy') return {}
+      if (error instanceof ModelError && error.kind !== 'unreachable' && error.kind !== 'busy') return {}
       throw error
     })
     known.set(key, { traits, until: clock.now() + TRAITS_TTL })
@@ -131,7 +131,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
     choice,
     /**
      * The abilities of a model: as declared in the settings, else as its server reports, else as requests have shown, else
-     * the least. Throws `ModelTrouble`.
+     * the least. Throws `ModelError`.
      */
     describe,
     /** Remembers that a model refuses functions. */
@@ -167,15 +167,15 @@ export type AssistantModels = ReturnType<typeof makeAssistantModels>
 const asUnknown =
   (id: string) =>
   (error: unknown): Model => {
-    if (error instanceof ModelTrouble) return { id, tools: undefined, vision: false, context: DEFAULT_CONTEXT }
+    if (error instanceof ModelError) return { id, tools: undefined, vision: false, context: DEFAULT_CONTEXT }
     throw error
   }
 
 /** The fault for users when a model does not answer. */
-export function unanswered(error: ModelTrouble): Fault {
+export function unanswered(error: ModelError): Fault {
   const { kind, retryAfter } = error
   const later = retryAfter === undefined ? 'in a while' : `in ${formatDuration(retryAfter * 1_000)}`
-  const texts: Record<ModelTrouble['kind'], string> = {
+  const texts: Record<ModelError['kind'], string> = {
     unreachable: 'The model does not answer at the moment; try again later.',
     refused: 'The model refuses this server: an administrator has to look at assistant.api_key (svc doctor).',
     missing: 'The model is not there: an administrator has to look at assistant.chat_model (svc doctor).',

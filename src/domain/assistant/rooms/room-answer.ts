@@ -43,7 +43,7 @@ export function makeRoomAnswer({ database, clock, chat, models, continueRun, bud
     return lines.slice(from).join('\n')
   }
 
-  /** Throws `ModelTrouble`, the reason of the signal, and the fault `assistant_unavailable`. */
+  /** Throws `ModelError`, the reason of the signal, and the fault `assistant_unavailable`. */
   return async function answerIn(
     room: number,
     { account, name, content, signal }: { account: Account; name: string; content: string; signal: AbortSignal },

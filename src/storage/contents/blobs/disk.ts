@@ -3,7 +3,7 @@ import { copyFile, link, mkdir, opendir, readFile, rename, stat, unlink, utimes 
 import { dirname, join } from 'node:path'
 import { MINUTE } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
-import { Busy, codeOf, recognise } from '../../../base/trouble.ts'
+import { Busy, errorCode, fromSystemError } from '../../../base/errors.ts'
 import { syncFolder, writeDurably } from '../../../host/durable.ts'
 import { makeHasher } from '../../../host/hasher.ts'
 import { isRunning } from '../../../host/running.ts'
@@ -13,7 +13,7 @@ import { OWNER, putBy, type BlobStore } from './blobs.ts'
 const READ_AHEAD = 512 * 1024
 
 const nothingThere = (error: unknown): undefined => {
-  if (codeOf(error) !== 'ENOENT') throw error
+  if (errorCode(error) !== 'ENOENT') throw error
 }
 
 /** Where contents stand in a store's folder, and how they get there. */
@@ -43,7 +43,7 @@ function makeShelves(folder: string) {
           await link(from, path)
           break
         } catch (error) {
-          if (codeOf(error) !== 'EEXIST') throw error
+          if (errorCode(error) !== 'EEXIST') throw error
         }
         // There already: make it young again. If the collector takes it in this moment, link once more.
         try {
@@ -51,7 +51,7 @@ function makeShelves(folder: string) {
           await utimes(path, now, now)
           break
         } catch (error) {
-          if (codeOf(error) !== 'ENOENT') throw error
+          if (errorCode(error) !== 'ENOENT') throw error
         }
       }
       // Also for a content that was there: whoever put it may not have come this far yet.
@@ -108,7 +108,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
     try {
       await publish(name, sha256)
     } catch (error) {
-      if (codeOf(error) !== 'ENOENT' || (await factsOf(name))) throw error
+      if (errorCode(error) !== 'ENOENT' || (await factsOf(name))) throw error
       throw new Busy('What was received has been swept away meanwhile. Send it again.', { cause: error })
     }
   }
@@ -129,8 +129,8 @@ export async function openDisk(folder: string): Promise<BlobStore> {
         await copyFile(path, file, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
         return true
       } catch (error) {
-        if (codeOf(error) === 'ENOENT' && !(await factsOf(path))) return false
-        throw recognise(error)
+        if (errorCode(error) === 'ENOENT' && !(await factsOf(path))) return false
+        throw fromSystemError(error)
       }
     },
 
@@ -156,7 +156,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
         await unlink(aside)
         return !isYoung
       } catch (error) {
-        if (codeOf(error) === 'ENOENT') return false
+        if (errorCode(error) === 'ENOENT') return false
         throw error
       } finally {
         removing.delete(name)

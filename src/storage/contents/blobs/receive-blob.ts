@@ -3,7 +3,7 @@ import { open, opendir, rm, stat, unlink, type FileHandle } from 'node:fs/promis
 import { join } from 'node:path'
 import { DAY } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
-import { codeOf, recognise } from '../../../base/trouble.ts'
+import { errorCode, fromSystemError } from '../../../base/errors.ts'
 import type { Hasher } from '../../../host/hasher.ts'
 import { receive } from '../../../host/receive.ts'
 import { TooLarge, type Arrival } from './blobs.ts'
@@ -19,7 +19,7 @@ export interface ReceivedBlob {
 /** Size and age of a file; undefined when another process has just removed it. */
 export const factsOf = (path: string): Promise<Stats | undefined> =>
   stat(path).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   })
 
@@ -72,7 +72,7 @@ export async function receiveBlob(
         try {
           await keep(arrived)
         } catch (error) {
-          throw recognise(error)
+          throw fromSystemError(error)
         } finally {
           await drop()
         }
@@ -82,6 +82,6 @@ export async function receiveBlob(
   } catch (error) {
     await job.abandon()
     await drop()
-    throw recognise(error)
+    throw fromSystemError(error)
   }
 }

@@ -1,4 +1,4 @@
-import { Busy, codeOf, DiskFull, Unavailable } from '../../../base/trouble.ts'
+import { Busy, errorCode, DiskFull, Unavailable } from '../../../base/errors.ts'
 import type { S3Location } from './s3-location.ts'
 
 /** The store answered, and the answer is no. The message is a sentence for whoever runs the store. */
@@ -70,7 +70,8 @@ const NETWORK: Record<string, string> = {
 
 /** Code of what went wrong on the way to the store, which may stand some causes deep. */
 function networkCode(error: unknown): string {
-  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined) if (codeOf(at)) return codeOf(at)
+  for (let at = error as Error | undefined; at; at = at.cause as Error | undefined)
+    if (errorCode(at)) return errorCode(at)
   return ''
 }
 

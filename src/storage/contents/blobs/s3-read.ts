@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { Busy } from '../../../base/trouble.ts'
+import { Busy } from '../../../base/errors.ts'
 import type { S3Location } from './s3-location.ts'
 import type { S3Requests, S3Stream } from './s3-request.ts'
 import { isTransient, S3Failure, fromS3Error } from './s3-errors.ts'
@@ -64,7 +64,7 @@ async function* bytesOf(
     }
     last = Math.min(last ?? Infinity, extent.last)
     etag ??= answer.headers.get('etag')
-    let trouble: unknown = new Busy(`The store ${place.name} gives less than it says. Try again.`)
+    let lastError: unknown = new Busy(`The store ${place.name} gives less than it says. Try again.`)
     try {
       for await (const chunk of answer.chunks()) {
         breaks = 0
@@ -74,10 +74,10 @@ async function* bytesOf(
       }
     } catch (error) {
       if (!isTransient(error)) throw error
-      trouble = error
+      lastError = error
     }
     if (at > last) return
-    if (breaks >= MOST_BREAKS) throw fromS3Error(place, trouble)
+    if (breaks >= MOST_BREAKS) throw fromS3Error(place, lastError)
   }
 }
 

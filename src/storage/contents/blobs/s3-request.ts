@@ -58,7 +58,7 @@ export interface S3RetryPolicy {
 }
 
 export interface S3Requests {
-  /** Asks and reads the whole answer, again and again while the trouble is a passing one. */
+  /** Asks and reads the whole answer, again and again while the error is transient. */
   ask(request: S3Request): Promise<S3Answer>
   /** Asks, likewise, for an answer that is long. */
   open(request: S3Request): Promise<S3Stream>
@@ -133,7 +133,7 @@ const textBody = (text: string, sha256: string): S3Body => ({
 
 /** Bytes of a body on their way. What goes wrong with reading them is kept: it is not the store's fault. */
 function outgoing(body: S3Body, watching: Watch) {
-  const way: { trouble?: Error; bytes: AsyncGenerator<Uint8Array> } = { bytes: pieces() }
+  const way: { error?: Error; bytes: AsyncGenerator<Uint8Array> } = { bytes: pieces() }
   async function* pieces() {
     try {
       for await (const piece of body.read()) {
@@ -141,7 +141,7 @@ function outgoing(body: S3Body, watching: Watch) {
         yield piece
       }
     } catch (error) {
-      way.trouble = error as Error
+      way.error = error as Error
       throw error
     }
   }
@@ -212,7 +212,7 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
       return { ...head, chunks, leave }
     } catch (error) {
       watching.end()
-      if (way?.trouble) throw way.trouble
+      if (way?.error) throw way.error
       watching.signal.throwIfAborted()
       throw error instanceof TypeError ? new ConnectionLost('The request broke off.', { cause: error }) : error
     }

@@ -1,7 +1,7 @@
 import { mkdir, open, stat, unlink } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { makeKeyedMutex } from '../../../base/keyed-mutex.ts'
-import { codeOf, recognise } from '../../../base/trouble.ts'
+import { errorCode, fromSystemError } from '../../../base/errors.ts'
 import { makeHasher } from '../../../host/hasher.ts'
 import { sweep, receiveBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
@@ -45,8 +45,8 @@ async function saveTo(path: string, source: NodeJS.ReadableStream, signal?: Abor
     return true
   } catch (error) {
     await unlink(path)
-    if (codeOf(error) === 'ENOENT') return false
-    throw recognise(error)
+    if (errorCode(error) === 'ENOENT') return false
+    throw fromSystemError(error)
   } finally {
     await file.close()
   }

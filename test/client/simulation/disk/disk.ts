@@ -1,7 +1,7 @@
 import type { Random } from '../../../support/random.ts'
 import { isTooLong, kept, spelledIn, type Kind } from './kinds.ts'
 import { settleFolder, settleStep, survivors, type Rename, type Step } from './journal.ts'
-import { PowerCut, trouble } from './trouble.ts'
+import { PowerCut, systemError } from './errors.ts'
 
 /** A file, folder or link, whatever names it has. */
 export interface Inode {
@@ -125,13 +125,13 @@ export class Disk {
 
   /** Follows a path; links in the middle are always followed, the last one only with `follow`. */
   find(call: string, path: string, follow: boolean, links = 0): Spot {
-    if (links > LINKS) throw trouble('ELOOP', call, path)
+    if (links > LINKS) throw systemError('ELOOP', call, path)
     const names = path.split('/').filter((name) => name !== '')
     let folder = this.#inodes.get(ROOT)!
     if (names.length === 0) return { folder, name: '', asked: '', inode: folder, path: '/' }
     let way = ''
     for (const [index, asked] of names.entries()) {
-      if (isTooLong(asked, this.kind)) throw trouble('ENAMETOOLONG', call, path)
+      if (isTooLong(asked, this.kind)) throw systemError('ENAMETOOLONG', call, path)
       const isLast = index === names.length - 1
       const name = spelledIn(folder.entries, asked, this.kind)
       const place = `${way}/${name}`
@@ -142,8 +142,8 @@ export class Disk {
         return this.find(call, `${target.startsWith('/') ? target : `${way}/${target}`}/${rest}`, follow, links + 1)
       }
       if (isLast) return { folder, name, asked: kept(asked, this.kind), inode, path: place }
-      if (!inode) throw trouble('ENOENT', call, path)
-      if (inode.kind !== 'dir') throw trouble('ENOTDIR', call, path)
+      if (!inode) throw systemError('ENOENT', call, path)
+      if (inode.kind !== 'dir') throw systemError('ENOTDIR', call, path)
       folder = inode
       way = place
     }
@@ -152,22 +152,22 @@ export class Disk {
 
   get(call: string, path: string, follow = true): Inode {
     const { inode } = this.find(call, path, follow)
-    if (!inode) throw trouble('ENOENT', call, path)
+    if (!inode) throw systemError('ENOENT', call, path)
     return inode
   }
 
   /** Names in a folder. */
   names(call: string, path: string): string[] {
     const { inode, path: place } = this.find(call, path, true)
-    if (!inode) throw trouble('ENOENT', call, path)
-    if (inode.kind !== 'dir') throw trouble('ENOTDIR', call, path)
+    if (!inode) throw systemError('ENOENT', call, path)
+    if (inode.kind !== 'dir') throw systemError('ENOTDIR', call, path)
     return this.absent === place ? [] : [...inode.entries.keys()]
   }
 
   /** Changes names together. */
   step(changes: readonly (Spot & { to: Inode | undefined })[]): void {
     const lost = changes.find(({ path }) => this.absent !== undefined && path.startsWith(`${this.absent}/`))
-    if (lost) throw trouble('EACCES', 'write', lost.path)
+    if (lost) throw systemError('EACCES', 'write', lost.path)
     const step: Step = {
       changes: changes.map(({ folder, name, to }): Rename => ({ folder: folder.number, name, to: to?.number })),
       stable: false,

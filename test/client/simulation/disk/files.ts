@@ -1,6 +1,6 @@
 import type { Disk, Inode, Spot } from './disk.ts'
 import { saw } from '../seen.ts'
-import { trouble } from './trouble.ts'
+import { systemError } from './errors.ts'
 
 // What a system does with files, on a disk in memory: each function is one call of the system.
 
@@ -35,7 +35,7 @@ export function statsOf(disk: Disk, inode: Inode, path: string, bigint: boolean)
 }
 
 const free = (call: string, spot: Spot): Spot => {
-  if (spot.inode) throw trouble('EEXIST', call, spot.path)
+  if (spot.inode) throw systemError('EEXIST', call, spot.path)
   return spot
 }
 
@@ -49,13 +49,13 @@ export function mkdir(disk: Disk, path: string, mode = 0o777, recursive = false)
     way += `/${name}`
     const spot = disk.find('mkdir', way, true)
     if (!spot.inode) disk.step([{ ...spot, to: disk.create('dir', mode) }])
-    else if (spot.inode.kind !== 'dir') throw trouble(way === path ? 'EEXIST' : 'ENOTDIR', 'mkdir', way)
+    else if (spot.inode.kind !== 'dir') throw systemError(way === path ? 'EEXIST' : 'ENOTDIR', 'mkdir', way)
   }
 }
 
 export function link(disk: Disk, from: string, to: string): void {
   const source = disk.get('link', from, false)
-  if (source.kind === 'dir') throw trouble('EPERM', 'link', from)
+  if (source.kind === 'dir') throw systemError('EPERM', 'link', from)
   disk.step([{ ...free('link', disk.find('link', to, false)), to: source }])
 }
 
@@ -66,7 +66,7 @@ export function symlink(disk: Disk, target: string, path: string): void {
 
 export function rename(disk: Disk, from: string, to: string): void {
   const source = disk.find('rename', from, false)
-  if (!source.inode) throw trouble('ENOENT', 'rename', from)
+  if (!source.inode) throw systemError('ENOENT', 'rename', from)
   const target = disk.find('rename', to, false)
   if (target.inode === source.inode) {
     // Another spelling of the same name; two names of one file stay as they are.
@@ -80,11 +80,11 @@ export function rename(disk: Disk, from: string, to: string): void {
     ])
   }
   if (source.inode.kind === 'dir' && `${target.path}/`.startsWith(`${source.path}/`))
-    throw trouble('EINVAL', 'rename', from)
+    throw systemError('EINVAL', 'rename', from)
   if (target.inode) {
     const [a, b] = [source.inode.kind === 'dir', target.inode.kind === 'dir']
-    if (a !== b) throw trouble(b ? 'EISDIR' : 'ENOTDIR', 'rename', to)
-    if (b && target.inode.entries.size > 0) throw trouble('ENOTEMPTY', 'rename', to)
+    if (a !== b) throw systemError(b ? 'EISDIR' : 'ENOTDIR', 'rename', to)
+    if (b && target.inode.entries.size > 0) throw systemError('ENOTEMPTY', 'rename', to)
   }
   disk.step([
     { ...source, to: undefined },
@@ -94,16 +94,16 @@ export function rename(disk: Disk, from: string, to: string): void {
 
 export function unlink(disk: Disk, path: string): void {
   const spot = disk.find('unlink', path, false)
-  if (!spot.inode) throw trouble('ENOENT', 'unlink', path)
-  if (spot.inode.kind === 'dir') throw trouble('EISDIR', 'unlink', path)
+  if (!spot.inode) throw systemError('ENOENT', 'unlink', path)
+  if (spot.inode.kind === 'dir') throw systemError('EISDIR', 'unlink', path)
   disk.step([{ ...spot, to: undefined }])
 }
 
 export function rmdir(disk: Disk, path: string): void {
   const spot = disk.find('rmdir', path, false)
-  if (!spot.inode) throw trouble('ENOENT', 'rmdir', path)
-  if (spot.inode.kind !== 'dir') throw trouble('ENOTDIR', 'rmdir', path)
-  if (disk.names('rmdir', path).length > 0) throw trouble('ENOTEMPTY', 'rmdir', path)
+  if (!spot.inode) throw systemError('ENOENT', 'rmdir', path)
+  if (spot.inode.kind !== 'dir') throw systemError('ENOTDIR', 'rmdir', path)
+  if (disk.names('rmdir', path).length > 0) throw systemError('ENOTEMPTY', 'rmdir', path)
   disk.step([{ ...spot, to: undefined }])
 }
 
@@ -112,13 +112,13 @@ export function rm(disk: Disk, path: string, { recursive = false, force = false 
   let spot: Spot
   try {
     spot = disk.find('rm', path, false)
-    if (!spot.inode) throw trouble('ENOENT', 'rm', path)
+    if (!spot.inode) throw systemError('ENOENT', 'rm', path)
   } catch (error) {
     if (force && ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return
     throw error
   }
   if (spot.inode!.kind !== 'dir') return disk.step([{ ...spot, to: undefined }])
-  if (!recursive) throw trouble('ERR_FS_EISDIR', 'rm', path)
+  if (!recursive) throw systemError('ERR_FS_EISDIR', 'rm', path)
   for (const name of disk.names('rm', spot.path)) rm(disk, `${spot.path}/${name}`, { recursive })
   disk.step([{ ...spot, to: undefined }])
 }
@@ -154,13 +154,13 @@ function flagsOf(flags: string | number): Partial<Flags> {
 export function open(disk: Disk, path: string, flags: string | number = 'r', mode = 0o666): Handle {
   const { create, exclusive, truncate, append, write, follow = true } = flagsOf(flags)
   const spot = disk.find('open', path, follow && !exclusive)
-  if (spot.inode && exclusive) throw trouble('EEXIST', 'open', path)
-  if (spot.inode?.kind === 'link') throw trouble('ELOOP', 'open', path)
+  if (spot.inode && exclusive) throw systemError('EEXIST', 'open', path)
+  if (spot.inode?.kind === 'link') throw systemError('ELOOP', 'open', path)
   disk.looked(spot.path)
-  if (spot.inode?.kind === 'dir' && write) throw trouble('EISDIR', 'open', path)
+  if (spot.inode?.kind === 'dir' && write) throw systemError('EISDIR', 'open', path)
   let { inode } = spot
   if (!inode) {
-    if (!create) throw trouble('ENOENT', 'open', path)
+    if (!create) throw systemError('ENOENT', 'open', path)
     inode = disk.create('file', mode & ~0o022)
     disk.step([{ ...spot, to: inode }])
   } else if (truncate) disk.put(inode, Buffer.alloc(0))
@@ -213,8 +213,8 @@ export function readdir(disk: Disk, path: string): string[] {
 /** A whole file. */
 export function content(disk: Disk, path: string): Buffer {
   const { inode, path: place } = disk.find('open', path, true)
-  if (!inode) throw trouble('ENOENT', 'open', path)
+  if (!inode) throw systemError('ENOENT', 'open', path)
   disk.looked(place)
-  if (inode.kind === 'dir') throw trouble('EISDIR', 'read', path)
+  if (inode.kind === 'dir') throw systemError('EISDIR', 'read', path)
   return inode.data
 }

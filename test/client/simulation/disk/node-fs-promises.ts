@@ -3,7 +3,7 @@ import type { Disk } from './disk.ts'
 import * as files from './files.ts'
 import { onDisk } from './mounts.ts'
 import { inTurn } from './turns.ts'
-import { trouble } from './trouble.ts'
+import { systemError } from './errors.ts'
 
 // Stands for `node:fs/promises` in the modules of the engine, as `node-fs.ts` does for `node:fs`.
 
@@ -46,7 +46,7 @@ const byPath: Record<string, Deed> = {
   rm: (disk, path, options?: { recursive?: boolean; force?: boolean }) => files.rm(disk, path, options),
   stat(disk, path, options?: { bigint?: boolean }) {
     const { inode, path: place } = disk.find('stat', path, true)
-    if (!inode) throw trouble('ENOENT', 'stat', path)
+    if (!inode) throw systemError('ENOENT', 'stat', path)
     return files.statsOf(disk, inode, place, options?.bigint ?? false)
   },
 }

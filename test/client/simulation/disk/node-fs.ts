@@ -3,7 +3,7 @@ import type { Disk } from './disk.ts'
 import * as files from './files.ts'
 import { onDisk, processFile } from './mounts.ts'
 import { inTurn } from './turns.ts'
-import { trouble } from './trouble.ts'
+import { systemError } from './errors.ts'
 
 // Stands for `node:fs` in the modules of the engine: what lies on a disk in memory is done there, everything else by the real one.
 
@@ -19,7 +19,7 @@ interface StatOptions {
 function stat(disk: Disk, path: string, follow: boolean, { bigint = false, throwIfNoEntry = true }: StatOptions = {}) {
   try {
     const { inode, path: place } = disk.find('stat', path, follow)
-    if (!inode) throw trouble('ENOENT', 'stat', path)
+    if (!inode) throw systemError('ENOENT', 'stat', path)
     return files.statsOf(disk, inode, place, bigint)
   } catch (error) {
     const absent = ['ENOENT', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))
@@ -76,7 +76,7 @@ const betweenPaths = { linkSync: files.link, renameSync: files.rename }
 
 const handleOf = (file: number, call: string): files.Handle => {
   const handle = handles.get(file)
-  if (!handle) throw trouble('EBADF', call, String(file))
+  if (!handle) throw systemError('EBADF', call, String(file))
   handle.disk.call(call, handle.path)
   return handle
 }

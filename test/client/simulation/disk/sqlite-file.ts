@@ -2,7 +2,7 @@ import { openCopyFile, type SqliteHandle } from '../../../../src/host/sqlite-eng
 import type { SqliteFile } from '../../../../src/host/sqlite-file.ts'
 import type { Disk } from './disk.ts'
 import { onDisk } from './mounts.ts'
-import { PowerCut, trouble } from './trouble.ts'
+import { PowerCut, systemError } from './errors.ts'
 
 /** A database in memory, kept in a file of a disk in memory. */
 interface Kept {
@@ -40,7 +40,7 @@ function databaseAt(disk: Disk, path: string): Kept {
   const spot = disk.find('open', path, true)
   const { kept } = spot.inode ?? {}
   if (kept) return kept as Kept
-  if (spot.inode) throw trouble('SQLITE_NOTADB', 'open', path)
+  if (spot.inode) throw systemError('SQLITE_NOTADB', 'open', path)
   const handle = openCopyFile(':memory:')
   const inode = disk.create('file', 0o600)
   inode.kept = { handle, statements: new Map(), bytes: () => handle.serialize() } satisfies Kept

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { DiskFull, recognise } from '../../src/base/trouble.ts'
+import { DiskFull, fromSystemError } from '../../src/base/errors.ts'
 
 const withCode = (code: unknown) => Object.assign(new Error('x'), { code })
 
 test.each(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])('%s is a full disk, and says what it was', (code) => {
   const error = withCode(code)
-  const recognised = recognise(error)
-  expect(recognised).toBeInstanceOf(DiskFull)
-  expect((recognised as Error).cause).toBe(error)
+  const converted = fromSystemError(error)
+  expect(converted).toBeInstanceOf(DiskFull)
+  expect((converted as Error).cause).toBe(error)
 })
 
 test.each([
@@ -19,5 +19,5 @@ test.each([
   null,
   { code: 'ENOSPC' },
 ])('%s stays what it is', (error) => {
-  expect(recognise(error)).toBe(error)
+  expect(fromSystemError(error)).toBe(error)
 })

@@ -1,5 +1,5 @@
 /** An error as the system gives it. */
-export const trouble = (code: string, call: string, path: string): NodeJS.ErrnoException =>
+export const systemError = (code: string, call: string, path: string): NodeJS.ErrnoException =>
   Object.assign(new Error(`${code}: ${call} '${path}'`), { code, syscall: call, path })
 
 /** The machine is off: whoever still runs on it gets no further. */

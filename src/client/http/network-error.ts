@@ -4,7 +4,7 @@ const CERTIFICATE = /CERT|UNABLE_TO_VERIFY|SELF_SIGNED/
 const BROKEN = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ERR_STREAM_PREMATURE_CLOSE'])
 
 /** What went wrong on the way to a server, as a sentence that says what to do; errors that are not of the network stay as they are. */
-export function describeError(error: unknown, { url, timeout }: { url: string; timeout: number }): unknown {
+export function toUnreachable(error: unknown, { url, timeout }: { url: string; timeout: number }): unknown {
   const code = String((error as { code?: unknown } | null)?.code ?? '')
   const { host, hostname, origin } = new URL(url)
   const because = (sentence: string, outcomeUnknown = false) =>

@@ -36,13 +36,13 @@ export class Unavailable extends Error {
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
 /** Errors of a full disk become `DiskFull`, everything else stays as it is. */
-export const recognise = (error: unknown): unknown =>
+export const fromSystemError = (error: unknown): unknown =>
   error instanceof Error && FULL.has(String((error as { code?: unknown }).code))
     ? new DiskFull('The disk is full.', { cause: error })
     : error
 
 /** The code of an error of the system, such as `ENOENT`; empty for an error without one. */
-export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
 const REASONS: Record<string, string> = {
   EACCES: 'permission denied',
@@ -61,6 +61,6 @@ const REASONS: Record<string, string> = {
 /** What an error of the system about a file says to people; undefined for other errors. */
 export function fileProblem(error: unknown): string | undefined {
   const { path } = (error ?? {}) as NodeJS.ErrnoException
-  const reason = REASONS[codeOf(error)]
+  const reason = REASONS[errorCode(error)]
   return path !== undefined && reason !== undefined ? `${path} cannot be used: ${reason}.` : undefined
 }
