@@ -20,7 +20,10 @@ export const integrityProblems = {
   'trash-entry-missing': { meaning: 'something deleted belongs to no entry of the trash', repairable: false },
   'trash-entry-stray': { meaning: 'an entry of the trash holds nothing', repairable: false },
   'counters-missing': { meaning: 'an account has no counters', repairable: false },
-  'quota-drift': { meaning: 'what is counted for an account is not what its files and data add up to', repairable: true },
+  'quota-drift': {
+    meaning: 'what is counted for an account is not what its files and data add up to',
+    repairable: true,
+  },
   'feed-row-missing': { meaning: 'an account sees a row that its feed does not tell of', repairable: true },
   'feed-row-stray': { meaning: 'a feed tells of a row that the account does not see', repairable: true },
   'feed-beyond-head': { meaning: 'a feed has changes beyond its head', repairable: true },
