@@ -28,12 +28,22 @@ function argument(name: string, spec: ArgSpec): [form: string, summary: string] 
   return [spec.optional ? `[${shown}]` : `<${shown}>`, spec.summary]
 }
 
+/** What stands for paths of this machine, in flags and as arguments. */
+const PATHS: ReadonlySet<string> = new Set(['DIR', 'FILE', 'DIR|FILE', 'dir', 'file', 'local', 'package'])
+
+/** Refuses an empty path, as of a variable that is not set: it would mean the current folder. */
+function given(name: string, placeholder: string, text: string): string {
+  if (text === '' && PATHS.has(placeholder)) throw usage(`${name} is empty: give a path, such as . for this folder.`)
+  return text
+}
+
 function option(name: string, spec: FlagSpec<unknown>): Option {
   const long = `--${kebabCase(name)}${spec.value ? ` <${spec.value}>` : ''}`
   const namesChoices = (spec.choices ?? []).every((choice) => `${spec.value} ${spec.summary}`.includes(choice))
   const summary = namesChoices ? spec.summary : `${spec.summary}: ${spec.choices!.join(', ')}`
   const built = new Option(spec.short ? `-${spec.short}, ${long}` : long, summary)
   const parse = (text: string): unknown => {
+    given(`--${kebabCase(name)}`, spec.value ?? '', text)
     try {
       return spec.parse ? spec.parse(text) : text
     } catch (error) {
@@ -63,7 +73,9 @@ function flagsOf(spec: CommandSpec, options: Record<string, unknown>): Record<st
 export function addGlobals(program: Command): Command {
   return program
     .option('--json', 'one JSON document on stdout (streams: one object a line)')
-    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR)')
+    .option('--data-dir <dir>', 'data directory of the server (SVC_DATA_DIR)', (path: string) =>
+      given('--data-dir', 'DIR', path),
+    )
     .option('--profile <name>', 'account of this machine to use')
     .option('-q, --quiet', 'print nothing but errors')
     .option('--no-color', 'plain text (also NO_COLOR)')
@@ -86,6 +98,7 @@ function addCommand(
   built.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
   built.action((...values: unknown[]) => {
     const args = Object.fromEntries(Object.keys(spec.args).map((name, index) => [name, values[index]]))
+    for (const [name, value] of Object.entries(args)) for (const text of [value].flat()) given(name, name, String(text))
     choose({ spec, args, flags: flagsOf(spec, built.opts()) })
   })
 }

@@ -28,6 +28,8 @@ function isImage(bytes: Buffer): boolean {
 /** What is sent: the text whole, and an image. */
 export interface ComposedQuestion {
   message: string
+  /** How many texts the user did not type. The assistant asks before it does what they may have told it. */
+  context?: { attached: number }
   /** Base64. */
   image?: string
 }
@@ -87,10 +89,14 @@ export async function composeQuestion(
     } else if (isUtf8(bytes) && !bytes.includes(0)) texts.push(fenced(basename(path), bytes.toString()))
     else throw usage(`${path} is neither text nor an image (${IMAGES.map(([name]) => name).join(', ')}).`)
   }
-  const question = [words.join(' ').trim(), await pipedText(io)].filter((text) => text !== '')
+  const typed = words.join(' ').trim()
+  const piped = await pipedText(io)
+  // Without words, standard input is the question itself.
+  const attached = texts.length + (typed !== '' && piped !== '' ? 1 : 0)
+  const question = [typed, piped].filter((text) => text !== '')
   if (question.length === 0 && paths.length === 0) return undefined
   if (question.length === 0) question.push(image === undefined ? 'Read this.' : 'What is in this picture?')
   const message = [...question, ...texts].join('\n\n')
   if (message.length > MAX_CHARACTERS) throw tooLong()
-  return { message, ...(image !== undefined && { image }) }
+  return { message, ...(attached > 0 && { context: { attached } }), ...(image !== undefined && { image }) }
 }
