@@ -1,6 +1,6 @@
 import { errorCode } from '../base/errors.ts'
 import { makeFolder } from '../host/make-folder.ts'
-import { readFile, stat } from 'node:fs/promises'
+import { access, constants, readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeDurably } from '../host/durable.ts'
 import { userFolder } from '../host/folders.ts'
@@ -36,9 +36,10 @@ export const partsOf = (path: string): DataDirectory => ({
  * may write to: whoever can write there can become administrator.
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
-  await makeFolder(path, 0o700).catch((error: unknown) => {
+  const refuse = (error: unknown): never => {
     throw new BadDataDirectory(`${path} cannot be the data directory: ${reasonOf(error)}.`, { cause: error })
-  })
+  }
+  await makeFolder(path, 0o700).catch(refuse)
   const { uid, mode } = await stat(path)
   const own = process.getuid?.()
   if (own !== undefined && uid !== own) {
@@ -49,6 +50,8 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   if (process.platform !== 'win32' && mode & 0o022) {
     throw new BadDataDirectory(`Others may write to ${path}: run chmod 700 ${path}.`)
   }
+  // SQLite creates files beside its database even to read it.
+  await access(path, constants.W_OK).catch(refuse)
   // What SQLite and others create inside is for the owner only.
   process.umask(0o077)
   return partsOf(path)

@@ -7,6 +7,7 @@ import { assertInstalled, isInstalled } from '../../src/wiring/installed.ts'
 import { openLocal } from '../../src/wiring/local.ts'
 import { secretKey } from '../../src/wiring/secret-key.ts'
 import { folderOfTest } from '../support/server.ts'
+import { smallDisk } from '../support/small-disk.ts'
 
 /** What the command line makes a message and exit code 4 of. */
 const refusal = (message: string) => ({ name: 'BadDataDirectory', exitCode: 4, message })
@@ -23,6 +24,16 @@ test('the place is the flag, else SVC_DATA_DIR, else the user’s own', () => {
 })
 
 describe('a data directory', () => {
+  test('on a disk that can only be read is refused, and the reason is said', async ({ skip }) => {
+    const disk = await smallDisk(4 << 20)
+    if ('reason' in disk) return skip(disk.reason)
+    await openDataDirectory(disk.folder)
+    await disk.freeze()
+    await expect(openDataDirectory(disk.folder)).rejects.toMatchObject(
+      refusal(`${disk.folder} cannot be the data directory: that disk is read-only.`),
+    )
+  })
+
   test('that is new is made for its owner only, with everything in it', async () => {
     const path = join(await folderOfTest(), 'deep', 'data')
     const local = await openLocal({ dataDir: path, env: {} })
