@@ -66,7 +66,7 @@ test('an app that speaks as one of the package is not listened to', async () => 
   const asked: string[] = []
   visited.page.on('request', (request) => asked.push(request.url()))
   await visited.say(`{ type: 'call', id: 1, action: 'rows.list', params: {} }`)
-  await visited.say(`{ type: 'set-preferences', preferences: { theme: 'dark' } }`)
+  await visited.say(`{ type: 'prefer', preferences: { theme: 'dark' } }`)
   await visited.say(`{ type: 'sign-out' }`)
   await visited.say(`{ type: 'svc-title', title: 'still here' }`)
   await visited.page.getByRole('heading', { name: 'still here' }).waitFor()

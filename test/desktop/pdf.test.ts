@@ -45,7 +45,7 @@ test.each(['light', 'dark'] as const)('pages are drawn, read aloud and enlarged,
   expect(line.x - sheet.x).toBeCloseTo((60 / 595) * sheet.width, -1)
   expect(Math.abs(line.y + line.height - sheet.y - (142 / 842) * sheet.height)).toBeLessThan(line.height)
 
-  await frame.getByRole('button', { name: 'Zoom in' }).click()
+  await frame.getByRole('button', { name: 'Larger' }).click()
   await expect.poll(async () => (await page.boundingBox())!.width).toBeCloseTo(width * 1.5, -1)
   await frame.getByRole('group', { name: 'Page 3 of 3' }).scrollIntoViewIfNeeded()
   await frame.getByText('Epilogue').waitFor()
@@ -56,12 +56,12 @@ test.each(['light', 'dark'] as const)('pages are drawn, read aloud and enlarged,
 test('a locked file asks for its password, and again after a wrong one', async () => {
   const visited = await withFile(makePdf(['Top secret'], { password: 'difference' }))
   const { frame, page } = visited
-  await frame.getByText('This PDF is protected by a password').waitFor()
+  await frame.getByText('This PDF is locked').waitFor()
   expect(await visited.flaws()).toEqual([])
-  await frame.getByLabel('Password').fill('analytical')
+  await frame.getByLabel('Password of the file').fill('analytical')
   await page.keyboard.press('Enter')
-  await frame.getByText('The password is wrong.').waitFor()
-  await frame.getByLabel('Password').fill('difference')
+  await frame.getByText('That is not the password of this file.').waitFor()
+  await frame.getByLabel('Password of the file').fill('difference')
   await frame.getByRole('button', { name: 'Open', exact: true }).click()
   await frame.getByText('Top secret').waitFor()
   expectQuiet(visited)

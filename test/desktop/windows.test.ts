@@ -129,11 +129,11 @@ test.each(['light', 'dark'] as const)(
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Account: Ada' }).click()
     expect(await visited.flaws()).toEqual([])
-    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
+    await page.getByRole('menuitem', { name: 'Keyboard' }).click()
     expect(await visited.flaws()).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Notifications' }).click()
-    await page.getByText('No notifications').waitFor()
+    await page.getByText('Nothing new.').waitFor()
     expect(await visited.flaws()).toEqual([])
     expectQuiet(visited)
   },

@@ -298,8 +298,6 @@ export const retiredWords: Record<string, string> = {
   'tool-of': 'typed-tool',
   toolOf: 'typedTool',
   trashPlace: 'trashPath',
-  Trouble: 'ApiError',
-  trouble: 'error',
   troubleOf: 'toModelError',
   troubleOfStatus: 'modelErrorOfStatus',
   troubleText: 'errorText',
@@ -325,9 +323,4 @@ export const retiredWords: Record<string, string> = {
   writeAside: 'writeUnseen',
   WRITES_HERE: 'WRITES_LOCAL',
   WRITES_THERE: 'WRITES_REMOTE',
-}
-
-/** Fields of the contract, which keep their names: the files where a retired word is one. */
-export const wireFields: Record<string, string[]> = {
-  trouble: ['src/contract/admin-shapes.ts', 'src/http/admin/backups.ts', 'src/desktop/apps/admin/backups.tsx'],
 }

@@ -3,7 +3,7 @@ import { catalogue } from './language.ts'
 const names = catalogue(
   {
     files: 'Files',
-    chat: 'Team chat',
+    chat: 'Chat',
     assistant: 'Assistant',
     notes: 'Notes',
     docs: 'Docs',
@@ -21,7 +21,7 @@ const names = catalogue(
   },
   {
     files: 'Dateien',
-    chat: 'Team-Chat',
+    chat: 'Chat',
     assistant: 'Assistent',
     notes: 'Notizen',
     docs: 'Dokumente',
@@ -33,14 +33,14 @@ const names = catalogue(
     bookmarks: 'Lesezeichen',
     settings: 'Einstellungen',
     help: 'Hilfe',
-    components: 'Komponenten',
+    components: 'Bausteine',
     apps: 'Apps',
-    admin: 'Administration',
+    admin: 'Verwaltung',
   },
 )
 
 /** The package's own apps, in the order of dock and launcher. */
-export const builtInApps = [
+export const ownApps = [
   'files',
   'chat',
   'assistant',
@@ -59,29 +59,29 @@ export const builtInApps = [
   'admin',
 ] as const
 
-type BuiltInApp = (typeof builtInApps)[number]
+type OwnApp = (typeof ownApps)[number]
 
 /** What the server says of an app, as far as it matters here. */
-interface AppIdentity {
+interface Told {
   slug: string
   is_system: boolean
   app_path: string
 }
 
 /** The slug of an app where it is one of the package's own. */
-export function builtInSlug({ slug, is_system, app_path }: AppIdentity): BuiltInApp | undefined {
-  const builtIn = builtInApps.find((name) => name === slug)
-  return is_system && app_path === `/apps/${slug}/index.html` ? builtIn : undefined
+export function ownSlug({ slug, is_system, app_path }: Told): OwnApp | undefined {
+  const own = ownApps.find((name) => name === slug)
+  return is_system && app_path === `/apps/${slug}/index.html` ? own : undefined
 }
 
 /** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
-export function nameOfApp(app: AppIdentity & { name: string }): string {
-  const builtIn = builtInSlug(app)
-  return builtIn ? names(builtIn) : app.name
+export function nameOfApp(app: Told & { name: string }): string {
+  const own = ownSlug(app)
+  return own ? names(own) : app.name
 }
 
 /** What an app is called of which only the slug is known. */
 export function nameOfSlug(slug: string): string {
-  const builtIn = builtInApps.find((name) => name === slug)
-  return builtIn ? names(builtIn) : slug
+  const own = ownApps.find((name) => name === slug)
+  return own ? names(own) : slug
 }

@@ -17,10 +17,10 @@ import {
   ShieldUser,
   StickyNote,
 } from 'lucide'
-import { builtInSlug } from './app-names.ts'
+import { ownSlug } from './app-names.ts'
 import { Icon } from './icon.tsx'
 
-const icons: Record<NonNullable<ReturnType<typeof builtInSlug>>, IconNode> = {
+const pictures: Record<NonNullable<ReturnType<typeof ownSlug>>, IconNode> = {
   files: Folder,
   chat: MessagesSquare,
   assistant: Bot,
@@ -50,19 +50,19 @@ export function AppTile({
   /** Pixels. */
   size: number
 }) {
-  const builtIn = app && builtInSlug(app)
+  const own = app && ownSlug(app)
   const style = { width: `${size}px`, height: `${size}px`, fontSize: `${size * 0.5}px` }
-  if (builtIn) {
+  if (own) {
     return (
-      <span class={`tile tile-${builtIn}`} style={style} aria-hidden="true">
-        <Icon of={icons[builtIn]} size={Math.round(size * 0.54)} />
+      <span class={`tile tile-${own}`} style={style} aria-hidden="true">
+        <Icon of={pictures[own]} size={Math.round(size * 0.54)} />
       </span>
     )
   }
-  const isLocal = /^(data:image\/|\/(?!\/))/.test(app?.icon_url ?? '')
+  const isHere = /^(data:image\/|\/(?!\/))/.test(app?.icon_url ?? '')
   return (
     <span class="tile tile-other" style={style} aria-hidden="true">
-      {isLocal ? <img src={app!.icon_url} alt="" width={size} height={size} /> : [...name][0]?.toUpperCase()}
+      {isHere ? <img src={app!.icon_url} alt="" width={size} height={size} /> : [...name][0]?.toUpperCase()}
     </span>
   )
 }

@@ -18,12 +18,12 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
-    const focused = document.activeElement
+    const before = document.activeElement
     element.current!.showModal()
     // The attribute of HTML for this is refused in frames without an origin.
     element.current!.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
-      if (focused instanceof HTMLElement) focused.focus()
+      if (before instanceof HTMLElement) before.focus()
     }
   }, [])
   return (
@@ -63,14 +63,14 @@ const questions = signal<readonly Question[]>([])
 /** Asks before something that cannot be undone. */
 export const confirm = (question: Omit<Question, 'answer'>): Promise<boolean> =>
   new Promise((resolve) => {
-    const pending: Question = {
+    const asked: Question = {
       ...question,
       answer(yes) {
-        questions.value = questions.value.filter((other) => other !== pending)
+        questions.value = questions.value.filter((one) => one !== asked)
         resolve(yes)
       },
     }
-    questions.value = [...questions.value, pending]
+    questions.value = [...questions.value, asked]
   })
 
 /** Shows what `confirm` asks; once per page. */

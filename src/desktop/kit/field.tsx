@@ -2,53 +2,53 @@ import type { ComponentChildren, JSX, LooseInputHTMLAttributes, PartialSelectHTM
 import { useId } from 'preact/hooks'
 import { bridge } from './bridge.ts'
 
-type InputProps = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
+type Line = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
 
 interface Around {
   label: string
   /** Said below the field. */
   hint?: string | undefined
   /** What is wrong with what was entered. */
-  problem?: string | undefined
+  flaw?: string | undefined
 }
 
-function Around({ id, label, hint, problem, children }: Around & { id: string; children: ComponentChildren }) {
+function Around({ id, label, hint, flaw, children }: Around & { id: string; children: ComponentChildren }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children}
       {hint && <small id={`${id}-hint`}>{hint}</small>}
-      {problem && (
-        <p class="problem" id={`${id}-problem`} role="alert">
-          {problem}
+      {flaw && (
+        <p class="flaw" id={`${id}-flaw`} role="alert">
+          {flaw}
         </p>
       )}
     </div>
   )
 }
 
-const fieldAttributes = (id: string, { hint, problem }: Around) => ({
+const described = (id: string, { hint, flaw }: Around) => ({
   id,
-  'aria-invalid': problem !== undefined && problem !== '',
-  'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
+  'aria-invalid': flaw !== undefined && flaw !== '',
+  'aria-describedby': [hint && `${id}-hint`, flaw && `${id}-flaw`].filter(Boolean).join(' ') || undefined,
 })
 
 /** A line of text with its label. */
-export function TextField({ label, hint, problem, ...rest }: Around & InputProps) {
+export function TextField({ label, hint, flaw, ...rest }: Around & Line) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
-      <input {...(rest as object)} {...fieldAttributes(id, { label, hint, problem })} />
+    <Around {...{ id, label, hint, flaw }}>
+      <input {...(rest as object)} {...described(id, { label, hint, flaw })} />
     </Around>
   )
 }
 
 /** Several lines of text with their label. */
-export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
+export function TextArea({ label, hint, flaw, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
-      <textarea {...rest} {...fieldAttributes(id, { label, hint, problem })} />
+    <Around {...{ id, label, hint, flaw }}>
+      <textarea {...rest} {...described(id, { label, hint, flaw })} />
     </Around>
   )
 }
@@ -57,7 +57,7 @@ export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.In
 export function Select({
   label,
   hint,
-  problem,
+  flaw,
   options,
   ...rest
 }: Around &
@@ -66,8 +66,8 @@ export function Select({
   }) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
-      <select {...rest} {...fieldAttributes(id, { label, hint, problem })}>
+    <Around {...{ id, label, hint, flaw }}>
+      <select {...rest} {...described(id, { label, hint, flaw })}>
         {options.map(({ value, label: shown }) => (
           <option key={value} value={value} selected={value === rest.value}>
             {shown}
@@ -79,7 +79,7 @@ export function Select({
 }
 
 /** Something that is on or off. */
-export function Switch({ label, ...rest }: { label: string } & InputProps) {
+export function Switch({ label, ...rest }: { label: string } & Line) {
   return (
     <label class="switch">
       <input {...(rest as object)} type="checkbox" role="switch" />
@@ -89,12 +89,12 @@ export function Switch({ label, ...rest }: { label: string } & InputProps) {
 }
 
 /** The line to search with. */
-export const SearchField = ({ label, ...rest }: { label: string } & InputProps) => (
+export const SearchField = ({ label, ...rest }: { label: string } & Line) => (
   <input type="search" class="search" aria-label={label} placeholder={label} {...(rest as object)} />
 )
 
 /** Whose password a form asks for, unseen: what tells a password manager which one to fill in. */
-export const HiddenUsername = () => (
+export const OwnName = () => (
   <input
     class="unseen"
     autocomplete="username"

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 
 /** Lets files be dropped on an element that is given `on`; `isOver` while some are held above it. */
-export function useFileDrop(onFiles: (files: File[]) => void) {
+export function useFileDrop(take: (files: File[]) => void) {
   const [isOver, setOver] = useState(false)
-  const handlers = {
+  const on = {
     onDragOver: (event: DragEvent): void => {
       if (!event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
@@ -14,8 +14,8 @@ export function useFileDrop(onFiles: (files: File[]) => void) {
       setOver(false)
       if (!event.dataTransfer?.files.length) return
       event.preventDefault()
-      onFiles([...event.dataTransfer.files])
+      take([...event.dataTransfer.files])
     },
   }
-  return { isOver, handlers }
+  return { isOver, on }
 }

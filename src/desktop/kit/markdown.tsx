@@ -12,31 +12,30 @@ purify.addHook('afterSanitizeAttributes', (node) => {
   node.replaceWith(document.createTextNode(node.getAttribute('alt') ?? ''))
 })
 
-const escapeHtml = (text: string): string =>
-  text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character]!)
+const escaped = (text: string): string =>
+  text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 
 /** For pages that were written in lines of a fixed width. */
-const reflowingParser = new Marked({ async: false, gfm: true })
-const lineBreakParser = new Marked({ async: false, gfm: true, breaks: true })
+const wrapping = new Marked({ async: false, gfm: true })
+const parser = new Marked({ async: false, gfm: true, breaks: true })
 /** HTML as it was written; only a line break, which tables have no other sign for, is one. */
-const literalHtml = ({ text }: { text: string }): string =>
-  /^<br *\/?>$/i.test(text.trim()) ? '<br>' : escapeHtml(text)
+const written = ({ text }: { text: string }): string => (/^<br *\/?>$/i.test(text.trim()) ? '<br>' : escaped(text))
 /** Shows HTML in a text as it was written. */
-const literalParser = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: literalHtml } })
+const literal = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: written } })
 
 /** The blocks a text in Markdown is made of, one after the other: all but the last stay as they are when more is added. */
-export const blocksOf = (text: string): string[] => lineBreakParser.lexer(text).map(({ raw }) => raw)
+export const blocksOf = (text: string): string[] => parser.lexer(text).map(({ raw }) => raw)
 
 /** HTML of a Markdown text that may come from anybody: nothing in it runs, loads or looks like a part of the desktop. */
-const htmlOf = (text: string, parser: Marked): string =>
-  purify.sanitize(parser.parse(text, { async: false }), {
+const htmlOf = (text: string, by: Marked): string =>
+  purify.sanitize(by.parse(text, { async: false }), {
     USE_PROFILES: { html: true },
     FORBID_TAGS: ['style', 'form', 'input', 'button', 'textarea', 'select', 'video', 'audio', 'source', 'picture'],
     FORBID_ATTR: ['style', 'class', 'id', 'name', 'srcset'],
     ALLOWED_URI_REGEXP: /^(https?:|mailto:|tel:|data:image\/(png|jpeg|gif|webp);|blob:|#)/i,
   })
 
-interface MarkdownProps {
+interface Shown {
   text: string
   /** Whether HTML in it is shown as text. */
   literal?: boolean
@@ -45,8 +44,8 @@ interface MarkdownProps {
 }
 
 /** A text in Markdown, shown. */
-export function Markdown({ text, literal: isLiteral = false, wrap = false }: MarkdownProps) {
-  const parser = wrap ? reflowingParser : isLiteral ? literalParser : lineBreakParser
-  const html = useMemo(() => htmlOf(text, parser), [text, parser])
+export function Markdown({ text, literal: isLiteral = false, wrap = false }: Shown) {
+  const by = wrap ? wrapping : isLiteral ? literal : parser
+  const html = useMemo(() => htmlOf(text, by), [text, by])
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
 }

@@ -19,7 +19,7 @@ export function Menu({
   items,
   children,
   align = 'end',
-  class: className = 'icon-button',
+  class: more = 'icon-button',
 }: {
   label: string
   items: readonly MenuItem[]
@@ -39,15 +39,15 @@ export function Menu({
   useLayoutEffect(() => {
     if (!open) return
     list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
-    const closeOutside = (event: Event) => {
+    const outside = (event: Event) => {
       const target = event.target instanceof Node ? event.target : null
       if (!list.current?.contains(target) && !button.current?.contains(target)) close(false)
     }
-    addEventListener('pointerdown', closeOutside)
-    addEventListener('blur', closeOutside)
+    addEventListener('pointerdown', outside)
+    addEventListener('blur', outside)
     return () => {
-      removeEventListener('pointerdown', closeOutside)
-      removeEventListener('blur', closeOutside)
+      removeEventListener('pointerdown', outside)
+      removeEventListener('blur', outside)
     }
   }, [open])
 
@@ -56,7 +56,7 @@ export function Menu({
       <button
         ref={button}
         type="button"
-        class={className}
+        class={more}
         aria-label={label}
         title={label}
         aria-haspopup="menu"
@@ -73,7 +73,7 @@ export function Menu({
           class={`menu ${align}`}
           role="menu"
           aria-label={label}
-          onKeyDown={(event) => onMenuKeyDown(event, close)}
+          onKeyDown={(event) => moveIn(event, close)}
         >
           <MenuItems items={items} close={close} />
         </div>
@@ -123,35 +123,29 @@ export function ContextMenu({
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = list.current!
-    const focused = document.activeElement
+    const before = document.activeElement
     element.style.left = `${Math.max(4, Math.min(at.x, innerWidth - element.offsetWidth - 4))}px`
     element.style.top = `${Math.max(4, Math.min(at.y, innerHeight - element.offsetHeight - 4))}px`
     element.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
-    const closeOutside = (event: Event) => {
+    const outside = (event: Event) => {
       if (!(event.target instanceof Node && element.contains(event.target))) onClose()
     }
-    addEventListener('pointerdown', closeOutside)
-    addEventListener('blur', closeOutside)
+    addEventListener('pointerdown', outside)
+    addEventListener('blur', outside)
     return () => {
-      removeEventListener('pointerdown', closeOutside)
-      removeEventListener('blur', closeOutside)
-      if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus()
+      removeEventListener('pointerdown', outside)
+      removeEventListener('blur', outside)
+      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
     }
   }, [at])
   return (
-    <div
-      ref={list}
-      class="menu at-point"
-      role="menu"
-      aria-label={label}
-      onKeyDown={(event) => onMenuKeyDown(event, onClose)}
-    >
+    <div ref={list} class="menu at-point" role="menu" aria-label={label} onKeyDown={(event) => moveIn(event, onClose)}>
       <MenuItems items={items} close={onClose} />
     </div>
   )
 }
 
-function onMenuKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }, close: () => void): void {
+function moveIn(event: KeyboardEvent & { currentTarget: HTMLElement }, close: () => void): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^=menuitem]')]
   const at = items.indexOf(document.activeElement as HTMLElement)
   const to = {

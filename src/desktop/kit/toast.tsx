@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { X } from 'lucide'
 import { Button, IconButton } from './button.tsx'
-import { describeError } from './api-error.ts'
+import { explain } from './trouble.ts'
 import { common } from './words.ts'
 
 interface Toast {
@@ -11,26 +11,26 @@ interface Toast {
   action: { label: string; run: () => void } | undefined
 }
 
-const DURATION_MS = 6_000
-const MAX_TOASTS = 4
+const LIFE_MS = 6_000
+const MOST = 4
 
 const toasts = signal<readonly Toast[]>([])
-let lastId = 0
+let number = 0
 
-const dismiss = (id: number): void => {
+const drop = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
 /** Says briefly, at the edge, that something happened; with an action, what can be done about it (undo it, mostly). */
 export function toast(text: string, options: { tone?: 'good' | 'bad'; action?: Toast['action'] } = {}): void {
-  const id = ++lastId
+  const id = ++number
   const { tone = 'good', action } = options
-  toasts.value = [...toasts.value.filter((one) => one.text !== text), { id, text, tone, action }].slice(-MAX_TOASTS)
-  setTimeout(() => dismiss(id), action || tone === 'bad' ? 2 * DURATION_MS : DURATION_MS)
+  toasts.value = [...toasts.value.filter((one) => one.text !== text), { id, text, tone, action }].slice(-MOST)
+  setTimeout(() => drop(id), action || tone === 'bad' ? 2 * LIFE_MS : LIFE_MS)
 }
 
 /** Says what went wrong. */
-export const toastError = (error: unknown): void => toast(describeError(error), { tone: 'bad' })
+export const toastTrouble = (error: unknown): void => toast(explain(error), { tone: 'bad' })
 
 /** Where toasts appear; once per page. */
 export const Toasts = () => (
@@ -42,14 +42,14 @@ export const Toasts = () => (
           <Button
             kind="quiet"
             onClick={() => {
-              dismiss(id)
+              drop(id)
               action.run()
             }}
           >
             {action.label}
           </Button>
         )}
-        <IconButton icon={X} label={common('dismiss')} size={16} onClick={() => dismiss(id)} />
+        <IconButton icon={X} label={common('dismiss')} size={16} onClick={() => drop(id)} />
       </div>
     ))}
   </div>

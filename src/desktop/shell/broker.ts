@@ -1,34 +1,22 @@
 import { effect } from '@preact/signals'
-import { describeError, ApiError } from '../kit/api-error.ts'
+import { explain, Trouble } from '../kit/trouble.ts'
 import { language } from '../kit/language.ts'
 import { toast } from '../kit/toast.tsx'
 import type { ActionName } from '../wire/actions.ts'
-import type {
-  AppMessage,
-  SerializedError,
-  Surroundings,
-  DesktopMessage,
-  PreviewedComponent,
-  Welcome,
-} from '../wire/protocol.ts'
-import { announceAppsChange, refreshApps } from './apps.ts'
-import {
-  announceComponentsChange,
-  componentsState,
-  restartComponent,
-  previewComponent,
-} from './components/components.ts'
-import { readItem, writeItem } from './local-storage.ts'
+import type { FromApp, SentFault, Surroundings, ToApp, TriedComponent, Welcome } from '../wire/protocol.ts'
+import { appsChanged, refreshApps } from './apps.ts'
+import { componentsChanged, componentsState, switchOn, tryOut } from './components/components.ts'
+import { readStored, store } from './stored.ts'
 import { online, onChanges } from './feed.ts'
-import { makeMessageLimiter } from './message-limiter.ts'
+import { makeFlood } from './flood.ts'
 import { grants, type DesktopChange } from './grants.ts'
-import { runKeyBinding } from './key-bindings.ts'
-import { setPreferences, preferences, theme } from './preferences.ts'
-import { addressOf, isAction, isChange, isDownload } from './api-calls.ts'
+import { press } from './keys.ts'
+import { prefer, preferences, theme } from './preferences.ts'
+import { addressOf, isAction, isChange, isDownload } from './server.ts'
 import { call, refreshUser, signOut, user } from './session.ts'
-import { updateWindow, reloadApp, type AppWindow } from './windows.ts'
+import { change, reloadApp, type AppWindow } from './windows.ts'
 
-interface ResolvedGrant {
+interface Granted {
   actions: readonly ActionName[]
   tables: readonly string[]
   desktop: true | readonly DesktopChange[]
@@ -36,7 +24,7 @@ interface ResolvedGrant {
 }
 
 /** What an app may; one without a grant may nothing. */
-function resolveGrant(slug: string): ResolvedGrant {
+function grantOf(slug: string): Granted {
   const {
     actions = [],
     tables = [],
@@ -47,20 +35,20 @@ function resolveGrant(slug: string): ResolvedGrant {
 }
 
 /** Most calls of an app that run at once: a browser has few connections, and the desktop needs some itself. */
-const MAX_CALLS = 100
+const MOST_CALLS = 100
 /** Most messages of an app in a second. */
-const MAX_MESSAGES = 2_000
+const MOST_MESSAGES = 2_000
 
 /** Most characters of a draft that are kept for an app. */
-const MAX_ITEM_LENGTH = 1_000_000
+const LONGEST_DRAFT = 1_000_000
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const forbidden = (): ApiError => new ApiError({ code: 'forbidden', message: 'The app may not do this.' })
+const forbidden = (): Trouble => new Trouble({ code: 'forbidden', message: 'The app may not do this.' })
 
 /** Tables that a call of the row actions speaks of; undefined for what is not understood. */
-function tablesOf(params: Record<string, unknown>): string[] | undefined {
+function tablesIn(params: Record<string, unknown>): string[] | undefined {
   if (typeof params['tables'] === 'string') return params['tables'].split(',')
   const operations: unknown = params['operations']
   if (!Array.isArray(operations)) return undefined
@@ -71,7 +59,7 @@ function tablesOf(params: Record<string, unknown>): string[] | undefined {
 export const surroundings = (): Surroundings => ({ theme: theme.value, language: language.value, online: online.value })
 
 /** The welcome of an app of the package, with everything it needs to begin. */
-export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
+export const fullWelcome = ({ slug, path }: AppWindow): Welcome => ({
   type: 'svc-welcome',
   slug,
   path,
@@ -81,43 +69,43 @@ export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
 })
 
 /** Has the desktop take up at once what an app changed of it. */
-function refreshAfter(action: ActionName): void {
-  if (action.startsWith('desktopComponents.')) announceComponentsChange()
+function follow(action: ActionName): void {
+  if (action.startsWith('desktopComponents.')) componentsChanged()
   else if (action.startsWith('apps.') || action === 'admin.enable_app' || action === 'admin.disable_app')
-    void announceAppsChange().catch(toastError)
+    void appsChanged().catch(tellTrouble)
 }
 
 /** The calls of an app: each is checked against the grant, and those that run end with the window. */
-function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMessage) => void) {
+function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void) {
   const running = new Map<number, AbortController>()
 
-  function assertGranted(action: unknown, params: unknown): asserts params is Record<string, unknown> {
+  function refuse(action: unknown, params: unknown): asserts params is Record<string, unknown> {
     if (!isAction(action) || !actions.includes(action) || !isRecord(params)) throw forbidden()
     if (!action.startsWith('rows.')) return
-    const requested = tablesOf(params)
-    if (!requested?.every((table) => tables.includes(table))) throw forbidden()
+    const spoken = tablesIn(params)
+    if (!spoken?.every((table) => tables.includes(table))) throw forbidden()
   }
 
   return {
-    async answer({ id, action, params, body, name }: Extract<AppMessage, { type: 'call' }>): Promise<void> {
-      const controller = new AbortController()
+    async answer({ id, action, params, body, name }: Extract<FromApp, { type: 'call' }>): Promise<void> {
+      const stop = new AbortController()
       try {
-        assertGranted(action, params)
-        if (running.size >= MAX_CALLS) throw new ApiError({ code: 'busy', message: 'Too many calls at once.' })
-        running.set(id, controller)
+        refuse(action, params)
+        if (running.size >= MOST_CALLS) throw new Trouble({ code: 'busy', message: 'Too many calls at once.' })
+        running.set(id, stop)
         const result = await call(action, params as never, {
-          signal: controller.signal,
+          signal: stop.signal,
           body: body instanceof Blob ? body : undefined,
           name: typeof name === 'string' ? name : undefined,
           onProgress: (sent, total) => send({ type: 'progress', id, sent, total }),
           onEvent: (event, data) => send({ type: 'event', id, event, data }),
         })
-        if (isChange(action)) refreshAfter(action)
+        if (isChange(action)) follow(action)
         send({ type: 'answer', id, result })
       } catch (error) {
-        if (!controller.signal.aborted) send({ type: 'failed', id, error: serializeError(error) })
+        if (!stop.signal.aborted) send({ type: 'failed', id, fault: sentFault(error) })
       } finally {
-        if (running.get(id) === controller) running.delete(id)
+        if (running.get(id) === stop) running.delete(id)
       }
     },
     cancel: (id: number) => running.get(id)?.abort(),
@@ -126,60 +114,56 @@ function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMe
 }
 
 /** Longest code that is tried out, in characters; the server counts bytes. */
-const MAX_CODE_LENGTH = 102_400
+const LONGEST_CODE = 102_400
 
-const isPreviewable = (value: unknown): value is PreviewedComponent =>
+const isTriable = (value: unknown): value is TriedComponent =>
   isRecord(value) &&
   typeof value['component_id'] === 'string' &&
   ['css', 'js', 'widget'].includes(String(value['component_type'])) &&
   typeof value['code'] === 'string' &&
-  value['code'].length <= MAX_CODE_LENGTH &&
+  value['code'].length <= LONGEST_CODE &&
   isRecord(value['metadata'])
 
 /** What an app may change of the desktop itself, where its grant says so. */
-function applyDesktopChange(message: AppMessage): void {
-  if (message.type === 'set-preferences' && isRecord(message.preferences)) setPreferences(message.preferences)
-  else if (message.type === 'refresh-apps') void refreshApps().catch(toastError)
+function changeDesktop(message: FromApp): void {
+  if (message.type === 'prefer' && isRecord(message.preferences)) prefer(message.preferences)
+  else if (message.type === 'refresh-apps') void refreshApps().catch(tellTrouble)
   else if (message.type === 'reload-app') reloadApp(String(message.slug))
   else if (message.type === 'sign-out') void signOut()
-  else if (message.type === 'refresh-user') void refreshUser().catch(toastError)
+  else if (message.type === 'refresh-user') void refreshUser().catch(tellTrouble)
 }
 
-const itemKey = (slug: string, key: unknown): string =>
+const draftKey = (slug: string, key: unknown): string =>
   `svc.draft.${user.value?.id}.${slug}.${String(key).slice(0, 100)}`
 
 /** Keeps a text for an app, or forgets it. */
-function setItem(slug: string, key: unknown, value: unknown): void {
-  const isAcceptable = typeof value === 'string' && value.length <= MAX_ITEM_LENGTH
-  writeItem(itemKey(slug, key), isAcceptable ? value : undefined)
+function keep(slug: string, key: unknown, value: unknown): void {
+  const isKept = typeof value === 'string' && value.length <= LONGEST_DRAFT
+  store(draftKey(slug, key), isKept ? value : undefined)
 }
 
 /** What the desktop is told of an app while it is served. */
-interface ServeHandlers {
+interface Told {
   /** Whether it got as far as showing something. */
-  onStarted: (ok: boolean) => void
+  onBegan: (well: boolean) => void
   /** There is no end of messages. */
-  onRateExceeded: () => void
+  onFlood: () => void
 }
 
 /**
  * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it.
  * What comes over the port is checked like anything from outside: a text that got into an app must not get further.
  */
-export function serve(
-  port: MessagePort,
-  { id: window, slug }: AppWindow,
-  { onStarted, onRateExceeded }: ServeHandlers,
-): () => void {
-  const grant = resolveGrant(slug)
+export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBegan, onFlood }: Told): () => void {
+  const grant = grantOf(slug)
   const { actions, tables } = grant
   let watched: string[] = []
-  const send = (message: DesktopMessage): void => port.postMessage(message)
+  const send = (message: ToApp): void => port.postMessage(message)
   const calls = makeCalls(grant, send)
-  const allowMessage = makeMessageLimiter(MAX_MESSAGES, 1_000)
-  let endPreview = (): void => {}
-  const disposers = [
-    () => endPreview(),
+  const mayTalk = makeFlood(MOST_MESSAGES, 1_000)
+  let endTrial = (): void => {}
+  const stops = [
+    () => endTrial(),
     onChanges((changes, reset) => {
       const wanted = changes.filter(({ table }) => watched.includes(table))
       if (watched.length > 0 && (reset || wanted.length > 0)) send({ type: 'changes', changes: wanted, reset })
@@ -189,12 +173,12 @@ export function serve(
     effect(() => void (grant.components && send({ type: 'components', ...componentsState.value }))),
   ]
 
-  port.onmessage = ({ data }: MessageEvent<AppMessage>) => {
-    if (!allowMessage()) onRateExceeded()
-    else if (isRecord(data)) receive(data)
+  port.onmessage = ({ data }: MessageEvent<FromApp>) => {
+    if (!mayTalk()) onFlood()
+    else if (isRecord(data)) hear(data)
   }
 
-  function receive(data: AppMessage): void {
+  function hear(data: FromApp): void {
     switch (data.type) {
       case 'call':
         void calls.answer(data)
@@ -209,54 +193,52 @@ export function serve(
       case 'watch':
         watched = Array.isArray(data.tables) ? data.tables.filter((table) => tables.includes(table)) : []
         break
-      case 'set-item':
-        setItem(slug, data.key, data.value)
+      case 'keep':
+        keep(slug, data.key, data.value)
         break
-      case 'get-item':
-        send({ type: 'answer', id: data.id, result: readItem<string | null>(itemKey(slug, data.key), null) })
+      case 'kept':
+        send({ type: 'answer', id: data.id, result: readStored<string | null>(draftKey(slug, data.key), null) })
         break
-      case 'started':
-        onStarted(data.ok === true)
+      case 'began':
+        onBegan(data.well === true)
         break
       case 'unsaved':
-        updateWindow(window, { unsaved: data.unsaved === true })
+        change(window, { unsaved: data.unsaved === true })
         break
-      case 'open-link':
+      case 'link':
         openLink(data.url)
         break
-      case 'preview':
-        endPreview()
-        if (grant.components && isPreviewable(data.component))
-          endPreview = previewComponent(data.component, (event) =>
-            send({ type: 'preview-event', id: Number(data.id), event }),
-          )
+      case 'try':
+        endTrial()
+        if (grant.components && isTriable(data.component))
+          endTrial = tryOut(data.component, (trial) => send({ type: 'tried', id: Number(data.id), trial }))
         break
-      case 'restart-component':
-        if (grant.components) restartComponent(String(data.component_id))
+      case 'switch-on':
+        if (grant.components) switchOn(String(data.component_id))
         break
       case 'key':
-        runKeyBinding(String(data.key))
+        press(String(data.key))
         break
       default:
-        if (grant.desktop === true || grant.desktop.includes(data.type)) applyDesktopChange(data)
+        if (grant.desktop === true || grant.desktop.includes(data.type)) changeDesktop(data)
     }
   }
 
   return () => {
-    for (const stop of disposers) stop()
+    for (const stop of stops) stop()
     calls.end()
     port.onmessage = null
     port.close()
   }
 }
 
-function serializeError(error: unknown): SerializedError {
-  if (!(error instanceof ApiError)) return { code: 'unknown', message: '' }
+function sentFault(error: unknown): SentFault {
+  if (!(error instanceof Trouble)) return { code: 'unknown', message: '' }
   const { code, message, fields, retryAfter } = error
   return { code, message, fields, ...(retryAfter === undefined ? {} : { retryAfter }) }
 }
 
-const toastError = (error: unknown): void => toast(describeError(error), { tone: 'bad' })
+const tellTrouble = (error: unknown): void => toast(explain(error), { tone: 'bad' })
 
 function save(address: string): void {
   const link = document.createElement('a')

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { makeBackoff } from '../../base/retry.ts'
-import { ApiError } from '../kit/api-error.ts'
+import { Trouble } from '../kit/trouble.ts'
 import type { Change } from '../wire/protocol.ts'
 import { call } from './session.ts'
 
@@ -19,12 +19,12 @@ export function onChanges(listener: Listener): () => void {
   return () => void listeners.delete(listener)
 }
 
-const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
+const tell = (changes: readonly Change[], reset: boolean): void => {
   for (const listener of listeners) listener(changes, reset)
 }
 
 /** Seconds that a question waits for news. */
-const POLL_SECONDS = 50
+const WAIT = 50
 /** Milliseconds between questions of a page that nobody sees: it must not take one of the few connections of a browser. */
 const HIDDEN_PAUSE = 60_000
 /** Milliseconds between questions while the server does not answer. */
@@ -46,7 +46,7 @@ addEventListener('online', () => wake())
 document.addEventListener('visibilitychange', () => wake())
 
 /** Follows the feed for as long as the page is there. */
-export async function followFeed(): Promise<void> {
+export async function follow(): Promise<void> {
   let position: { cursor: number; epoch: string } | undefined
   let isAway = false
   const backoff = makeBackoff(AWAY)
@@ -57,10 +57,10 @@ export async function followFeed(): Promise<void> {
         position = { cursor, epoch }
       } else {
         if (document.hidden) await pause(HIDDEN_PAUSE)
-        const wait: number = document.hidden || isAway ? 0 : POLL_SECONDS
+        const wait: number = document.hidden || isAway ? 0 : WAIT
         const { changes, cursor } = await call('rows.delta', { ...position, wait })
         position = { ...position, cursor }
-        if (changes.length > 0) notifyListeners(changes as Change[], false)
+        if (changes.length > 0) tell(changes as Change[], false)
       }
       isAway = false
       backoff.reset()
@@ -68,10 +68,10 @@ export async function followFeed(): Promise<void> {
       maintenance.value = undefined
     } catch (error) {
       const { code, message, retryAfter } =
-        error instanceof ApiError ? error : new ApiError({ code: 'internal', message: '' })
+        error instanceof Trouble ? error : new Trouble({ code: 'internal', message: '' })
       if (code === 'cursor_expired' || code === 'epoch_mismatch') {
         position = undefined
-        notifyListeners([], true)
+        tell([], true)
         continue
       }
       online.value = code !== 'unreachable'

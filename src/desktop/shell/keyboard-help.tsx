@@ -1,5 +1,5 @@
 import { Dialog } from '../kit/dialog.tsx'
-import { helpOpen } from './key-bindings.ts'
+import { helpOpen } from './keys.ts'
 import { words } from './words.ts'
 
 /** The list of keys. */

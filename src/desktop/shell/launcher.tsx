@@ -3,20 +3,20 @@ import { SearchField } from '../kit/field.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
 import { apps, type App } from './apps.ts'
-import { launcherOpen } from './key-bindings.ts'
+import { launcherOpen } from './keys.ts'
 import { openApp } from './windows.ts'
 import { words } from './words.ts'
 
-const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** Apps that a text finds: those whose name begins with it, those that have it in their name, and then what they are for. */
-function searchApps(searchText: string): readonly App[] {
-  const text = fold(searchText.trim())
+function appsFor(sought: string): readonly App[] {
+  const text = plain(sought.trim())
   const rank = ({ slug, description }: App): number => {
-    const name = fold(appName(slug))
+    const name = plain(appName(slug))
     if (name.startsWith(text)) return 0
     if (`${name} ${slug}`.includes(text)) return 1
-    return fold(description).includes(text) ? 2 : 3
+    return plain(description).includes(text) ? 2 : 3
   }
   return [0, 1, 2].flatMap((wanted) => apps.value.filter((app) => rank(app) === wanted))
 }
@@ -24,14 +24,14 @@ function searchApps(searchText: string): readonly App[] {
 /** All apps, and a line to find one in: the first match opens with Enter. */
 export function Launcher() {
   const element = useRef<HTMLDialogElement>(null)
-  const [searchText, setSearchText] = useState('')
+  const [sought, setSought] = useState('')
   const close = () => void (launcherOpen.value = false)
-  const found = searchApps(searchText)
+  const found = appsFor(sought)
   useLayoutEffect(() => {
-    const focused = document.activeElement
+    const before = document.activeElement
     element.current!.showModal()
     element.current!.querySelector('input')?.focus()
-    return () => focused instanceof HTMLElement && focused.focus()
+    return () => before instanceof HTMLElement && before.focus()
   }, [])
 
   function start(slug: string): void {
@@ -74,8 +74,8 @@ export function Launcher() {
       >
         <SearchField
           label={words('search_apps')}
-          value={searchText}
-          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
+          value={sought}
+          onInput={({ currentTarget }) => setSought(currentTarget.value)}
         />
       </form>
       <div class="launcher-apps">

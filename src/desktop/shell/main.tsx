@@ -7,20 +7,20 @@ import './shell.css'
 import { refreshApps } from './apps.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
-import { followFeed } from './feed.ts'
-import { schedulePrewarm } from './frame-registry.ts'
-import { runKeyBinding } from './key-bindings.ts'
-import { openDeepLink } from './deep-link.ts'
-import { startSecurityNotifications } from './security-notifications.ts'
-import { resumeSession, isUnlocked, lock, stage } from './session.ts'
-import { SignInScreen, LockScreen } from './sign-in.tsx'
+import { follow } from './feed.ts'
+import { prepareNext } from './frames.ts'
+import { press } from './keys.ts'
+import { openLinked } from './linked.ts'
+import { startSecurityNotices } from './security-notices.ts'
+import { begin, isOpen, lock, stage } from './session.ts'
+import { Gate, LockScreen } from './sign-in.tsx'
 import './wallpaper.ts'
-import { restoreWindows } from './windows.ts'
+import { restore } from './windows.ts'
 
 function Page() {
   return (
     <>
-      {stage.value === 'signed-in' ? <Desktop /> : <SignInScreen />}
+      {stage.value === 'signed-in' ? <Desktop /> : <Gate />}
       {stage.value === 'signed-in' && lock.value && <LockScreen />}
       <Dialogs />
       <Toasts />
@@ -29,23 +29,23 @@ function Page() {
 }
 
 addEventListener('keydown', (event) => {
-  if (isUnlocked.value && runKeyBinding(keyName(event))) event.preventDefault()
+  if (isOpen.value && press(keyName(event))) event.preventDefault()
 })
 
 let isStarted = false
 effect(() => {
-  if (!isUnlocked.value || isStarted) return
+  if (!isOpen.value || isStarted) return
   isStarted = true
   void refreshApps()
-    .then(restoreWindows)
-    .then(openDeepLink)
+    .then(restore)
+    .then(openLinked)
     .then(startComponents)
-    .then(schedulePrewarm)
+    .then(prepareNext)
     .finally(() => {
-      startSecurityNotifications()
-      void followFeed()
+      startSecurityNotices()
+      void follow()
     })
 })
 
 render(<Page />, document.querySelector('#root')!)
-void resumeSession()
+void begin()

@@ -4,23 +4,13 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../kit/button.tsx'
 import { TextField } from '../kit/field.tsx'
 import { Icon } from '../kit/icon.tsx'
-import { describeError, ApiError } from '../kit/api-error.ts'
+import { explain, Trouble } from '../kit/trouble.ts'
 import { common } from '../kit/words.ts'
-import {
-  awaitsCode,
-  resumeSession,
-  confirmCode,
-  lock,
-  signIn,
-  signOut,
-  stage,
-  backToPassword,
-  user,
-} from './session.ts'
+import { awaitsCode, begin, confirmCode, lock, signIn, signOut, stage, startOver, user } from './session.ts'
 import { words } from './words.ts'
 
 /** The mark of the service. */
-const Logo = () => (
+const Mark = () => (
   <svg class="mark" viewBox="0 0 32 32" width="52" height="52" aria-hidden="true">
     <rect width="32" height="32" rx="8" />
     <path d="M8 21a5 5 0 0 1 1-9.9A7 7 0 0 1 22.4 13 4.2 4.2 0 0 1 22 21z" />
@@ -30,7 +20,7 @@ const Logo = () => (
 const Card = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <main class="gate">
     <div class="gate-card">
-      <Logo />
+      <Mark />
       <h1>{title}</h1>
       {children}
     </div>
@@ -40,19 +30,19 @@ const Card = ({ title, children }: { title: string; children: ComponentChildren 
 /** Sends a form once, and says what went wrong. */
 function useSubmit(run: () => Promise<void>) {
   const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
   const submit = (event: Event) => {
     event.preventDefault()
     if (busy) return
     setBusy(true)
-    setError(undefined)
+    setTrouble(undefined)
     run()
-      .catch(setError)
+      .catch(setTrouble)
       .finally(() => setBusy(false))
   }
-  const said = error === undefined ? undefined : error
-  const message = said instanceof ApiError && said.code === 'maintenance' ? said.message : describeError(said)
-  return { busy, submit, problem: said === undefined ? undefined : message, clear: () => setError(undefined) }
+  const said = trouble === undefined ? undefined : trouble
+  const message = said instanceof Trouble && said.code === 'maintenance' ? said.message : explain(said)
+  return { busy, submit, flaw: said === undefined ? undefined : message, clear: () => setTrouble(undefined) }
 }
 
 /** User name and password; for somebody whose desktop is locked, the password only. */
@@ -62,7 +52,7 @@ function PasswordForm() {
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
   const form = useRef<HTMLFormElement>(null)
-  const { busy, submit, problem } = useSubmit(async () => {
+  const { busy, submit, flaw } = useSubmit(async () => {
     try {
       await signIn(username.trim(), password)
     } catch (error) {
@@ -97,7 +87,7 @@ function PasswordForm() {
           required
           maxLength={1024}
           autocomplete="current-password"
-          problem={problem}
+          flaw={flaw}
           onInput={({ currentTarget }) => setPassword(currentTarget.value)}
         />
         <IconButton
@@ -116,7 +106,7 @@ function PasswordForm() {
 
 function CodeForm() {
   const [code, setCode] = useState('')
-  const { busy, submit, problem } = useSubmit(() => confirmCode(code.replaceAll(' ', '')))
+  const { busy, submit, flaw } = useSubmit(() => confirmCode(code.replaceAll(' ', '')))
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
   return (
@@ -131,13 +121,13 @@ function CodeForm() {
         autocomplete="one-time-code"
         autocapitalize="characters"
         spellcheck={false}
-        problem={problem}
+        flaw={flaw}
         onInput={({ currentTarget }) => setCode(currentTarget.value)}
       />
       <Button kind="main" type="submit" icon={KeyRound} busy={busy}>
         {words('confirm')}
       </Button>
-      <Button kind="quiet" onClick={backToPassword}>
+      <Button kind="quiet" onClick={startOver}>
         {common('back')}
       </Button>
     </form>
@@ -164,7 +154,7 @@ export function LockScreen() {
 }
 
 /** Everything that stands before the desktop. */
-export function SignInScreen() {
+export function Gate() {
   switch (stage.value) {
     case 'signed-out':
       return (
@@ -183,7 +173,7 @@ export function SignInScreen() {
         <Card title={words('not_set_up')}>
           <p>{words('not_set_up_text')}</p>
           <code>svc user add NAME --role admin</code>
-          <Button kind="main" onClick={() => void resumeSession()}>
+          <Button kind="main" onClick={() => void begin()}>
             {common('retry')}
           </Button>
         </Card>
@@ -194,7 +184,7 @@ export function SignInScreen() {
           <p class="soft">
             <Icon of={CloudOff} /> {words('unreachable_text')}
           </p>
-          <Button kind="main" onClick={() => void resumeSession()}>
+          <Button kind="main" onClick={() => void begin()}>
             {common('retry')}
           </Button>
         </Card>

@@ -4,16 +4,16 @@ import { Unreachable } from '../../client/errors.ts'
 const unreachable = (cause: unknown): Unreachable =>
   new Unreachable('The server cannot be reached.', { cause, outcomeUnknown: true })
 
-async function* readChunks(body: ReadableStream<Uint8Array> | null, onChunk: () => void): AsyncIterable<Uint8Array> {
+async function* pieces(body: ReadableStream<Uint8Array> | null, alive: () => void): AsyncIterable<Uint8Array> {
   const reader = body?.getReader()
   try {
     for (;;) {
-      const chunk = await reader?.read().catch((error: unknown) => {
+      const piece = await reader?.read().catch((error: unknown) => {
         throw unreachable(error)
       })
-      onChunk()
-      if (!chunk || chunk.done) return
-      yield chunk.value
+      alive()
+      if (!piece || piece.done) return
+      yield piece.value
     }
   } finally {
     await reader?.cancel().catch(() => undefined)
@@ -23,11 +23,11 @@ async function* readChunks(body: ReadableStream<Uint8Array> | null, onChunk: () 
 /** Carries requests with the browser's fetch, in whose session cookie they travel; `csrf` answers the token that goes with it. */
 export function makeBrowserTransport(csrf: () => string | undefined): Transport {
   async function request({ method, url, headers, body, timeout, signal }: WireRequest): Promise<WireAnswer> {
-    const idle = new AbortController()
-    let timer = setTimeout(() => idle.abort(), timeout)
-    const onChunk = () => {
+    const silence = new AbortController()
+    let timer = setTimeout(() => silence.abort(), timeout)
+    const alive = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => idle.abort(), timeout)
+      timer = setTimeout(() => silence.abort(), timeout)
     }
     const token = csrf()
     try {
@@ -38,28 +38,24 @@ export function makeBrowserTransport(csrf: () => string | undefined): Transport 
         cache: 'no-store',
         credentials: 'same-origin',
         redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,
+        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
       })
-      onChunk()
+      alive()
       const { status, body: stream } = answer
-      return {
-        status,
-        headers: Object.fromEntries(answer.headers),
-        body: clearingTimer(readChunks(stream, onChunk), timer),
-      }
+      return { status, headers: Object.fromEntries(answer.headers), body: endingWith(pieces(stream, alive), timer) }
     } catch (error) {
       clearTimeout(timer)
       if (signal?.aborted) throw signal.reason as Error
       throw unreachable(error)
     }
 
-    function clearingTimer(all: AsyncIterable<Uint8Array>, initialTimer: typeof timer): AsyncIterable<Uint8Array> {
+    function endingWith(all: AsyncIterable<Uint8Array>, first: typeof timer): AsyncIterable<Uint8Array> {
       return {
         async *[Symbol.asyncIterator]() {
           try {
             yield* all
           } finally {
-            clearTimeout(initialTimer)
+            clearTimeout(first)
             clearTimeout(timer)
           }
         },

@@ -52,7 +52,7 @@ export interface Change {
 }
 
 /** A fault on its way through a port. */
-export interface SerializedError {
+export interface SentFault {
   /** A code of the contract, or `unreachable`. */
   code: string
   message: string
@@ -62,7 +62,7 @@ export interface SerializedError {
 }
 
 /** A component that is tried out before it is saved. */
-export interface PreviewedComponent {
+export interface TriedComponent {
   component_id: string
   component_type: 'css' | 'js' | 'widget'
   code: string
@@ -70,10 +70,10 @@ export interface PreviewedComponent {
 }
 
 /** What becomes of a component that is tried out: it runs, a hook of it answered (as JSON), or it was stopped. */
-export type PreviewEvent = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
+export type Trial = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
 
 /** A version that was switched off until the desktop is loaded anew. */
-export interface StoppedComponent {
+export interface SwitchedOff {
   component_id: string
   version: number
   failure: Failure
@@ -84,42 +84,41 @@ export interface ComponentsState {
   /** Whether the desktop started without any. */
   safe: boolean
   active: { component_id: string; version: number }[]
-  stopped: StoppedComponent[]
+  off: SwitchedOff[]
 }
 
 /** Why a component was stopped: an error of its own, too many messages, no answer, a wrong one, or another page in its frame. */
-export type Failure =
-  { kind: 'error'; message: string } | { kind: 'too_many_messages' | 'timeout' | 'invalid_result' | 'navigated' }
+export type Failure = { kind: 'threw'; message: string } | { kind: 'flooded' | 'silent' | 'wrong' | 'left' }
 
 /** From an app of the package to the desktop. */
-export type AppMessage =
+export type FromApp =
   | { type: 'call'; id: number; action: ActionName; params: object; body?: Blob; name?: string }
   | { type: 'cancel'; id: number }
   | { type: 'download'; action: ActionName; params: object }
   | { type: 'watch'; tables: string[] }
-  | { type: 'set-item'; key: string; value: string | null }
-  | { type: 'get-item'; id: number; key: string }
+  | { type: 'keep'; key: string; value: string | null }
+  | { type: 'kept'; id: number; key: string }
   | { type: 'unsaved'; unsaved: boolean }
-  | { type: 'started'; ok: boolean }
-  | { type: 'open-link'; url: string }
-  | { type: 'set-preferences'; preferences: Partial<Preferences> }
+  | { type: 'began'; well: boolean }
+  | { type: 'link'; url: string }
+  | { type: 'prefer'; preferences: Partial<Preferences> }
   | { type: 'refresh-apps' }
-  | { type: 'preview'; id: number; component: PreviewedComponent | null }
-  | { type: 'restart-component'; component_id: string }
+  | { type: 'try'; id: number; component: TriedComponent | null }
+  | { type: 'switch-on'; component_id: string }
   | { type: 'reload-app'; slug: string }
   | { type: 'sign-out' }
   | { type: 'refresh-user' }
   | { type: 'key'; key: string }
 
 /** From the desktop to an app of the package. */
-export type DesktopMessage =
+export type ToApp =
   | { type: 'answer'; id: number; result: unknown }
-  | { type: 'failed'; id: number; error: SerializedError }
+  | { type: 'failed'; id: number; fault: SentFault }
   | { type: 'progress'; id: number; sent: number; total: number }
   /** What a stream tells before its answer. */
   | { type: 'event'; id: number; event: string; data: unknown }
   | { type: 'changes'; changes: Change[]; reset: boolean }
-  | { type: 'preview-event'; id: number; event: PreviewEvent }
+  | { type: 'tried'; id: number; trial: Trial }
   | ({ type: 'components' } & ComponentsState)
   | ({ type: 'surroundings' } & Surroundings)
   | { type: 'preferences'; preferences: Preferences }

@@ -1,6 +1,5 @@
 import { DAY } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
-import { findingText } from '../../contract/finding-texts.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // Whether a disk that breaks tonight would matter.
@@ -10,7 +9,7 @@ const OLD = 7 * DAY
 /** A drill is worth repeating: programs, disks and people change. */
 const LONG_AGO = 90 * DAY
 
-const since = (at: number): string => formatDuration(Date.now() - at)
+const ago = (at: number): string => `${formatDuration(Date.now() - at)} ago`
 
 const backupAge: Check = {
   id: 'backup-age',
@@ -18,17 +17,14 @@ const backupAge: Check = {
   async look({ domain: { backups } }) {
     const [last, failed] = [await backups.lastBackup(), await backups.lastFailure()]
     if (failed)
-      return failure(
-        findingText('backup_failed', { time: since(failed.at), message: failed.message }),
-        findingText('remedy_backup_create'),
-      )
-    if (!last) return warning(findingText('backup_none'), "svc backup schedule '30 3 * * *' --to DIR")
-    const found = findingText('backup_last', { id: last.id, place: last.place, time: since(last.at) })
+      return failure(`the last one failed ${ago(failed.at)}: ${failed.message}`, 'svc backup create tells more')
+    if (!last) return warning('none was ever made', "svc backup schedule '30 3 * * *' --to DIR")
+    const found = `${last.id} in ${last.place}, ${ago(last.at)}`
     if (await backups.schedule.isOverdue(last.at))
-      return failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
+      return failure(`${found}, later than the schedule says`, 'keep svc serve running, or run svc backup create')
     const isScheduled = (await backups.schedule.next()) !== undefined
     if (isScheduled || Date.now() - last.at < OLD) return fine(found)
-    return warning(found, findingText('remedy_backup_schedule'))
+    return warning(found, "svc backup schedule '30 3 * * *' makes one every night")
   },
 }
 
@@ -37,9 +33,9 @@ const backupProven: Check = {
   summary: 'a backup was restored to see whether it can be',
   async look({ domain: { backups } }) {
     const proven = await backups.lastProvenRestore()
-    if (!proven && !(await backups.lastBackup())) return fine(findingText('drill_impossible'))
-    if (!proven) return warning(findingText('drill_none'), 'svc backup drill')
-    const found = findingText('drill_last', { id: proven.id, time: since(proven.at) })
+    if (!proven && !(await backups.lastBackup())) return fine('there is none that could be')
+    if (!proven) return warning('no backup was ever restored as a drill', 'svc backup drill')
+    const found = `${proven.id} was restored and served ${ago(proven.at)}`
     return Date.now() - proven.at < LONG_AGO ? fine(found) : warning(found, 'svc backup drill')
   },
 }

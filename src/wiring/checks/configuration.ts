@@ -1,5 +1,4 @@
 import { formatSize } from '../../base/sizes.ts'
-import { findingText } from '../../contract/finding-texts.ts'
 import { fine, warning, type Check } from './finding.ts'
 
 // What an administrator has set, or has not.
@@ -11,11 +10,11 @@ const publicUrl: Check = {
   summary: 'users reach the service over an encrypted connection',
   async look({ domain }) {
     const { host, public_url: url } = await domain.instance.settings.values()
-    if (url.startsWith('https://')) return fine(findingText('url_encrypted', { url }))
-    if (LOOPBACK.test(host)) return fine(findingText('url_loopback', { host }))
+    if (url.startsWith('https://')) return fine(`reached at ${url}`)
+    if (LOOPBACK.test(host)) return fine(`listens on ${host} only`)
     return warning(
-      url ? findingText('url_not_encrypted', { url }) : findingText('url_missing', { host }),
-      findingText('remedy_public_url'),
+      url ? `${url} is not encrypted` : `listens on ${host} without a public URL`,
+      'put a proxy with TLS in front and run: svc config set public_url https://…',
     )
   },
 }
@@ -28,13 +27,16 @@ const proxy: Check = {
     const unnamed = await domain.instance.unnamedProxy.seen()
     if (unnamed !== undefined)
       return warning(
-        findingText('proxy_untrusted', { address: unnamed }),
-        findingText('remedy_proxy_untrusted', { addresses: [...trusted, unnamed].join(',') }),
+        `requests come through a proxy at ${unnamed} that is not trusted: all its clients seem to have one address`,
+        `svc config set trusted_proxies ${[...trusted, unnamed].join(',')}, and start the server again`,
       )
-    if (trusted.length > 0) return fine(findingText('proxy_trusted', { addresses: trusted.join(', ') }))
-    if (!url.startsWith('https://')) return fine(findingText('proxy_none'))
+    if (trusted.length > 0) return fine(`believes the X-Forwarded-For of ${trusted.join(', ')}`)
+    if (!url.startsWith('https://')) return fine('no proxy is expected')
     // The service speaks no TLS itself: whoever reaches it by https comes through a proxy.
-    return warning(findingText('proxy_unnamed'), findingText('remedy_proxy_unnamed'))
+    return warning(
+      'everybody seems to come from the proxy: limits and the log know no other address',
+      'svc config set trusted_proxies ADDRESS, with the address from which the proxy connects (127.0.0.1 on this machine)',
+    )
   },
 }
 
@@ -43,8 +45,8 @@ const rateLimits: Check = {
   summary: 'requests are limited',
   look: async ({ domain }) =>
     (await domain.instance.settings.values())['limits.enabled']
-      ? fine(findingText('limits_on'))
-      : warning(findingText('limits_off'), 'svc config set limits.enabled on'),
+      ? fine('rate limits are on')
+      : warning('rate limits are off', 'svc config set limits.enabled on'),
 }
 
 /** So many accounts may share a disk without a quota before it is worth a word. */
@@ -55,10 +57,10 @@ const defaultQuota: Check = {
   summary: 'no single account can fill the disk',
   async look({ domain }) {
     const quota = (await domain.instance.settings.values())['quota.default']
-    if (quota >= 0) return fine(findingText('quota_set', { size: formatSize(quota) }))
+    if (quota >= 0) return fine(`${formatSize(quota)} for whoever has no quota of their own`)
     const unlimited = (await domain.accounts.list()).filter(({ quota_bytes }) => quota_bytes === null).length
-    if (unlimited <= FRIENDS) return fine(findingText('quota_few'))
-    return warning(findingText('quota_missing', { count: unlimited }), 'svc quota default 10GB')
+    if (unlimited <= FRIENDS) return fine('none, which is fine for a few accounts')
+    return warning(`${unlimited} accounts have no quota`, 'svc quota default 10GB')
   },
 }
 
@@ -69,16 +71,14 @@ const secondFactors: Check = {
     const users = await domain.accounts.list()
     const admins = users.filter(({ role, disabled_at }) => role === 'admin' && disabled_at === null)
     const without = admins.filter(({ two_factor_since }) => two_factor_since === null).map(({ username }) => username)
-    if (admins.length === 0) return fine(findingText('admins_none'))
-    if (without.length === 0) return fine(findingText('admins_protected'))
+    if (admins.length === 0) return fine('there are no administrators')
+    if (without.length === 0) return fine('every administrator has one')
     // On this machine alone a password is enough; over a network an administrator is what is worth stealing.
     const { host, public_url: url } = await domain.instance.settings.values()
-    const found = findingText(without.length === 1 ? 'admin_unprotected' : 'admins_unprotected', {
-      names: without.join(', '),
-    })
+    const found = `${without.join(', ')} ${without.length === 1 ? 'has' : 'have'} none`
     return LOOPBACK.test(host) && !url
-      ? fine(findingText('admins_local', { found }))
-      : warning(found, findingText('remedy_admins'))
+      ? fine(`${found}, and nobody else reaches the service`)
+      : warning(found, 'let them set it up in their settings')
   },
 }
 
@@ -89,11 +89,11 @@ const weakSettings: Check = {
     const values = await domain.instance.settings.values()
     const neverEnd = values['auth.device_idle_days'] === 0 && values['auth.device_max_days'] === 0
     const weak = [
-      { is: values.metrics === 'on', found: findingText('settings_metrics'), remedy: 'metrics loopback' },
-      { is: values.log_level === 'silent', found: findingText('settings_log'), remedy: 'log_level info' },
-      { is: neverEnd, found: findingText('settings_tokens'), remedy: 'auth.device_idle_days 90' },
+      { is: values.metrics === 'on', found: 'everybody may read /metrics', remedy: 'metrics loopback' },
+      { is: values.log_level === 'silent', found: 'nothing is logged', remedy: 'log_level info' },
+      { is: neverEnd, found: 'device tokens never end', remedy: 'auth.device_idle_days 90' },
     ].filter(({ is }) => is)
-    if (weak.length === 0) return fine(findingText('settings_sound'))
+    if (weak.length === 0) return fine('none is weaker than it should be')
     const remedies = weak.map(({ remedy }) => `svc config set ${remedy}`)
     return warning(weak.map(({ found }) => found).join('; '), remedies.join(' && '))
   },

@@ -1,7 +1,6 @@
 import { chmod, lstat, readdir, realpath, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { formatSize } from '../../base/sizes.ts'
-import { findingText } from '../../contract/finding-texts.ts'
 import type { Local } from '../local.ts'
 import { keepsOwnRows } from '../storage.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
@@ -23,11 +22,11 @@ const fileModes: Check = {
   id: 'file-modes',
   summary: 'nobody but the owner can read the data directory',
   async look(local) {
-    if (process.platform === 'win32') return fine(findingText('not_applicable'))
+    if (process.platform === 'win32') return fine('not applicable here')
     const open = (await entriesOf(local)).filter(({ mode }) => mode & 0o077).map(({ path }) => path)
-    if (open.length === 0) return fine(findingText('modes_sound'))
+    if (open.length === 0) return fine('only the owner can read the data directory')
     return {
-      ...failure(findingText('modes_open', { paths: open.join(', ') }), `chmod go= ${open.join(' ')}`),
+      ...failure(`others can read ${open.join(', ')}`, `chmod go= ${open.join(' ')}`),
       async fix() {
         for (const path of open) await chmod(path, (await lstat(path)).mode & 0o700)
       },
@@ -40,23 +39,20 @@ const fileOwner: Check = {
   summary: 'everything in the data directory belongs to the user who runs svc',
   async look(local) {
     const own = process.getuid?.()
-    if (own === undefined) return fine(findingText('not_applicable'))
+    if (own === undefined) return fine('not applicable here')
     const foreign = (await entriesOf(local)).filter(({ uid }) => uid !== own).map(({ path }) => path)
-    if (foreign.length === 0) return fine(findingText('owner_sound', { user: own }))
-    return failure(
-      findingText('owner_foreign', { paths: foreign.join(', ') }),
-      `chown -R ${own} ${local.directory.path}`,
-    )
+    if (foreign.length === 0) return fine(`everything belongs to user ${own}`)
+    return failure(`${foreign.join(', ')} belongs to somebody else`, `chown -R ${own} ${local.directory.path}`)
   },
 }
 
 const STICKY = 0o1000
 
 /** Whether others could put another folder in the place of what is in this one. */
-function openToOthers({ mode, uid }: { mode: number; uid: number }, own: number): 'foreign' | 'writable' | undefined {
-  if (uid !== own && uid !== 0) return 'foreign'
+function openToOthers({ mode, uid }: { mode: number; uid: number }, own: number): string | undefined {
+  if (uid !== own && uid !== 0) return `belongs to user ${uid}`
   // The sticky bit keeps users from renaming what belongs to others.
-  return mode & 0o022 && !(mode & STICKY) ? 'writable' : undefined
+  return mode & 0o022 && !(mode & STICKY) ? 'can be written by others' : undefined
 }
 
 /** A folder and those it lies in, up to the root. */
@@ -70,22 +66,22 @@ const location: Check = {
   summary: 'nobody else can put another folder in the place of the data directory',
   async look({ directory }) {
     const own = process.getuid?.()
-    if (own === undefined) return fine(findingText('not_applicable'))
+    if (own === undefined) return fine('not applicable here')
     const { path } = directory
     const real = await realpath(path)
     for (const parent of new Set([...parentsOf(dirname(path)), ...parentsOf(dirname(real))])) {
-      const stats = await stat(parent)
-      const problem = openToOthers(stats, own)
-      if (problem === 'foreign')
+      const flaw = openToOthers(await stat(parent), own)
+      if (flaw !== undefined)
         return warning(
-          findingText('location_foreign', { parent, user: stats.uid, path }),
-          findingText('remedy_location_foreign', { user: own, parent }),
+          `${parent} ${flaw}, who could put another folder in the place of ${path}`,
+          flaw.startsWith('belongs') ? `chown ${own} ${parent}, or move the data directory` : `chmod go-w ${parent}`,
         )
-      if (problem === 'writable')
-        return warning(findingText('location_writable', { parent, path }), `chmod go-w ${parent}`)
     }
-    if (real === path) return fine(findingText('location_sound', { path }))
-    return warning(findingText('location_linked', { path, real }), findingText('remedy_location_linked', { real }))
+    if (real === path) return fine(`${path} is reached without links`)
+    return warning(
+      `${path} leads to ${real}: whoever changes a link on the way gives svc another data directory`,
+      `use --data-dir ${real} (SVC_DATA_DIR), or mount the folder where it is expected`,
+    )
   },
 }
 
@@ -97,11 +93,14 @@ const diskSpace: Check = {
   async look({ directory }) {
     const { bavail, bsize, files, ffree } = await statfs(directory.path)
     const free = bavail * bsize
-    const found = findingText('disk_free', { size: formatSize(free), path: directory.path })
-    if (free < LEAST_FREE) return failure(found, findingText('remedy_disk'))
+    const found = `${formatSize(free)} free in ${directory.path}`
+    if (free < LEAST_FREE) return failure(found, 'free some space, or move the data directory to a larger disk')
     // Some file systems count no files; then both are 0.
     if (files > 0 && ffree < files / 50)
-      return warning(findingText('disk_few_files', { found, count: ffree }), findingText('remedy_disk_few_files'))
+      return warning(
+        `${found}, but only ${ffree} more files fit`,
+        'remove files elsewhere on that disk, or use another',
+      )
     return fine(found)
   },
 }
@@ -120,13 +119,13 @@ const fileSystem: Check = {
   id: 'file-system',
   summary: 'the data directory is on a local disk',
   async look({ directory, config }) {
-    if (!keepsOwnRows(config)) return fine(findingText('file_system_unused'))
+    if (!keepsOwnRows(config)) return fine('no rows are in the data directory')
     const { type } = await statfs(directory.path)
     const kind = process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined
-    if (!kind) return fine(findingText('file_system_local'))
+    if (!kind) return fine('the data directory is on a local file system')
     return warning(
-      findingText('file_system_network', { path: directory.path, kind }),
-      findingText('remedy_file_system'),
+      `${directory.path} is on ${kind}, where the locks of a database may not hold`,
+      'move the data directory to a local disk',
     )
   },
 }
@@ -142,12 +141,12 @@ const clock: Check = {
   summary: 'the clock is right: neither years off nor set back',
   async look({ domain }) {
     const now = Date.now()
-    const remedy = findingText('remedy_clock')
+    const remedy = 'set the clock, and keep it right with an NTP client'
     const [newest] = await domain.instance.audit.list({ limit: 1 })
-    if (now < EARLIEST) return failure(findingText('clock_wrong', { now: new Date(now).toISOString() }), remedy)
+    if (now < EARLIEST) return failure(`it is not ${new Date(now).toISOString()}`, remedy)
     if (newest !== undefined && newest.at > now + TOLERANCE) {
-      const values = { logged: new Date(newest.at).toISOString(), now: new Date(now).toISOString() }
-      return failure(findingText('clock_set_back', values), remedy)
+      const [then, here] = [newest.at, now].map((at) => new Date(at).toISOString())
+      return failure(`something was logged at ${then}, and now it is ${here}: one of the two is wrong`, remedy)
     }
     return fine(new Date(now).toISOString())
   },

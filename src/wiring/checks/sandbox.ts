@@ -1,4 +1,3 @@
-import { findingText } from '../../contract/finding-texts.ts'
 import { environment } from '../environment.ts'
 import { openSandbox } from '../sandbox.ts'
 import { fine, warning, type Check } from './finding.ts'
@@ -10,10 +9,10 @@ export const sandboxCheck: Check = {
   async look({ domain }) {
     const { settings } = domain.instance
     const reason = await openSandbox(settings, environment).obstacle()
-    if (reason === undefined) return fine(findingText('commands_sandboxed'))
+    if (reason === undefined) return fine('commands of the assistant run in a sandbox')
     const { 'assistant.run_command': wanted } = await settings.values()
     return wanted === 'on'
-      ? warning(reason, findingText('remedy_sandbox'))
-      : fine(findingText('commands_off', { reason }))
+      ? warning(reason, 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off')
+      : fine(`the assistant runs no commands: ${reason}`)
   },
 }

@@ -1,5 +1,4 @@
 import { formatSize } from '../../base/sizes.ts'
-import { findingText } from '../../contract/finding-texts.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // The service itself: its database, its contents, whether anybody can sign in.
@@ -21,7 +20,7 @@ const migrations: Check = {
   async look({ domain }) {
     // They are applied when the data directory is opened; a database from the future is not opened at all.
     const applied = await domain.instance.migrations()
-    return fine(findingText('migrations_applied', { name: applied.at(-1) ?? '' }))
+    return fine(`up to date with ${applied.at(-1)}`)
   },
 }
 
@@ -31,9 +30,9 @@ const storage: Check = {
   async look({ domain }) {
     try {
       await domain.instance.check()
-      return fine(findingText('storage_sound'))
+      return fine('database and contents answer')
     } catch (error) {
-      return failure((error as Error).message, findingText('remedy_storage'))
+      return failure((error as Error).message, 'see that the disk is there and writable, or that the store answers')
     }
   },
 }
@@ -43,9 +42,9 @@ const orphanedBlobs: Check = {
   summary: 'every blob belongs to a file',
   async look({ domain }) {
     const { blobs, bytes, refusal } = await domain.instance.orphans()
-    if (refusal !== undefined) return failure(refusal, findingText('remedy_blobs'))
-    if (blobs === 0) return fine(findingText('blobs_sound'))
-    const found = findingText('blobs_orphaned', { count: blobs, size: formatSize(bytes) })
+    if (refusal !== undefined) return failure(refusal, 'svc storage gc --dry-run shows what it is about')
+    if (blobs === 0) return fine('every blob belongs to a file')
+    const found = `${blobs} blobs (${formatSize(bytes)}) that no file points to`
     return { ...warning(found, 'svc storage gc'), fix: async () => void (await domain.instance.upkeep()) }
   },
 }
@@ -55,8 +54,8 @@ const administrator: Check = {
   summary: 'somebody can administer the service',
   look: async ({ domain }) =>
     (await domain.instance.isSetUp())
-      ? fine(findingText('administrator_exists'))
-      : warning(findingText('administrator_missing'), 'svc user add NAME --role admin'),
+      ? fine('there is an administrator')
+      : warning('there is none, so nobody can sign in', 'svc user add NAME --role admin'),
 }
 
 const assistant: Check = {

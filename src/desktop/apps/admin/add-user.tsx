@@ -15,7 +15,7 @@ interface Fields {
   quota: QuotaEntry
 }
 
-const blank: Fields = {
+const empty: Fields = {
   username: '',
   display_name: '',
   password: '',
@@ -25,7 +25,7 @@ const blank: Fields = {
 
 /** Makes an account. */
 export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (id: number) => void }) {
-  const [fields, setFields] = useState(blank)
+  const [fields, setFields] = useState(empty)
   const { username, display_name, password, role, quota } = fields
   const bytes = bytesIn(quota)
 
@@ -51,7 +51,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
       onClose={onClose}
       run={add}
     >
-      {(problems) => (
+      {(flaws) => (
         <>
           <TextField
             label={words('username')}
@@ -63,7 +63,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
             autocapitalize="none"
             spellcheck={false}
             data-first
-            problem={problems.username}
+            flaw={flaws.username}
             onInput={({ currentTarget }) => setFields({ ...fields, username: currentTarget.value })}
           />
           <TextField
@@ -75,7 +75,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
           />
           <NewPassword
             value={password}
-            problem={problems.password}
+            flaw={flaws.password}
             onChange={(value) => setFields({ ...fields, password: value })}
           />
           <Select

@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { HiddenUsername, TextField } from '../../kit/field.tsx'
-import { useMutation } from '../../kit/query.ts'
+import { OwnName, TextField } from '../../kit/field.tsx'
+import { useTask } from '../../kit/loaded.ts'
 import { common } from '../../kit/words.ts'
-import { formProblems } from './error-texts.ts'
+import { flawIn } from './said.ts'
 import { words } from './words.ts'
 
-interface FormDialogProps {
+interface Form {
   title: string
   /** What happens. */
   text?: string
@@ -32,20 +32,20 @@ export function FormDialog({
   onCancel = onClose,
   run,
   children,
-}: FormDialogProps & {
+}: Form & {
   /** Whether it goes on only with the own password. */
   asksPassword?: boolean
   /** When nothing was done; `onClose` where nothing is said. */
   onCancel?: () => void
   run: (password: string) => Promise<void>
-  children?: (problems: ReturnType<typeof formProblems>) => ComponentChildren
+  children?: (flaws: ReturnType<typeof flawIn>) => ComponentChildren
 }) {
   const [password, setPassword] = useState('')
-  const task = useMutation(async () => {
+  const task = useTask(async () => {
     await run(password)
     onClose()
   })
-  const problems = formProblems(task.error)
+  const flaws = flawIn(task.trouble)
   return (
     <Dialog title={title} onClose={onCancel}>
       <form
@@ -56,10 +56,10 @@ export function FormDialog({
         }}
       >
         {text && <p>{text}</p>}
-        {children?.(problems)}
+        {children?.(flaws)}
         {asksPassword && (
           <>
-            <HiddenUsername />
+            <OwnName />
             <TextField
               label={words('own_password')}
               hint={words('own_password_hint')}
@@ -69,17 +69,17 @@ export function FormDialog({
               maxLength={1024}
               autocomplete="current-password"
               data-first
-              problem={problems.current}
+              flaw={flaws.current}
               onInput={({ currentTarget }) => {
                 setPassword(currentTarget.value)
-                task.setError(undefined)
+                task.setTrouble(undefined)
               }}
             />
           </>
         )}
-        {problems.other && (
-          <p class="problem" role="alert">
-            {problems.other}
+        {flaws.other && (
+          <p class="flaw" role="alert">
+            {flaws.other}
           </p>
         )}
         <footer>

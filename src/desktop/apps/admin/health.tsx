@@ -1,18 +1,15 @@
 import { CircleAlert, CircleCheck, CircleX } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { language } from '../../kit/language.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { checkName } from './check-words.ts'
-import { germanFinding } from './german-finding.ts'
-import { QueryResult } from './controls.tsx'
-import { useLiveQuery } from './live-query.ts'
+import { Shown } from './parts.tsx'
+import { useShown } from './shown.ts'
 import { words } from './words.ts'
 
 type Finding = AnswerOf<'admin.doctor'>['checks'][number]
 
 const pictures = { ok: CircleCheck, warning: CircleAlert, failure: CircleX } as const
-const localized = (text: string): string => (language.value === 'de' ? germanFinding(text) : text)
 const worstFirst = ['failure', 'warning', 'ok'] as const
 
 function verdictOf(checks: readonly Finding[]): { health: Finding['health']; text: string } {
@@ -29,10 +26,10 @@ const Check = ({ check: { id, summary, health, found, remedy } }: { check: Findi
     <div>
       <strong>{checkName(id, summary)}</strong>
       <span class="unseen">{words(`health_${health}`)}</span>
-      <p>{localized(found)}</p>
+      <p lang="en">{found}</p>
       {remedy !== null && (
         <p>
-          {words('remedy')} {localized(remedy)}
+          {words('remedy')} <span lang="en">{remedy}</span>
         </p>
       )}
     </div>
@@ -41,9 +38,9 @@ const Check = ({ check: { id, summary, health, found, remedy } }: { check: Findi
 
 /** What the checks of the installation find, the worst first. */
 export function Health() {
-  const shown = useLiveQuery(() => bridge.call('admin.doctor', {}))
+  const shown = useShown(() => bridge.call('admin.doctor', {}))
   return (
-    <QueryResult of={shown}>
+    <Shown of={shown}>
       {({ checks }) => {
         const { health, text } = verdictOf(checks)
         const sorted = worstFirst.flatMap((wanted) => checks.filter((check) => check.health === wanted))
@@ -63,6 +60,6 @@ export function Health() {
           </>
         )
       }}
-    </QueryResult>
+    </Shown>
   )
 }

@@ -5,15 +5,15 @@ import { TextField } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
 // Without letters that are taken for others.
-const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 /** A password that can be read out: four groups of five, some 99 bits. */
-function generatePassword(): string {
+function madeUpPassword(): string {
   const picked: string[] = []
   while (picked.length < 20) {
     for (const byte of crypto.getRandomValues(new Uint8Array(32)))
       // Only whole rounds of the letters, so that each comes equally often.
-      if (byte < 256 - (256 % ALPHABET.length) && picked.length < 20) picked.push(ALPHABET[byte % ALPHABET.length]!)
+      if (byte < 256 - (256 % LETTERS.length) && picked.length < 20) picked.push(LETTERS[byte % LETTERS.length]!)
   }
   return picked.join('').replace(/(.{5})(?=.)/g, '$1-')
 }
@@ -21,20 +21,20 @@ function generatePassword(): string {
 /** A password for somebody else: typed, or made up and shown. */
 export function NewPassword({
   value,
-  problem,
+  flaw,
   onChange,
 }: {
   value: string
-  problem: string | undefined
+  flaw: string | undefined
   onChange: (value: string) => void
 }) {
-  const [isVisible, setVisible] = useState(false)
+  const [isSeen, setSeen] = useState(false)
   return (
     <div class="new-password">
       <TextField
         label={words('new_password')}
         hint={words('new_password_hint')}
-        type={isVisible ? 'text' : 'password'}
+        type={isSeen ? 'text' : 'password'}
         value={value}
         required
         minLength={8}
@@ -42,23 +42,23 @@ export function NewPassword({
         autocomplete="new-password"
         data-first
         spellcheck={false}
-        problem={problem}
+        flaw={flaw}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <div class="actions">
         <Button
           icon={Dices}
           onClick={() => {
-            setVisible(true)
-            onChange(generatePassword())
+            setSeen(true)
+            onChange(madeUpPassword())
           }}
         >
           {words('make_up')}
         </Button>
         <IconButton
-          icon={isVisible ? EyeOff : Eye}
-          label={words(isVisible ? 'hide_password' : 'show_password')}
-          onClick={() => setVisible(!isVisible)}
+          icon={isSeen ? EyeOff : Eye}
+          label={words(isSeen ? 'hide_password' : 'show_password')}
+          onClick={() => setSeen(!isSeen)}
         />
       </div>
     </div>

@@ -5,13 +5,13 @@ import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { FormDialog } from './form-dialog.tsx'
-import { QueryResult } from './controls.tsx'
-import { useLiveQuery } from './live-query.ts'
-import type { User } from './user-dialog-props.ts'
+import { Shown } from './parts.tsx'
+import { useShown } from './shown.ts'
+import type { User } from './about.ts'
 import { words } from './words.ts'
 
 /** Accounts that are offered to get the files; where there are more, they are searched. */
-const MAX_OPTIONS = 100
+const OFFERED = 100
 
 const kinds = [
   'files',
@@ -26,7 +26,7 @@ const kinds = [
   'sessions',
 ] as const
 
-function RemovalPlan({ plan: { has: held, messages_kept, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
+function Plan({ plan: { has: held, messages_kept, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
   const has = { ...held, messages: held.messages - messages_kept }
   const some = kinds.filter((kind) => has[kind] > 0)
   return (
@@ -57,48 +57,48 @@ function RemovalPlan({ plan: { has: held, messages_kept, hands_over } }: { plan:
   )
 }
 
-interface Recipient {
+interface Heir {
   id: number
   label: string
 }
 
 /** Who gets the files. */
-function RecipientField({
+function HeirField({
   of,
-  recipient,
+  heir,
   onChange,
 }: {
   of: User
-  recipient: Recipient | undefined
-  onChange: (recipient: Recipient | undefined) => void
+  heir: Heir | undefined
+  onChange: (heir: Heir | undefined) => void
 }) {
-  const [searchText, setSearchText] = useState('')
-  const search = searchText.trim()
-  const params = { state: 'enabled', limit: MAX_OPTIONS, ...(search === '' ? {} : { search }) }
-  const { value } = useLiveQuery(() => bridge.call('admin.users', params), { key: search })
+  const [sought, setSought] = useState('')
+  const search = sought.trim()
+  const asked = { state: 'enabled', limit: OFFERED, ...(search === '' ? {} : { search }) }
+  const { value } = useShown(() => bridge.call('admin.users', asked), { key: search })
   const found = (value?.users ?? [])
     .filter(({ id }) => id !== of.id)
     .map(({ id, display_name, username }) => ({ id, label: `${display_name} (${username})` }))
   // Whoever was chosen stays on offer, whatever is searched for now.
-  const options = recipient && !found.some(({ id }) => id === recipient.id) ? [recipient, ...found] : found
+  const offered = heir && !found.some(({ id }) => id === heir.id) ? [heir, ...found] : found
   return (
     <>
-      {(searchText !== '' || (value?.total ?? 0) > MAX_OPTIONS) && (
+      {(sought !== '' || (value?.total ?? 0) > OFFERED) && (
         <SearchField
           label={words('search_heir')}
-          value={searchText}
+          value={sought}
           maxLength={100}
-          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
+          onInput={({ currentTarget }) => setSought(currentTarget.value)}
         />
       )}
       <Select
         label={words('files_to')}
-        value={recipient === undefined ? '' : String(recipient.id)}
+        value={heir === undefined ? '' : String(heir.id)}
         options={[
           { value: '', label: words('nobody_gets') },
-          ...options.map(({ id, label }) => ({ value: String(id), label })),
+          ...offered.map(({ id, label }) => ({ value: String(id), label })),
         ]}
-        onChange={({ currentTarget }) => onChange(options.find(({ id }) => String(id) === currentTarget.value))}
+        onChange={({ currentTarget }) => onChange(offered.find(({ id }) => String(id) === currentTarget.value))}
       />
     </>
   )
@@ -106,11 +106,11 @@ function RecipientField({
 
 /** Removes an account for good: shows before what goes, and asks for its name. */
 export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: () => void; onRemoved: () => void }) {
-  const [recipient, setRecipient] = useState<Recipient | undefined>(undefined)
+  const [heir, setHeir] = useState<Heir | undefined>(undefined)
   const [name, setName] = useState('')
   const [keepsMessages, setKeepsMessages] = useState(false)
-  const options = { ...(recipient && { files_to: recipient.id }), keep_messages: keepsMessages }
-  const plan = useLiveQuery(() => bridge.call('admin.removal', { user_id: user.id, ...options }), {
+  const options = { ...(heir && { files_to: heir.id }), keep_messages: keepsMessages }
+  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...options }), {
     key: JSON.stringify(options),
   })
 
@@ -133,8 +133,8 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
     >
       {() => (
         <>
-          <QueryResult of={plan}>{(value) => <RemovalPlan plan={value} />}</QueryResult>
-          <RecipientField of={user} recipient={recipient} onChange={setRecipient} />
+          <Shown of={plan}>{(value) => <Plan plan={value} />}</Shown>
+          <HeirField of={user} heir={heir} onChange={setHeir} />
           <Switch
             label={words('keep_messages')}
             checked={keepsMessages}

@@ -3,26 +3,26 @@ import { useState } from 'preact/hooks'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
-import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import {
-  newConversation,
+  begin,
   conversations,
   current,
   isRunning,
-  listError,
+  listTrouble,
   loadList,
   open,
   show,
   titleOf,
-  unsavedThreads,
+  unborn,
 } from './store.ts'
 import { words } from './words.ts'
 
 /** Below so many nobody needs to search. */
-const SEARCH_FROM = 8
+const WORTH_SEARCHING = 8
 
 function Line({
   title,
@@ -51,24 +51,22 @@ function Line({
   )
 }
 
-function List({ searchText }: { searchText: string }) {
+function List({ wanted }: { wanted: string }) {
   const known = conversations.value
-  if (!known && listError.value !== undefined) {
+  if (!known && listTrouble.value !== undefined) {
     return (
-      <EmptyState icon={MessageSquare} title={describeError(listError.value)}>
+      <Empty icon={MessageSquare} title={explain(listTrouble.value)}>
         <Button onClick={() => void loadList()}>{common('retry')}</Button>
-      </EmptyState>
+      </Empty>
     )
   }
   if (!known) return <Loading />
-  if (known.length === 0 && unsavedThreads.value.length === 0)
-    return <EmptyState icon={MessageSquare} title={words('none_yet')} />
-  const found = known.filter(({ title }) => title.toLowerCase().includes(searchText.trim().toLowerCase()))
-  if (found.length === 0 && known.length > 0 && searchText !== '')
-    return <p class="none-found">{words('none_found')}</p>
+  if (known.length === 0 && unborn.value.length === 0) return <Empty icon={MessageSquare} title={words('none_yet')} />
+  const found = known.filter(({ title }) => title.toLowerCase().includes(wanted.trim().toLowerCase()))
+  if (found.length === 0 && known.length > 0 && wanted !== '') return <p class="none-found">{words('none_found')}</p>
   return (
     <ul class="conversation-list">
-      {unsavedThreads.value.map((thread) => (
+      {unborn.value.map((thread) => (
         <Line
           key={thread.key}
           title={titleOf(thread)}
@@ -94,24 +92,24 @@ function List({ searchText }: { searchText: string }) {
 
 /** All conversations, the one used last first. */
 export function ConversationList() {
-  const [searchText, setSearchText] = useState('')
+  const [wanted, setWanted] = useState('')
   return (
     <>
       <Toolbar label={words('conversations')}>
         <strong class="side-title">{words('conversations')}</strong>
         <span class="space" />
-        <IconButton icon={SquarePen} label={words('new_conversation')} onClick={newConversation} />
+        <IconButton icon={SquarePen} label={words('new_conversation')} onClick={begin} />
       </Toolbar>
-      {(conversations.value?.length ?? 0) >= SEARCH_FROM && (
+      {(conversations.value?.length ?? 0) >= WORTH_SEARCHING && (
         <div class="side-search">
           <SearchField
             label={words('search')}
-            value={searchText}
-            onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
+            value={wanted}
+            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
           />
         </div>
       )}
-      <List searchText={searchText} />
+      <List wanted={wanted} />
     </>
   )
 }

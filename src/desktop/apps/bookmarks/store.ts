@@ -14,7 +14,7 @@ export const entries = openEntries('svc_bookmarks', {
   isComplete: ({ url }) => webAddress(url) !== undefined,
 })
 
-export const searchText = signal('')
+export const sought = signal('')
 /** `*` for all, empty for those without one. */
 export const folder = signal('*')
 
@@ -29,7 +29,7 @@ export const titleOf = ({ title, url }: Bookmark): string => title || (webAddres
 
 /** Bookmarks of the list, by title. */
 export const bookmarks = computed(() => {
-  const words = searchText.value.toLowerCase().split(/\s+/)
+  const words = sought.value.toLowerCase().split(/\s+/)
   return entries.all.value
     .filter((bookmark) => folder.value === '*' || (bookmark.folder ?? '') === folder.value)
     .filter(({ title, url, folder: name, note }) => {

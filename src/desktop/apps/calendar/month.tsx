@@ -5,7 +5,7 @@ import { createOn, entries, eventsOn, firstWeekday, selected, type Event } from 
 import { words } from './words.ts'
 
 /** Events of a day that are named in the month; the others are counted. */
-const MAX_EVENTS = 3
+const MOST = 3
 
 /** An event as a line to press. */
 export const EventButton = ({ event, day }: { event: Event; day: string }) => {
@@ -30,7 +30,7 @@ const weekday = (day: string): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
 
 /** Moves the selected day by keys; true where the key was one of them. */
-function moveSelection(key: string): boolean {
+function move(key: string): boolean {
   const day = selected.value
   const to = {
     ArrowLeft: () => addDays(day, -1),
@@ -68,10 +68,10 @@ function Day({ day }: { day: string }) {
       >
         {Number(day.slice(8))}
       </button>
-      {events.slice(0, MAX_EVENTS).map((event) => (
+      {events.slice(0, MOST).map((event) => (
         <EventButton key={event.key} event={event} day={day} />
       ))}
-      {events.length > MAX_EVENTS && <small>{words('more', events.length - MAX_EVENTS)}</small>}
+      {events.length > MOST && <small>{words('more', events.length - MOST)}</small>}
     </td>
   )
 }
@@ -95,7 +95,7 @@ export function Month() {
         if (event.key === 'Enter') createOn(selected.value)
         else {
           isByKey.current = true
-          if (!moveSelection(event.key)) {
+          if (!move(event.key)) {
             isByKey.current = false
             return
           }

@@ -6,15 +6,15 @@ import { copy } from '../../kit/clipboard.ts'
 import { formatDateTime, formatTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { toastError } from '../../kit/toast.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { edit, reply } from './composer-state.ts'
+import { edit, reply } from './composing.ts'
 import { EmojiPicker } from './emoji-picker.tsx'
-import { jumpTo } from './message-log.ts'
-import { confirmAndDelete, react } from './message-actions.ts'
+import { jumpTo } from './log.ts'
+import { askAndDelete, react } from './message-actions.ts'
 import { MessageText } from './message-text.tsx'
 import { discard, retry, type Pending } from './outbox.ts'
 import { me, people, type Message } from './store.ts'
@@ -37,7 +37,7 @@ function Actions({ message }: { message: Message }) {
           { label: words('copy'), icon: Copy, onSelect: () => void copy(message.content) },
           ...(isOwn ? [{ label: words('edit'), icon: Pencil, onSelect: () => edit(message) }] : []),
           ...(mayDelete
-            ? [{ label: common('delete'), icon: Trash2, danger: true, onSelect: () => void confirmAndDelete(message) }]
+            ? [{ label: common('delete'), icon: Trash2, danger: true, onSelect: () => void askAndDelete(message) }]
             : []),
         ]}
       >
@@ -71,17 +71,9 @@ const Reactions = ({ message }: { message: Message }) =>
   )
 
 /** What a message answers. */
-function RepliedMessage({
-  room_id,
-  message_id,
-  known,
-}: {
-  room_id: number
-  message_id: number
-  known: Message | undefined
-}) {
+function Answered({ room_id, message_id, known }: { room_id: number; message_id: number; known: Message | undefined }) {
   return (
-    <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastError)}>
+    <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastTrouble)}>
       <Icon of={CornerUpLeft} size={13} />
       {known && <strong>{authorOf(known).display_name}</strong>}
       <span>{known ? plainText(known.content) : '…'}</span>
@@ -92,30 +84,30 @@ function RepliedMessage({
 /** One message; `follows` leaves out who wrote it, where the one before says so. */
 export function MessageLine({
   message,
-  isContinuation,
-  repliedTo,
-  isHighlighted,
+  follows,
+  answers,
+  isMarked,
 }: {
   message: Message
-  isContinuation: boolean
-  repliedTo: Message | undefined
-  isHighlighted: boolean
+  follows: boolean
+  answers: Message | undefined
+  isMarked: boolean
 }) {
   const { message_id, reply_to } = message
   const isActive = active.value === message_id
   const author = authorOf(message)
   return (
     <article
-      class={`message ${isContinuation ? 'follows' : ''} ${isHighlighted ? 'marked' : ''}`}
+      class={`message ${follows ? 'follows' : ''} ${isMarked ? 'marked' : ''}`}
       data-id={message_id}
       aria-label={`${author.display_name}, ${formatTime(message.timestamp)}`}
       tabIndex={-1}
       onPointerEnter={() => void (active.value = message_id)}
       onFocusIn={() => void (active.value = message_id)}
     >
-      {isContinuation ? <span class="beside" /> : <Avatar of={author} />}
+      {follows ? <span class="beside" /> : <Avatar of={author} />}
       <div class="message-body">
-        {!isContinuation && (
+        {!follows && (
           <header>
             <strong>{author.display_name}</strong>
             {message.is_assistant && <span class="tag">{words('assistant')}</span>}
@@ -124,7 +116,7 @@ export function MessageLine({
             </time>
           </header>
         )}
-        {reply_to !== null && <RepliedMessage room_id={message.room_id} message_id={reply_to} known={repliedTo} />}
+        {reply_to !== null && <Answered room_id={message.room_id} message_id={reply_to} known={answers} />}
         <MessageText text={message.content} />
         {message.edited_at !== null && (
           <small class="edited" title={formatDateTime(message.edited_at)}>
@@ -150,7 +142,7 @@ export const PendingLine = ({ one }: { one: Pending }) => (
         <div class="unsent" role="alert">
           <span>
             {words(one.state)}
-            {one.error !== undefined && ` ${describeError(one.error)}`}
+            {one.trouble !== undefined && ` ${explain(one.trouble)}`}
           </span>
           <Button kind="quiet" icon={RotateCw} onClick={() => retry(one.client_id)}>
             {common('retry')}

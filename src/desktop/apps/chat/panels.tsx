@@ -8,14 +8,14 @@ import { confirm } from '../../kit/dialog.tsx'
 import { SearchField, Switch } from '../../kit/field.tsx'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
-import { toastError } from '../../kit/toast.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { jumpTo } from './message-log.ts'
+import { jumpTo } from './log.ts'
 import { plainText } from './plain-text.ts'
 import { changed, filesOf, type RoomFile } from './room-files.ts'
 import {
@@ -24,7 +24,7 @@ import {
   online,
   panel,
   rooms,
-  openDirectMessage,
+  talkTo,
   titleOf,
   type ChatRoom,
   type Message,
@@ -43,7 +43,7 @@ const Panel = ({ title, children }: { title: string; children: ComponentChildren
   </aside>
 )
 
-async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
+async function askAndRemove(one: ChatRoom, person: Person): Promise<void> {
   const name = person.display_name
   const texts = { title: words('remove_title', name), text: words('remove_text'), action: words('remove_action') }
   if (!(await confirm({ ...texts, danger: true }))) return
@@ -51,7 +51,7 @@ async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
     await bridge.call('teamChat.remove_participant', { room_id: one.room_id, user_id: person.id })
     await loadRooms()
   } catch (error) {
-    toastError(error)
+    toastTrouble(error)
   }
 }
 
@@ -76,7 +76,7 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
                 type="button"
                 class="person"
                 title={words('write_to', person.display_name)}
-                onClick={() => void openDirectMessage(person).catch(toastError)}
+                onClick={() => void talkTo(person).catch(toastTrouble)}
               >
                 <Avatar of={person} dot />
                 <span>{person.display_name}</span>
@@ -87,7 +87,7 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
               <IconButton
                 icon={UserMinus}
                 label={words('remove', person.display_name)}
-                onClick={() => void confirmAndRemove(one, person)}
+                onClick={() => void askAndRemove(one, person)}
               />
             )}
           </li>
@@ -125,26 +125,26 @@ function File({ file, folder }: { file: RoomFile; folder: string }) {
 /** The files of a room. */
 export function FilesPanel({ one }: { one: ChatRoom }) {
   const [found, setFound] = useState<{ folder: string; files: readonly RoomFile[] } | undefined>(undefined)
-  const [error, setError] = useState<unknown>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
   useEffect(() => {
-    let isStale = false
-    setError(undefined)
+    let isLate = false
+    setTrouble(undefined)
     filesOf(one.room_id).then(
-      (answer) => isStale || setFound(answer),
-      (error: unknown) => isStale || setError(error),
+      (answer) => isLate || setFound(answer),
+      (error: unknown) => isLate || setTrouble(error),
     )
-    return () => void (isStale = true)
+    return () => void (isLate = true)
   }, [one.room_id, changed.value, one.last_message?.message_id])
   return (
     <Panel title={words('files')}>
-      {error !== undefined ? (
-        <EmptyState icon={Folder} title={describeError(error)} />
+      {trouble !== undefined ? (
+        <Empty icon={Folder} title={explain(trouble)} />
       ) : !found ? (
         <Loading />
       ) : found.files.length === 0 ? (
-        <EmptyState icon={Folder} title={words('no_files')}>
+        <Empty icon={Folder} title={words('no_files')}>
           <p>{words('no_files_text')}</p>
-        </EmptyState>
+        </Empty>
       ) : (
         <>
           <ul class="panel-list">
@@ -162,7 +162,7 @@ export function FilesPanel({ one }: { one: ChatRoom }) {
 }
 
 /** Milliseconds after the last key until messages are looked for. */
-const SEARCH_DELAY = 250
+const QUIET = 250
 
 function Hits({ hits }: { hits: readonly Message[] }) {
   const titles = new Map(rooms.value.map((one) => [one.room_id, titleOf(one)]))
@@ -176,7 +176,7 @@ function Hits({ hits }: { hits: readonly Message[] }) {
             onClick={() => {
               // Where there is no room for both, the message is what is wanted.
               if (innerWidth < 800) panel.value = undefined
-              void jumpTo(message).catch(toastError)
+              void jumpTo(message).catch(toastTrouble)
             }}
           >
             <Avatar of={authorOf(message)} />
@@ -195,23 +195,23 @@ function Hits({ hits }: { hits: readonly Message[] }) {
 /** Looks for messages, in one room or in all of them. */
 export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
   const [query, setQuery] = useState('')
-  const [inAllRooms, setInAllRooms] = useState(false)
+  const [isWide, setWide] = useState(false)
   const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)
-  const [error, setError] = useState<unknown>(undefined)
-  const room_id = inAllRooms ? undefined : one?.room_id
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const room_id = isWide ? undefined : one?.room_id
   useEffect(() => {
     const text = query.trim().slice(0, 200)
     const stop = new AbortController()
-    setError(undefined)
+    setTrouble(undefined)
     if (text === '') setHits(undefined)
     const timer = setTimeout(() => {
       if (text === '') return
       const params = { query: text, ...(room_id === undefined ? {} : { room_id }) }
       bridge.call('teamChat.search', params, { signal: stop.signal }).then(
         ({ messages }) => setHits(messages),
-        (error: unknown) => stop.signal.aborted || setError(error),
+        (error: unknown) => stop.signal.aborted || setTrouble(error),
       )
-    }, SEARCH_DELAY)
+    }, QUIET)
     return () => {
       clearTimeout(timer)
       stop.abort(new Error('Something else is looked for.'))
@@ -230,18 +230,18 @@ export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
         {one && (
           <Switch
             label={words('search_everywhere')}
-            checked={inAllRooms}
-            onChange={({ currentTarget }) => setInAllRooms(currentTarget.checked)}
+            checked={isWide}
+            onChange={({ currentTarget }) => setWide(currentTarget.checked)}
           />
         )}
       </div>
       <div class="panel-rest" aria-live="polite">
-        {error !== undefined ? (
-          <EmptyState icon={Search} title={describeError(error)} />
+        {trouble !== undefined ? (
+          <Empty icon={Search} title={explain(trouble)} />
         ) : hits === undefined ? (
-          <EmptyState icon={Search} title={words('search_hint')} />
+          <Empty icon={Search} title={words('search_hint')} />
         ) : hits.length === 0 ? (
-          <EmptyState icon={Search} title={words('none_found')} />
+          <Empty icon={Search} title={words('none_found')} />
         ) : (
           <Hits hits={hits} />
         )}

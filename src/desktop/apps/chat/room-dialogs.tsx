@@ -3,23 +3,13 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { SearchField, TextField } from '../../kit/field.tsx'
-import { toastError } from '../../kit/toast.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { toastTrouble } from '../../kit/toast.tsx'
+import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { Avatar } from './avatar.tsx'
-import { creating } from './room-list.tsx'
-import { roomDialog } from './room.tsx'
-import {
-  current,
-  loadPeople,
-  me,
-  people,
-  putRoom,
-  room,
-  openDirectMessage,
-  type ChatRoom,
-  type Person,
-} from './store.ts'
+import { beginning } from './room-list.tsx'
+import { changing } from './room.tsx'
+import { current, loadPeople, me, people, put, room, talkTo, type ChatRoom, type Person } from './store.ts'
 import { words } from './words.ts'
 
 /** People to choose from: several, or with `onPick` one. */
@@ -35,7 +25,7 @@ function People({
   onPick?: (person: Person) => void
 }) {
   const [query, setQuery] = useState('')
-  useEffect(() => void loadPeople().catch(toastError), [])
+  useEffect(() => void loadPeople().catch(toastTrouble), [])
   const wanted = query.trim().toLowerCase()
   const others = people.value.filter(({ id }) => !without.has(id))
   const found = others
@@ -88,32 +78,32 @@ function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
 
 /** A form in a dialog: what is refused is said in it. */
 function useWork(close: () => void) {
-  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [flaw, setFlaw] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
   const run = (work: () => Promise<void>) => {
     if (isBusy) return
     setBusy(true)
-    setProblem(undefined)
+    setFlaw(undefined)
     work()
-      .then(close, (error: unknown) => setProblem(describeError(error)))
+      .then(close, (error: unknown) => setFlaw(explain(error)))
       .finally(() => setBusy(false))
   }
-  return { problem, isBusy, run }
+  return { flaw, isBusy, run }
 }
 
 const Refusal = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
-    <p class="problem" role="alert">
+    <p class="flaw" role="alert">
       {text}
     </p>
   )
 
 function NewDirect({ close }: { close: () => void }) {
-  const { problem, run } = useWork(close)
+  const { flaw, run } = useWork(close)
   return (
     <Dialog title={words('new_direct')} onClose={close}>
-      <Refusal text={problem} />
-      <People without={new Set([me()])} onPick={(person) => run(() => openDirectMessage(person))} />
+      <Refusal text={flaw} />
+      <People without={new Set([me()])} onPick={(person) => run(() => talkTo(person))} />
     </Dialog>
   )
 }
@@ -121,7 +111,7 @@ function NewDirect({ close }: { close: () => void }) {
 function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
   const [name, setName] = useState(one?.name ?? '')
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  const { problem, isBusy, run } = useWork(close)
+  const { flaw, isBusy, run } = useWork(close)
   const title = one ? words('rename') : words('new_room')
 
   async function save(): Promise<void> {
@@ -129,7 +119,7 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
     const answer = one
       ? await bridge.call('teamChat.rename_room', { room_id: one.room_id, name: wanted })
       : await bridge.call('teamChat.create_room', { name: wanted, type: 'channel', participants: [...chosen] })
-    putRoom(answer.room)
+    put(answer.room)
     current.value = answer.room.room_id
   }
 
@@ -148,7 +138,7 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
           required
           maxLength={100}
           value={name}
-          problem={problem}
+          flaw={flaw}
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
         {!one && (
@@ -167,10 +157,10 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
 
 function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  const { problem, isBusy, run } = useWork(close)
+  const { flaw, isBusy, run } = useWork(close)
   return (
     <Dialog title={words('add_people')} onClose={close}>
-      <Refusal text={problem} />
+      <Refusal text={flaw} />
       <People
         without={new Set(one.participants.map(({ id }) => id))}
         chosen={chosen}
@@ -185,7 +175,7 @@ function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
           onClick={() =>
             run(async () => {
               const answer = await bridge.call('teamChat.invite', { room_id: one.room_id, user_ids: [...chosen] })
-              putRoom(answer.room)
+              put(answer.room)
             })
           }
         >
@@ -199,12 +189,12 @@ function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
 /** Whatever is being begun or changed. */
 export function RoomDialogs() {
   const end = () => {
-    creating.value = undefined
-    roomDialog.value = undefined
+    beginning.value = undefined
+    changing.value = undefined
   }
-  if (creating.value === 'direct') return <NewDirect close={end} />
-  if (creating.value === 'room') return <RoomForm close={end} />
-  if (room.value && roomDialog.value === 'rename') return <RoomForm one={room.value} close={end} />
-  if (room.value && roomDialog.value === 'invite') return <Invite one={room.value} close={end} />
+  if (beginning.value === 'direct') return <NewDirect close={end} />
+  if (beginning.value === 'room') return <RoomForm close={end} />
+  if (room.value && changing.value === 'rename') return <RoomForm one={room.value} close={end} />
+  if (room.value && changing.value === 'invite') return <Invite one={room.value} close={end} />
   return null
 }

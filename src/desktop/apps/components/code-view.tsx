@@ -5,9 +5,9 @@ import { Editor } from '../../kit/editor.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { formatSize } from '../../kit/formats.ts'
 import type { Draft } from './drafts.ts'
-import { describeFailure } from './stop-reason.ts'
-import { write } from './open-component.ts'
-import { previewedName } from './live-preview.ts'
+import { reasonOf } from './failure.ts'
+import { write } from './opened.ts'
+import { triedName } from './trial.ts'
 import { words } from './words.ts'
 
 const languages = { css: 'css', js: 'js', widget: 'html' } as const
@@ -37,15 +37,14 @@ function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
 const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
 /** What becomes of what is tried out. */
-function Preview({ one }: { one: Draft }) {
-  if (previewedName.value !== one.name) return null
-  const trial = bridge.previewState.value
+function Trial({ one }: { one: Draft }) {
+  if (triedName.value !== one.name) return null
+  const trial = bridge.trial.value
   const state = trial?.state
-  const text =
-    state === undefined ? words('preview_starts') : state === 'running' ? words('preview_runs') : describeFailure(state)
+  const text = state === undefined ? words('trial_waits') : state === 'running' ? words('trial_runs') : reasonOf(state)
   return (
-    <section class={`trial trial-${one.kind}`} aria-label={words('previewing')}>
-      <p role="status" class={typeof state === 'object' ? 'problem' : ''}>
+    <section class={`trial trial-${one.kind}`} aria-label={words('trying')}>
+      <p role="status" class={typeof state === 'object' ? 'flaw' : ''}>
         {text}
       </p>
       {(['dock', 'panel'] as const).map((hook) => {
@@ -53,8 +52,8 @@ function Preview({ one }: { one: Draft }) {
         if (json === undefined) return null
         return (
           <div key={hook}>
-            <h3>{words(`result_${hook}`)}</h3>
-            <pre tabIndex={0} role="region" aria-label={words(`result_${hook}`)}>
+            <h3>{words(`answer_${hook}`)}</h3>
+            <pre tabIndex={0} role="region" aria-label={words(`answer_${hook}`)}>
               {pretty(json)}
             </pre>
           </div>
@@ -71,7 +70,7 @@ function Limits({ one }: { one: Draft }) {
   return (
     <div class="limits">
       <span class="soft">{words('size', formatSize(bytes), formatSize(COMPONENT_CODE.max_bytes))}</span>
-      <span role="status" class="problem">
+      <span role="status" class="flaw">
         {bytes > COMPONENT_CODE.max_bytes && words('too_large')}
         {blocked.length > 0 && words('blocked', blocked.join(', '))}
       </span>
@@ -96,6 +95,6 @@ export const CodeView = ({ one }: { one: Draft }) => (
       onInput={(code) => write({ code })}
     />
     <Limits one={one} />
-    <Preview one={one} />
+    <Trial one={one} />
   </>
 )

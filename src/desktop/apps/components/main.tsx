@@ -1,5 +1,5 @@
-import { start } from '../../kit/app-root.tsx'
+import { start } from '../../kit/start.tsx'
 import './components.css'
-import { ComponentsApp } from './components-app.tsx'
+import { Studio } from './studio.tsx'
 
-void start(ComponentsApp)
+void start(Studio)

@@ -8,11 +8,11 @@ export const entries = openEntries('svc_contacts', {
   isComplete: ({ name }) => name.trim() !== '',
 })
 
-export const searchText = signal('')
+export const sought = signal('')
 
 /** Contacts of the list, by name. */
 export const contacts = computed(() => {
-  const words = searchText.value.toLowerCase().split(/\s+/)
+  const words = sought.value.toLowerCase().split(/\s+/)
   return entries.all.value
     .filter(({ name, email, phone, company, note }) => {
       const text = [name, email, phone, company, note].join('\n').toLowerCase()

@@ -8,10 +8,10 @@ export const entries = openEntries('svc_docs', {
   isComplete: ({ title, content }) => title.trim() !== '' || (content ?? '').trim() !== '',
 })
 
-export const searchText = signal('')
+export const sought = signal('')
 
 /** What the list shows: `all`, `archive`, `folder:…` or `tag:…`. */
-export const filter = signal('all')
+export const chosen = signal('all')
 
 export const tagsOf = ({ tags }: Doc): string[] => tags ?? []
 
@@ -27,22 +27,22 @@ export const readTags = (text: string): string[] => [
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].toSorted((a, b) => a.localeCompare(b))
 
-const unarchived = computed(() => entries.all.value.filter(({ archived }) => !archived))
-export const folders = computed(() => sorted(unarchived.value.flatMap(({ folder }) => (folder ? [folder] : []))))
-export const tags = computed(() => sorted(unarchived.value.flatMap(tagsOf)))
+const living = computed(() => entries.all.value.filter(({ archived }) => !archived))
+export const folders = computed(() => sorted(living.value.flatMap(({ folder }) => (folder ? [folder] : []))))
+export const tags = computed(() => sorted(living.value.flatMap(tagsOf)))
 
-function matchesFilter(doc: Doc): boolean {
-  if (filter.value === 'archive') return doc.archived
+function isChosen(doc: Doc): boolean {
+  if (chosen.value === 'archive') return doc.archived
   if (doc.archived) return false
-  if (filter.value.startsWith('folder:')) return doc.folder === filter.value.slice('folder:'.length)
-  return filter.value.startsWith('tag:') ? tagsOf(doc).includes(filter.value.slice('tag:'.length)) : true
+  if (chosen.value.startsWith('folder:')) return doc.folder === chosen.value.slice('folder:'.length)
+  return chosen.value.startsWith('tag:') ? tagsOf(doc).includes(chosen.value.slice('tag:'.length)) : true
 }
 
 /** Documents of the list, the newest first. */
 export const docs = computed(() => {
-  const words = searchText.value.toLowerCase().split(/\s+/)
+  const words = sought.value.toLowerCase().split(/\s+/)
   return entries.all.value
-    .filter(matchesFilter)
+    .filter(isChosen)
     .filter((doc) => {
       const text = [doc.title, doc.content, doc.folder, ...tagsOf(doc)].join('\n').toLowerCase()
       return words.every((word) => text.includes(word))
@@ -51,8 +51,8 @@ export const docs = computed(() => {
 })
 
 export function create(): void {
-  searchText.value = ''
-  if (filter.value === 'archive') filter.value = 'all'
-  const [kind, name] = [filter.value.split(':')[0], filter.value.slice(filter.value.indexOf(':') + 1)]
+  sought.value = ''
+  if (chosen.value === 'archive') chosen.value = 'all'
+  const [kind, name] = [chosen.value.split(':')[0], chosen.value.slice(chosen.value.indexOf(':') + 1)]
   entries.create({ ...(kind === 'folder' ? { folder: name } : {}), ...(kind === 'tag' ? { tags: [name] } : {}) })
 }

@@ -23,23 +23,23 @@ import { SearchField } from '../../kit/field.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { ContextMenu, Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
+import { explain } from '../../kit/trouble.ts'
 import { common } from '../../kit/words.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
-import { dropTarget } from './item-drag.ts'
-import { readChosen } from './dropped-files.ts'
-import { openItem } from './open-file.ts'
-import { all, folder, isLoading, items, load, sorting, searchText, loadError, view, type SortKey } from './folder.ts'
+import { dropInto } from './dragging.ts'
+import { chosen } from './dropped.ts'
+import { openItem } from './opened.ts'
+import { all, folder, isLoading, items, load, sorting, sought, trouble, view, type SortKey } from './folder.ts'
 import { FolderPicker } from './folder-picker.tsx'
-import { menuItems, type ItemActions } from './item-menu.ts'
+import { menuItems, type Acts } from './item-menu.ts'
 import { ItemView } from './item-view.tsx'
 import { NameDialog } from './name-dialog.tsx'
 import { download, isChangeable, remove } from './operations.ts'
 import { isWithin, nameOf, ROOMS, takesFiles } from './paths.ts'
 import { clear, selected } from './selection.ts'
-import { SidebarButton } from './sidebar.tsx'
+import { SideButton } from './side.tsx'
 import { enqueue } from './uploads.ts'
 import { VersionsDialog } from './versions-dialog.tsx'
 import { words } from './words.ts'
@@ -67,7 +67,7 @@ const Heads = () => (
 )
 
 /** What is selected, and what can be done with it. */
-function Selection({ actions }: { actions: ItemActions }) {
+function Selection({ acts }: { acts: Acts }) {
   const some = selected.value
   if (some.length === 0) return null
   const size = some.reduce((sum, item) => sum + (item.size ?? 0), 0)
@@ -85,7 +85,7 @@ function Selection({ actions }: { actions: ItemActions }) {
         disabled={!some.every(isChangeable)}
         onClick={() => void remove(some)}
       />
-      <Menu label={words('more_for_selection')} items={menuItems(actions)}>
+      <Menu label={words('more_for_selection')} items={menuItems(acts)}>
         <Icon of={EllipsisVertical} />
       </Menu>
     </div>
@@ -99,46 +99,45 @@ function Rules() {
 }
 
 function Contents({
-  actions,
+  acts,
   renaming,
   onRename,
   onMenu,
 }: {
-  actions: ItemActions
+  acts: Acts
   renaming: string | undefined
   onRename: (name: string | undefined) => void
   onMenu: (at: { x: number; y: number }) => void
 }) {
-  if (loadError.value !== undefined)
+  if (trouble.value !== undefined)
     return (
-      <EmptyState icon={FolderOpen} title={describeError(loadError.value)}>
+      <Empty icon={FolderOpen} title={explain(trouble.value)}>
         <Button onClick={() => void load()}>{common('retry')}</Button>
-      </EmptyState>
+      </Empty>
     )
   if (isLoading.value) return <Loading />
-  if (items.value.length === 0 && searchText.value !== '')
-    return <EmptyState icon={Search} title={words('none_found')} />
+  if (items.value.length === 0 && sought.value !== '') return <Empty icon={Search} title={words('none_found')} />
   if (all.value.length === 0 && folder.value === ROOMS)
     return (
-      <EmptyState icon={FolderOpen} title={words('no_rooms')}>
+      <Empty icon={FolderOpen} title={words('no_rooms')}>
         <p>{words('no_rooms_text')}</p>
-      </EmptyState>
+      </Empty>
     )
   if (all.value.length === 0)
     return (
-      <EmptyState icon={CloudUpload} title={words('empty_folder')}>
+      <Empty icon={CloudUpload} title={words('empty_folder')}>
         <p>{words('empty_folder_text')}</p>
-      </EmptyState>
+      </Empty>
     )
   return (
     <>
       {view.value === 'list' && <Heads />}
-      <ItemView renaming={renaming} onRename={onRename} onOpen={actions.open} onMenu={onMenu} />
+      <ItemView renaming={renaming} onRename={onRename} onOpen={acts.open} onMenu={onMenu} />
     </>
   )
 }
 
-type OpenDialog =
+type Asked =
   | { what: 'new'; kind: 'folder' | 'file' }
   | { what: 'pick'; mode: 'move' | 'copy'; paths: readonly string[] }
   | { what: 'versions'; path: string }
@@ -147,62 +146,57 @@ type OpenDialog =
 export function FolderView() {
   const [renaming, setRenaming] = useState<string | undefined>(undefined)
   const [menuAt, setMenuAt] = useState<{ x: number; y: number } | undefined>(undefined)
-  const [dialog, setDialog] = useState<OpenDialog | undefined>(undefined)
+  const [asked, setAsked] = useState<Asked | undefined>(undefined)
   const [isOver, setOver] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const folders = useRef<HTMLInputElement>(null)
   const path = folder.value
-  const actions: ItemActions = {
+  const acts: Acts = {
     open: openItem,
     rename: setRenaming,
-    pick: (mode, paths) => setDialog({ what: 'pick', mode, paths }),
-    create: (kind) => setDialog({ what: 'new', kind }),
-    versions: ({ name }) => setDialog({ what: 'versions', path: path === '/' ? `/${name}` : `${path}/${name}` }),
+    pick: (mode, paths) => setAsked({ what: 'pick', mode, paths }),
+    create: (kind) => setAsked({ what: 'new', kind }),
+    versions: ({ name }) => setAsked({ what: 'versions', path: path === '/' ? `/${name}` : `${path}/${name}` }),
   }
-  useEffect(() => bridge.setTitle(`${nameOf(path) || words('my_files')} – ${words('files')}`), [path])
+  useEffect(() => bridge.title(`${nameOf(path) || words('my_files')} – ${words('files')}`), [path])
   useEffect(() => folders.current?.setAttribute('webkitdirectory', ''), [])
-  const canUpload = takesFiles(path)
+  const taking = takesFiles(path)
   const onChosen = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
-    enqueue(path, readChosen(currentTarget.files))
+    enqueue(path, chosen(currentTarget.files))
     currentTarget.value = ''
   }
 
   return (
-    <div class={`folder ${isOver ? 'over' : ''}`} {...dropTarget(path, setOver)}>
+    <div class={`folder ${isOver ? 'over' : ''}`} {...dropInto(path, setOver)}>
       <Toolbar label={words('files')}>
-        <SidebarButton />
+        <SideButton />
         <Breadcrumbs />
         <SearchField
           label={words('search')}
-          value={searchText.value}
-          onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+          value={sought.value}
+          onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
         />
         <IconButton
           icon={view.value === 'list' ? LayoutGrid : List}
           label={words(view.value === 'list' ? 'as_grid' : 'as_list')}
           onClick={() => {
             view.value = view.value === 'list' ? 'grid' : 'list'
-            bridge.setItem('view', view.value)
+            bridge.keep('view', view.value)
           }}
         />
         <Menu
           label={words('add')}
           class="button main add"
           items={[
-            { label: words('upload'), icon: Upload, disabled: !canUpload, onSelect: () => files.current?.click() },
+            { label: words('upload'), icon: Upload, disabled: !taking, onSelect: () => files.current?.click() },
             {
               label: words('upload_folder'),
               icon: FolderUp,
-              disabled: !canUpload,
+              disabled: !taking,
               onSelect: () => folders.current?.click(),
             },
-            {
-              label: words('new_folder'),
-              icon: FolderPlus,
-              disabled: !canUpload,
-              onSelect: () => actions.create('folder'),
-            },
-            { label: words('new_file'), icon: FilePlus, disabled: !canUpload, onSelect: () => actions.create('file') },
+            { label: words('new_folder'), icon: FolderPlus, disabled: !taking, onSelect: () => acts.create('folder') },
+            { label: words('new_file'), icon: FilePlus, disabled: !taking, onSelect: () => acts.create('file') },
           ]}
         >
           <Icon of={Plus} />
@@ -212,26 +206,26 @@ export function FolderView() {
       <input ref={files} type="file" multiple hidden aria-label={words('upload')} onChange={onChosen} />
       <input ref={folders} type="file" multiple hidden aria-label={words('upload_folder')} onChange={onChosen} />
       <Rules />
-      <Contents actions={actions} renaming={renaming} onRename={setRenaming} onMenu={setMenuAt} />
-      <Selection actions={actions} />
+      <Contents acts={acts} renaming={renaming} onRename={setRenaming} onMenu={setMenuAt} />
+      <Selection acts={acts} />
       {selected.value.length === 0 && all.value.length > 0 && (
         <p class="count">{words('count', items.value.length, formatNumber(items.value.length))}</p>
       )}
       {menuAt && (
         <ContextMenu
           label={words('actions')}
-          items={menuItems(actions)}
+          items={menuItems(acts)}
           at={menuAt}
           onClose={() => setMenuAt(undefined)}
         />
       )}
-      {dialog?.what === 'new' && (
-        <NameDialog what={dialog.kind} onClose={() => setDialog(undefined)} onMade={() => undefined} />
+      {asked?.what === 'new' && (
+        <NameDialog what={asked.kind} onClose={() => setAsked(undefined)} onMade={() => undefined} />
       )}
-      {dialog?.what === 'pick' && (
-        <FolderPicker mode={dialog.mode} paths={dialog.paths} onClose={() => setDialog(undefined)} />
+      {asked?.what === 'pick' && (
+        <FolderPicker mode={asked.mode} paths={asked.paths} onClose={() => setAsked(undefined)} />
       )}
-      {dialog?.what === 'versions' && <VersionsDialog path={dialog.path} onClose={() => setDialog(undefined)} />}
+      {asked?.what === 'versions' && <VersionsDialog path={asked.path} onClose={() => setAsked(undefined)} />}
     </div>
   )
 }

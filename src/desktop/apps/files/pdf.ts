@@ -10,9 +10,9 @@ import {
 import ReadingWorker from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?worker&inline'
 
 /** Most pixels of a picture of a page, however large the file says it is. */
-const MAX_PIXELS = 12_000_000
+const MOST_PIXELS = 12_000_000
 /** Milliseconds within which something must come of a file. */
-const TIMEOUT = 30_000
+const PATIENCE = 30_000
 
 export interface Size {
   width: number
@@ -23,17 +23,17 @@ export interface Size {
 export type AskPassword = (wasWrong: boolean) => Promise<string>
 
 /** Rejects when nothing has come of it for too long; `start` begins the time anew. */
-function makeDeadline() {
+function makePatience() {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let fail = (_error: Error): void => {}
-  const expired = new Promise<never>((_, reject) => void (fail = reject))
-  expired.catch(() => undefined)
+  let give = (_error: Error): void => {}
+  const over = new Promise<never>((_, reject) => void (give = reject))
+  over.catch(() => undefined)
   return {
-    expired,
-    fail: (error: Error) => fail(error),
+    over,
+    fail: (error: Error) => give(error),
     start() {
       clearTimeout(timer)
-      timer = setTimeout(() => fail(new Error('Reading the file took too long.')), TIMEOUT)
+      timer = setTimeout(() => give(new Error('Reading the file took too long.')), PATIENCE)
     },
     stop: () => clearTimeout(timer),
   }
@@ -43,13 +43,13 @@ function makeDeadline() {
 export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop: AbortSignal): Promise<Pdf> {
   // A frame without an origin may start no worker from an address, so its text comes along. The policy of the frame holds in it.
   const worker = new ReadingWorker()
-  const deadline = makeDeadline()
+  const patience = makePatience()
   stop.addEventListener('abort', () => {
-    deadline.stop()
-    deadline.fail(stop.reason as Error)
+    patience.stop()
+    patience.fail(stop.reason as Error)
     worker.terminate()
   })
-  worker.addEventListener('error', () => deadline.fail(new Error('The reader could not be loaded.')))
+  worker.addEventListener('error', () => patience.fail(new Error('The reader could not be loaded.')))
   const task = getDocument({
     data: bytes,
     worker: new PDFWorker({ port: worker as never }),
@@ -58,26 +58,26 @@ export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop
     useWasm: false,
     useWorkerFetch: false,
     enableXfa: false,
-    maxImageSize: 4 * MAX_PIXELS,
+    maxImageSize: 4 * MOST_PIXELS,
     verbosity: 0,
   })
   task.onPassword = (answer: (password: string) => void, reason: number) => {
-    deadline.stop()
+    patience.stop()
     askPassword(reason === PasswordResponses.INCORRECT_PASSWORD).then((password) => {
-      deadline.start()
+      patience.start()
       answer(password)
-    }, deadline.fail)
+    }, patience.fail)
   }
-  deadline.start()
+  patience.start()
   try {
-    const document = await Promise.race([task.promise, deadline.expired])
-    const first = await Promise.race([sizeOf(document, 1), deadline.expired])
+    const document = await Promise.race([task.promise, patience.over])
+    const first = await Promise.race([sizeOf(document, 1), patience.over])
     return makePdf(document, first)
   } catch (error) {
     worker.terminate()
     throw error
   } finally {
-    deadline.stop()
+    patience.stop()
   }
 }
 
@@ -93,11 +93,11 @@ function makePdf(document: PDFDocumentProxy, first: Size) {
     first,
     sizeOf: (number: number) => sizeOf(document, number),
     /** Draws a page as wide as asked into a canvas, and its text, to be marked and read aloud, over it. */
-    async draw(number: number, width: number, { canvas, text }: PageElements, stop: AbortSignal): Promise<void> {
+    async draw(number: number, width: number, { canvas, text }: Places, stop: AbortSignal): Promise<void> {
       const page = await document.getPage(number)
       const scale = width / page.getViewport({ scale: 1 }).width
       const viewport = page.getViewport({ scale })
-      const fine = Math.min(devicePixelRatio, Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)))
+      const fine = Math.min(devicePixelRatio, Math.sqrt(MOST_PIXELS / (viewport.width * viewport.height)))
       if (stop.aborted) return
       canvas.width = Math.max(1, Math.floor(viewport.width * fine))
       canvas.height = Math.max(1, Math.floor(viewport.height * fine))
@@ -117,7 +117,7 @@ function makePdf(document: PDFDocumentProxy, first: Size) {
   }
 }
 
-interface PageElements {
+interface Places {
   canvas: HTMLCanvasElement
   text: HTMLElement
 }

@@ -6,19 +6,19 @@ import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { formatDate, formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { Toolbar } from '../../kit/split.tsx'
+import { Empty, Loading } from '../../kit/states.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { describeError, ApiError } from '../../kit/api-error.ts'
-import { VirtualList } from '../../kit/virtual-list.tsx'
+import { explain, Trouble } from '../../kit/trouble.ts'
+import { WindowedList } from '../../kit/windowed-list.tsx'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { openFolder, onChange } from './folder.ts'
-import { iconOf } from './file-kinds.ts'
+import { go, onChange } from './folder.ts'
+import { iconOf } from './kinds.ts'
 import { attempt } from './operations.ts'
 import { freeName, join, nameOf, parentOf } from './paths.ts'
 import { selectNames } from './selection.ts'
-import { SidebarButton } from './sidebar.tsx'
+import { SideButton } from './side.tsx'
 import { words } from './words.ts'
 
 type Entry = AnswerOf<'trash.list'>['items'][number]
@@ -28,20 +28,20 @@ async function restore({ id, path }: Entry): Promise<void> {
   const to = await bridge.call('trash.restore', { id }).then(
     (answer) => answer.path,
     async (error: unknown) => {
-      if (!(error instanceof ApiError && error.code === 'exists')) throw error
+      if (!(error instanceof Trouble && error.code === 'exists')) throw error
       const { items } = await bridge.call('filesystem.list', { path: parentOf(path) })
       const names = items.map(({ name }) => name)
       return (await bridge.call('trash.restore', { id, to: join(parentOf(path), freeName(nameOf(path), names)) })).path
     },
   )
   const show = () => {
-    openFolder(parentOf(to))
+    go(parentOf(to))
     selectNames([nameOf(to)])
   }
   toast(words('restored', to), { action: { label: words('show'), run: show } })
 }
 
-async function confirmAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
+async function askAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
   const isSure = await confirm({ title: words('erase_title'), text, action: words('erase'), danger: true })
   if (isSure) await attempt(work)
 }
@@ -49,17 +49,17 @@ async function confirmAndErase(work: () => Promise<unknown>, text: string): Prom
 /** What was deleted and can come back. */
 export function TrashView() {
   const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined)
-  const [error, setError] = useState<unknown>(undefined)
-  const [selectedId, setSelectedId] = useState<number | undefined>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [chosen, setChosen] = useState<number | undefined>(undefined)
 
   function load(): void {
     bridge.call('trash.list', {}).then(({ items }) => {
       setEntries(items)
-      setError(undefined)
-    }, setError)
+      setTrouble(undefined)
+    }, setTrouble)
   }
   useEffect(() => {
-    bridge.setTitle(`${words('trash')} – ${words('files')}`)
+    bridge.title(`${words('trash')} – ${words('files')}`)
     load()
     return onChange(load)
   }, [])
@@ -67,39 +67,37 @@ export function TrashView() {
   return (
     <>
       <Toolbar label={words('trash')}>
-        <SidebarButton />
+        <SideButton />
         <h2>{words('trash')}</h2>
         <span class="space" />
         <Button
           kind="danger"
           icon={Trash2}
           disabled={!entries || entries.length === 0}
-          onClick={() =>
-            void confirmAndErase(() => bridge.call('trash.empty', {}), words('empty_text', entries!.length))
-          }
+          onClick={() => void askAndErase(() => bridge.call('trash.empty', {}), words('empty_text', entries!.length))}
         >
           {words('empty_trash')}
         </Button>
       </Toolbar>
-      {error !== undefined && !entries ? (
-        <EmptyState icon={Trash2} title={describeError(error)}>
+      {trouble !== undefined && !entries ? (
+        <Empty icon={Trash2} title={explain(trouble)}>
           <Button onClick={load}>{common('retry')}</Button>
-        </EmptyState>
+        </Empty>
       ) : !entries ? (
         <Loading />
       ) : entries.length === 0 ? (
-        <EmptyState icon={Trash2} title={words('trash_empty')}>
+        <Empty icon={Trash2} title={words('trash_empty')}>
           <p>{words('trash_empty_text')}</p>
-        </EmptyState>
+        </Empty>
       ) : (
         <div class="trash-list">
-          <VirtualList
+          <WindowedList
             items={entries}
             rowHeight={56}
             keyOf={({ id }) => id}
             label={words('trash')}
-            selected={selectedId}
-            onSelect={({ id }) => setSelectedId(id)}
+            selected={chosen}
+            onSelect={({ id }) => setChosen(id)}
             onOpen={(entry) => void attempt(() => restore(entry))}
           >
             {(entry) => (
@@ -115,22 +113,21 @@ export function TrashView() {
                 <span class="size">{entry.type === 'file' ? formatSize(entry.size) : ''}</span>
               </span>
             )}
-          </VirtualList>
+          </WindowedList>
         </div>
       )}
-      <SelectedEntry entry={entries?.find(({ id }) => id === selectedId)} onClear={() => setSelectedId(undefined)} />
+      <Chosen entry={entries?.find(({ id }) => id === chosen)} onClear={() => setChosen(undefined)} />
     </>
   )
 }
 
 /** What can be done with the chosen entry. */
-function SelectedEntry({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
+function Chosen({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
   if (!entry) return null
   const erase = () =>
-    confirmAndErase(
-      () => bridge.call('trash.delete', { id: entry.id }),
-      words('erase_text', printable(entry.name)),
-    ).then(onClear)
+    askAndErase(() => bridge.call('trash.delete', { id: entry.id }), words('erase_text', printable(entry.name))).then(
+      onClear,
+    )
   return (
     <div class="chosen" role="toolbar" aria-label={printable(entry.name)}>
       <strong class="name">{printable(entry.name)}</strong>

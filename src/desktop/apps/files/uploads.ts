@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { ApiError } from '../../kit/api-error.ts'
-import { askAboutName, type Choice } from './name-conflict.tsx'
+import { Trouble } from '../../kit/trouble.ts'
+import { askAboutName, type Choice } from './conflict-question.tsx'
 import { refresh } from './folder.ts'
 import { freeName, join } from './paths.ts'
 
@@ -15,7 +15,7 @@ export interface Upload {
   name: string
   sent: number
   state: State
-  error: unknown
+  trouble: unknown
   batch: Batch
   /** What was decided about a taken name. */
   choice: Choice | undefined
@@ -29,32 +29,32 @@ interface Batch {
 }
 
 /** Files on their way at the same time. */
-const MAX_PARALLEL = 3
+const LANES = 3
 
 /** All uploads of this window, the oldest first; `news` changes with them. */
 export const uploads: Upload[] = []
-export const changes = signal(0)
+export const news = signal(0)
 let number = 0
 /** Those whose turn comes, and how many have theirs: thousands are not gone through for each that is done. */
 const waiting = new Set<Upload>()
 let sending = 0
-let isNotified = false
+let isTold = false
 
 /** Tells of a change, at most once per picture of the screen: progress comes often. */
-function notifyChange(): void {
-  if (isNotified) return
-  isNotified = true
+function tell(): void {
+  if (isTold) return
+  isTold = true
   requestAnimationFrame(() => {
-    isNotified = false
-    changes.value++
-    bridge.setUnsaved(uploads.some(({ state }) => state !== 'done' && state !== 'skipped'))
+    isTold = false
+    news.value++
+    bridge.unsaved(uploads.some(({ state }) => state !== 'done' && state !== 'skipped'))
   })
 }
 
 export const sizeOf = ({ file }: Upload): number => file?.size ?? 0
 
-const isTransient = (error: unknown): error is ApiError =>
-  error instanceof ApiError && ['rate_limited', 'busy', 'maintenance'].includes(error.code)
+const isPassing = (error: unknown): error is Trouble =>
+  error instanceof Trouble && ['rate_limited', 'busy', 'maintenance'].includes(error.code)
 
 /** What is not known to be there is asked about; only one question at a time stands for its batch. */
 async function decide(upload: Upload, replaceable: boolean): Promise<Choice> {
@@ -89,7 +89,7 @@ async function send(upload: Upload): Promise<void> {
       signal: upload.stop.signal,
       onProgress(sent) {
         upload.sent = Math.min(sent, file.size)
-        notifyChange()
+        tell()
       },
     },
   )
@@ -97,50 +97,50 @@ async function send(upload: Upload): Promise<void> {
 }
 
 /** Somebody has to decide before this one goes on. */
-async function resolveName(upload: Upload, code: string): Promise<void> {
+async function settleName(upload: Upload, code: string): Promise<void> {
   upload.state = 'asking'
-  notifyChange()
+  tell()
   upload.choice = await decide(upload, code !== 'exists')
   if (upload.choice === 'both') upload.name = await freeIn(upload.folder, upload.name)
   if (upload.choice === 'skip') upload.state = 'skipped'
-  else queue(upload)
+  else wait(upload)
 }
 
 async function run(upload: Upload): Promise<void> {
   upload.state = 'sending'
   upload.sent = 0
-  notifyChange()
+  tell()
   sending += 1
   try {
     await send(upload).finally(() => (sending -= 1))
     upload.state = 'done'
   } catch (error) {
     if (upload.stop?.signal.aborted) upload.state = 'skipped'
-    else if (error instanceof ApiError && ['precondition_failed', 'exists'].includes(error.code)) {
-      await resolveName(upload, error.code).catch((reason: unknown) => fail(upload, reason))
+    else if (error instanceof Trouble && ['precondition_failed', 'exists'].includes(error.code)) {
+      await settleName(upload, error.code).catch((reason: unknown) => fail(upload, reason))
     } else fail(upload, error)
   }
-  notifyChange()
+  tell()
   refresh()
   advance()
 }
 
 function fail(upload: Upload, error: unknown): void {
   upload.state = 'failed'
-  upload.error = error
-  if (isTransient(error)) setTimeout(() => retry(upload), 1_000 * Math.max(1, error.retryAfter ?? 2))
+  upload.trouble = error
+  if (isPassing(error)) setTimeout(() => retry(upload), 1_000 * Math.max(1, error.retryAfter ?? 2))
 }
 
 /** Sends what waits, as far as there are lanes. */
 function advance(): void {
   for (const upload of waiting) {
-    if (sending === MAX_PARALLEL) return
+    if (sending === LANES) return
     waiting.delete(upload)
     if (upload.state === 'waiting') void run(upload)
   }
 }
 
-function queue(upload: Upload): void {
+function wait(upload: Upload): void {
   upload.state = 'waiting'
   waiting.add(upload)
 }
@@ -165,22 +165,22 @@ export function enqueue(folder: string, sendables: readonly Sendable[]): void {
       name,
       sent: 0,
       state: 'waiting',
-      error: undefined,
+      trouble: undefined,
       batch,
       choice: undefined,
       stop: undefined,
     }
     uploads.push(upload)
-    queue(upload)
+    wait(upload)
   }
-  notifyChange()
+  tell()
   advance()
 }
 
 export function cancel(upload: Upload): void {
   if (upload.state === 'sending') upload.stop?.abort(new Error('The upload was cancelled.'))
   else if (upload.state !== 'done') upload.state = 'skipped'
-  notifyChange()
+  tell()
   advance()
 }
 
@@ -188,26 +188,26 @@ export const cancelAll = (): void => uploads.forEach(cancel)
 
 export function retry(upload: Upload): void {
   if (upload.state !== 'failed') return
-  queue(upload)
-  notifyChange()
+  wait(upload)
+  tell()
   advance()
 }
 
 export const retryAll = (): void => uploads.forEach(retry)
 
 /** Forgets all that is over. */
-export function clearFinished(): void {
+export function tidyUp(): void {
   cancelAll()
   uploads.length = 0
-  notifyChange()
+  tell()
 }
 
 /** What broke off goes on as soon as the server is back. */
-export function resumeWhenOnline(): void {
+export function resumeWithServer(): void {
   effect(() => {
     if (!bridge.online.value) return
     for (const upload of uploads) {
-      if (upload.error instanceof ApiError && upload.error.code === 'unreachable') retry(upload)
+      if (upload.trouble instanceof Trouble && upload.trouble.code === 'unreachable') retry(upload)
     }
   })
 }

@@ -5,12 +5,12 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { formatDateTime, formatSize } from '../../kit/formats.ts'
-import { Loading } from '../../kit/placeholders.tsx'
+import { Loading } from '../../kit/states.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { describeError } from '../../kit/api-error.ts'
+import { explain } from '../../kit/trouble.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { refresh } from './folder.ts'
-import { kindOf } from './file-kinds.ts'
+import { kindOf } from './kinds.ts'
 import { nameOf } from './paths.ts'
 import { words } from './words.ts'
 
@@ -25,7 +25,7 @@ function Text({ path, version }: { path: string; version: Version }) {
     bridge
       .call('versions.download', { path, version_id: version.version_id })
       .then((bytes) => bytes.text())
-      .then(setText, (error: unknown) => setText(describeError(error)))
+      .then(setText, (error: unknown) => setText(explain(error)))
   }, [version.version_id])
   return text === undefined ? <Loading /> : <pre tabIndex={0}>{text}</pre>
 }
@@ -66,13 +66,13 @@ function Line({ path, version, onRestore }: { path: string; version: Version; on
 /** The contents a file had, to be looked at and brought back. */
 export function VersionsDialog({ path, onClose }: { path: string; onClose: () => void }) {
   const [versions, setVersions] = useState<readonly Version[] | undefined>(undefined)
-  const [error, setError] = useState<unknown>(undefined)
+  const [trouble, setTrouble] = useState<unknown>(undefined)
 
   function load(): void {
     bridge.call('versions.list', { path }).then(({ versions: all }) => {
       setVersions(all)
-      setError(undefined)
-    }, setError)
+      setTrouble(undefined)
+    }, setTrouble)
   }
   useEffect(load, [path])
 
@@ -86,18 +86,18 @@ export function VersionsDialog({ path, onClose }: { path: string; onClose: () =>
       onClose()
     } catch (error) {
       load()
-      setError(error)
+      setTrouble(error)
     }
   }
 
   return (
     <Dialog title={words('versions_of', printable(nameOf(path)))} onClose={onClose}>
-      {error !== undefined && (
-        <p class="problem" role="alert">
-          {describeError(error)}
+      {trouble !== undefined && (
+        <p class="flaw" role="alert">
+          {explain(trouble)}
         </p>
       )}
-      {versions === undefined && error === undefined && <Loading />}
+      {versions === undefined && trouble === undefined && <Loading />}
       <ul class="versions">
         {versions?.map((version) => (
           <Line key={version.version_id} path={path} version={version} onRestore={() => void restore(version)} />

@@ -3,10 +3,10 @@ import { ArrowLeft } from 'lucide'
 import { isTopic, topics, type Topic } from '../../../base/topics.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
-import { useQuery } from '../../kit/query.ts'
+import { useLoaded } from '../../kit/loaded.ts'
 import { Markdown } from '../../kit/markdown.tsx'
-import { SplitView, Toolbar } from '../../kit/split-view.tsx'
-import { Loading } from '../../kit/placeholders.tsx'
+import { Split, Toolbar } from '../../kit/split.tsx'
+import { Loading } from '../../kit/states.tsx'
 import { common } from '../../kit/words.ts'
 import { pageOf } from './pages.ts'
 import { topicNames, words } from './words.ts'
@@ -14,7 +14,7 @@ import { topicNames, words } from './words.ts'
 const names = Object.keys(topics) as Topic[]
 
 function Page({ topic, onFollow }: { topic: Topic; onFollow: (topic: Topic) => void }) {
-  const { value } = useQuery(() => pageOf(topic))
+  const { value } = useLoaded(() => pageOf(topic))
   if (value === undefined) return <Loading />
   const follow = (event: MouseEvent): void => {
     const link = (event.target as Element).closest('a[href^="#"]')
@@ -42,7 +42,7 @@ export function Help() {
   return (
     <>
       <h1 class="unseen">{words('help')}</h1>
-      <SplitView
+      <Split
         label={words('help')}
         shows={topic ? 'main' : 'side'}
         side={

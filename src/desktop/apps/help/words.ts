@@ -1,6 +1,9 @@
 import { catalogue } from '../../kit/language.ts'
 
-export const words = catalogue({ help: 'Help', english: '' }, { help: 'Hilfe', english: 'Nur auf Englisch verfügbar' })
+export const words = catalogue(
+  { help: 'Help', english: '' },
+  { help: 'Hilfe', english: 'Diese Seiten gibt es auf Englisch.' },
+)
 
 export const topicNames = catalogue(
   {
@@ -25,14 +28,14 @@ export const topicNames = catalogue(
     synchronisation: 'Ordner synchronisieren',
     'team-chat': 'Team-Chat',
     assistant: 'Assistent',
-    administration: 'Administration',
+    administration: 'Verwaltung',
     security: 'Sicherheit',
-    'backup-and-restore': 'Sicherungen',
+    'backup-and-restore': 'Datensicherung',
     durability: 'Haltbarkeit der Daten',
     'disk-space': 'Speicherplatz',
-    'several-machines': 'Mehrere Server',
+    'several-machines': 'Mehrere Rechner',
     'http-api': 'HTTP-API',
-    'desktop-apps': 'Apps und Komponenten',
+    'desktop-apps': 'Apps und Bausteine',
     'seed-format': 'Seed-Dateien',
     'archive-format': 'Kontoarchive',
     performance: 'Leistung',

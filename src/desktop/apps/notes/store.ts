@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { makeAutosave } from '../../kit/autosave.ts'
+import { keepDrafts } from '../../kit/drafts.ts'
 import { openTable, type Fields, type Row } from '../../kit/rows.ts'
 
 export type NoteFields = Fields<'svc_notes'>
@@ -14,9 +14,9 @@ export interface Note extends NoteFields {
 }
 
 export const table = openTable('svc_notes')
-export const drafts = makeAutosave(table, 'drafts')
+export const drafts = keepDrafts(table, 'drafts')
 
-export const searchText = signal('')
+export const sought = signal('')
 export const category = signal('')
 /** Key of the note that is open. */
 export const open = signal<string | undefined>(undefined)
@@ -30,7 +30,7 @@ const all = computed<Note[]>(() => {
   const known = table.rows.value.map((row): Note => ({ ...row, ...written.get(row.id), key: `${row.id}`, row }))
   const ids = new Set(table.rows.value.map(({ id }) => id))
   // A new one that has a row by now is shown as that row.
-  const fresh = [...drafts.all.value.values()].filter(({ id, key }) => !ids.has(id ?? drafts.insertedId(key) ?? 0))
+  const fresh = [...drafts.all.value.values()].filter(({ id, key }) => !ids.has(id ?? drafts.bornAs(key) ?? 0))
   const now = new Date().toISOString()
   return [
     ...fresh.map(({ key, fields }): Note => ({ ...empty, ...fields, key, row: undefined, updated_at: now })),
@@ -48,7 +48,7 @@ const folded = (text: string): string => text.toLowerCase()
 
 /** Notes of the list: those that were sought, pinned ones first, then the newest. */
 export const notes = computed(() => {
-  const words = folded(searchText.value).split(/\s+/).filter(Boolean)
+  const words = folded(sought.value).split(/\s+/).filter(Boolean)
   return all.value
     .filter((note) => category.value === '' || note.category === category.value)
     .filter((note) => {
@@ -62,7 +62,7 @@ export const notes = computed(() => {
 export const current = computed(() => {
   const key = open.value
   if (key === undefined) return undefined
-  const id = drafts.insertedId(key)
+  const id = drafts.bornAs(key)
   return all.value.find((note) => note.key === key) ?? all.value.find((note) => note.row?.id === id)
 })
 
@@ -74,7 +74,7 @@ export function write(note: Note, fields: Partial<NoteFields>): void {
 }
 
 export function create(): void {
-  searchText.value = ''
+  sought.value = ''
   open.value = drafts.write(undefined, {
     title: '',
     content: '',
@@ -85,7 +85,7 @@ export function create(): void {
 /** Deletes a note; answers what brings it back as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {
   const draft = draftOf(note)
-  if (draft) drafts.resolve(draft.key, 'theirs')
+  if (draft) drafts.settle(draft.key, 'theirs')
   if (note.row) await table.remove(note.row.id)
   if (current.value === undefined) open.value = undefined
   const { title, content, category: kind, pinned, color } = note

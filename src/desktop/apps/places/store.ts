@@ -8,11 +8,11 @@ export const entries = openEntries('svc_places', {
   isComplete: ({ name }) => name.trim() !== '',
 })
 
-export const searchText = signal('')
+export const sought = signal('')
 
 /** Places of the list, by name. */
 export const places = computed(() => {
-  const words = searchText.value.toLowerCase().split(/\s+/)
+  const words = sought.value.toLowerCase().split(/\s+/)
   return entries.all.value
     .filter(({ name, address, category, note }) => {
       const text = [name, address, category, note].join('\n').toLowerCase()

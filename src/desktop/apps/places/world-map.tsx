@@ -7,32 +7,32 @@ import { entries, places } from './store.ts'
 import { words } from './words.ts'
 import { degrees, HEIGHT, land, pointOf, WIDTH } from './world.ts'
 
-const MAX_ZOOM = 40
+const CLOSEST = 40
 
 /** What is seen: a point in the middle, and how many times the whole map is enlarged. */
-interface Viewport {
+interface Sight {
   x: number
   y: number
   zoom: number
 }
 
-const whole: Viewport = { x: WIDTH / 2, y: HEIGHT / 2, zoom: 1 }
+const whole: Sight = { x: WIDTH / 2, y: HEIGHT / 2, zoom: 1 }
 
 /** Keeps the middle on the map. */
-const clamp = ({ x, y, zoom }: Viewport): Viewport => ({
+const within = ({ x, y, zoom }: Sight): Sight => ({
   x: Math.max(0, Math.min(WIDTH, x)),
   y: Math.max(0, Math.min(HEIGHT, y)),
-  zoom: Math.max(1, Math.min(MAX_ZOOM, zoom)),
+  zoom: Math.max(1, Math.min(CLOSEST, zoom)),
 })
 
 /** Every place on a map of the world that needs nothing from elsewhere. */
 export function WorldMap() {
-  const viewport = useSignal(whole)
+  const sight = useSignal(whole)
   const dragged = useRef<{ x: number; y: number } | undefined>(undefined)
   const frame = useRef<HTMLDivElement>(null)
-  const { x, y, zoom } = viewport.value
+  const { x, y, zoom } = sight.value
   const [width, height] = [WIDTH / zoom, HEIGHT / zoom]
-  const move = (change: Partial<Viewport>) => void (viewport.value = clamp({ ...viewport.value, ...change }))
+  const move = (change: Partial<Sight>) => void (sight.value = within({ ...sight.value, ...change }))
   const open = entries.current.value
   useEffect(() => {
     if (!open) return

@@ -1,7 +1,0 @@
-/** A place on the screen, in pixels. */
-export interface Rect {
-  x: number
-  y: number
-  width: number
-  height: number
-}
