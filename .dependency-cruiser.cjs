@@ -83,6 +83,43 @@ const storageRules = Object.entries(storageRooms).map(([room, others]) => ({
   to: { path: '^src/storage/', pathNot: `^src/storage/(${[room, ...others].join('|')})/` },
 }))
 
+/** What a room of the client may import of the others; all of them use the files directly in client. */
+const clientRooms = {
+  http: [],
+  auth: ['http'],
+  files: ['http'],
+  rows: ['replica/replica-records'],
+  ask: ['http'],
+  chat: ['http', 'files'],
+  replica: ['http', 'auth', 'rows'],
+  sync: ['http', 'auth', 'files', 'replica'],
+}
+
+const clientRules = Object.entries(clientRooms).map(([room, others]) => ({
+  name: `client-${room}`,
+  comment: `A room of the client knows those that its line in clientRooms names (${others.join(', ') || 'no other'}). Move what both need down.`,
+  severity: 'error',
+  from: { path: `^src/client/${room}/` },
+  to: { path: '^src/client/[^/]+/', pathNot: `^src/client/(${[room, ...others].join('|')})([.]|/)` },
+}))
+
+/** What a room of wiring may import of the others; files directly in wiring put the rooms together. */
+const wiringRooms = {
+  installation: [],
+  config: ['installation'],
+  seed: [],
+  backups: ['[^/]+[.]ts', 'installation', 'config'],
+  doctor: ['[^/]+[.]ts', 'installation', 'config'],
+}
+
+const wiringRules = Object.entries(wiringRooms).map(([room, others]) => ({
+  name: `wiring-${room}`,
+  comment: 'A room of wiring knows those that its line in wiringRooms names. Move what both need down.',
+  severity: 'error',
+  from: { path: `^src/wiring/${room}/` },
+  to: { path: '^src/wiring/', pathNot: `^src/wiring/(${[room, ...others].join('|')})(/|$)` },
+}))
+
 /** Packages by name, wherever and in whatever form they resolve: installed, as types only, or not at all. */
 const packages = (...names) => `(^|node_modules/)(@types/)?(${names.join('|')})(/|$)`
 
@@ -148,7 +185,7 @@ const rules = [
     to: {
       path: '^src/client/',
       pathNot:
-        '^src/client/(api|answers|transport|errors|ask/event-stream|chat/(emoji|log|room-folder|room-names|state))[.]ts$',
+        '^src/client/(api|errors|http/(response|transport)|ask/event-stream|chat/(chat-state|emoji|message-log|room-folder|room-names))[.]ts$',
     },
   },
   {
@@ -173,13 +210,13 @@ const rules = [
       'A plan is a function of three trees. Read the disk in local, ask the server in remote, and hand the plan what they found.',
     severity: 'error',
     from: { path: '^src/client/sync/plan/' },
-    to: { path: '^src/', pathNot: '^src/(base/|client/(path-rules|refused)[.]ts$|client/sync/plan/)' },
+    to: { path: '^src/', pathNot: '^src/(base/|client/(files/path-rules|refused)[.]ts$|client/sync/plan/)' },
   },
   {
     name: 'sync-plan-without-node',
     comment: 'A plan computes: it touches neither disk nor network. What needs Node belongs to local or apply.',
     severity: 'error',
-    from: { path: '^src/client/sync/(plan|undo/plan-undo)' },
+    from: { path: '^src/client/sync/(plan|undo/undo-plan)' },
     to: { dependencyTypes: ['core'] },
   },
   {
@@ -256,6 +293,8 @@ module.exports = {
     },
     ...floorRules,
     ...storageRules,
+    ...clientRules,
+    ...wiringRules,
     ...rules,
   ],
   options: {

@@ -1,5 +1,5 @@
 import { openEngine, type SqliteHandle } from '../src/host/sqlite-engine.ts'
-import { openLocal } from '../src/wiring/local.ts'
+import { openLocal } from '../src/wiring/local-domain.ts'
 import { startService, type Server } from './server.ts'
 import type { Workspace } from './workspace.ts'
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openLocal } from '../src/wiring/local.ts'
+import { openLocal } from '../src/wiring/local-domain.ts'
 import { makeAccount, withService, type Account } from './account.ts'
 import { requestTo, withConnections } from './connection.ts'
 import { median, type Figure } from './figure.ts'

@@ -3,7 +3,7 @@ import { insertAccount } from '../src/storage/accounts/accounts.ts'
 import type { Writer } from '../src/storage/engine/database.ts'
 import { replaceToken } from '../src/storage/accounts/device-tokens.ts'
 import { openSqlite } from '../src/storage/engine/sqlite.ts'
-import { openLocal, type Local } from '../src/wiring/local.ts'
+import { openLocal, type Local } from '../src/wiring/local-domain.ts'
 import { numbers } from './samples.ts'
 
 /** Somebody with a device token and a browser session. */

@@ -19,7 +19,7 @@ export async function buildDesktop(esbuild, root, folder) {
   const apps = readdirSync(join(source, 'apps')).filter((slug) => existsSync(join(source, 'apps', slug, 'main.tsx')))
   const entries = {
     shell: 'shell/main.tsx',
-    spare: 'spare/main.ts',
+    prewarmed: 'prewarmed/main.ts',
     ...Object.fromEntries(apps.map((slug) => [slug, `apps/${slug}/main.tsx`])),
   }
   const actions = await readActions(esbuild, root)
@@ -50,7 +50,7 @@ export async function buildDesktop(esbuild, root, folder) {
   const needed = (entry) => partsOf(manifest, entries[entry])
   writePage('', 'svc', needed('shell'))
   for (const slug of apps) writePage(`apps/${slug}`, slug, needed(slug))
-  writePage('apps/_', 'svc', withShared(needed('spare'), apps.map(needed)))
+  writePage('apps/_', 'svc', withShared(needed('prewarmed'), apps.map(needed)))
   rmSync(join(folder, 'manifest.json'))
   for (const file of filesBelow(folder)) compress(file)
   return packages

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BuildReporter } from './support/build-reporter.ts'
@@ -14,7 +14,7 @@ const isAll = process.argv.join(' ').includes('--mode all')
 /** Whoever names files wants them, whether they explore or not. */
 const isNamed = process.argv
   .slice(2)
-  .some((argument) => /^[^-].*\btest\b/.test(argument) && !argument.endsWith('vitest.config.ts'))
+  .some((argument) => /^[^-]*\btest\/|\.test\.ts$/.test(argument) && !argument.endsWith('vitest.config.ts'))
 
 /** These look for what nobody thought of, with many seeds, kills or combinations; they run with `npm run test:all` or by name. */
 const exploring = [
@@ -25,7 +25,8 @@ const exploring = [
   'test/http/{crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
   'test/package/install.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
-  'test/wiring/{hostile-backups,killed-backups,postgres-outages,several-servers}.test.ts',
+  'test/wiring/backups/{hostile,killed}-backups.test.ts',
+  'test/wiring/{postgres-outages,several-servers}.test.ts',
   'test/wiring/simulation/**',
 ]
 
@@ -41,8 +42,13 @@ const aboutFiles = [
   'test/domain/instance/storage-check.test.ts',
 ]
 
+/** Files that replace modules of Node or of svc share theirs with no other file. */
+const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
+  .map((name) => `test/${name.replaceAll('\\', '/')}`)
+  .filter((path) => path.endsWith('.test.ts') && readFileSync(`${root}${path}`, 'utf8').includes('vi.mock('))
+
 const later = isAll || isNamed ? [] : exploring
-const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '2000' : '60')
+const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '1000' : '60')
 
 export default defineConfig({
   root,
@@ -52,17 +58,25 @@ export default defineConfig({
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    // Files of a worker share the modules of src, which cost more to load than most of them to run.
+    isolate: false,
     unstubEnvs: true,
     env: { SIMULATE_SEEDS: seeds },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // No machine is so slow: what meets one of these hangs.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new BuildReporter(), new SecondTryReporter(), ...(report ? ['json'] : [])],
     ...(report ? { outputFile: { json: report } } : {}),
     projects: [
       {
         extends: true as const,
-        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: later },
+        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: [...later, ...mocking] },
+      },
+      {
+        extends: true as const,
+        test: { name: 'mocked', include: mocking, exclude: later, isolate: true },
       },
       ...(programs === undefined
         ? []

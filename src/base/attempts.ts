@@ -1,7 +1,4 @@
-/**
- * Takes steps one after the other. One that fails keeps no other from being taken; what failed is thrown at the end, a single
- * error as it is.
- */
+/** Runs every step in order, even after one fails. Throws what failed at the end; a single error is thrown as it is. */
 export async function attemptAll(steps: Iterable<() => Promise<unknown>>): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) await step().catch((error: unknown) => failures.push(error))

@@ -1,4 +1,4 @@
-/** Where "now" comes from; handed to everything that reckons with time, so that tests decide what time it is. */
+/** The source of the current time. It is passed in, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -11,12 +11,12 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
-// Lists are long and their times lie close together: the date of a day is written once, several times faster than always.
+// Times in a list are close together: caching the date of a day makes this several times faster.
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 let lastDay = NaN
 let lastDate = ''
 
-/** ISO 8601 UTC with milliseconds: `2026-11-21T03:04:05.678Z`. Throws a RangeError for what is no time. */
+/** ISO 8601 UTC with milliseconds: `2026-11-21T03:04:05.678Z`. Throws a RangeError for an invalid time. */
 export function iso(ms: number): string {
   const day = Math.floor(ms / DAY)
   if (day !== lastDay) {
@@ -31,6 +31,6 @@ export function iso(ms: number): string {
   return `${lastDate}${time}.${String(within % SECOND).padStart(3, '0')}Z`
 }
 
-/** The same; null where there is no moment. */
+/** As `iso`, with null for a missing time. */
 export const isoOrNull = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : iso(ms)

@@ -1,4 +1,4 @@
-/** One field; an empty text in quotes is an empty text, without quotes it is nothing at all. */
+/** One field. A quoted empty text is an empty text, an unquoted one is null. */
 export type Field = string | null
 
 export interface Record {
@@ -54,10 +54,10 @@ export const formatCsv = (rows: readonly (readonly Field[])[]): string =>
 /** What spreadsheets run as a formula, with any marks of `guardFormula` before it (CWE-1236). */
 const FORMULA = /^'*[=+\-@\t\r]/
 
-/** A text that a spreadsheet takes for nothing but a text: one that looks like a formula gets `'` in front. */
+/** Marks a text that a spreadsheet would run as a formula with a leading `'`. */
 export const guardFormula = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
 
-/** The text that `guardFormula` was given. */
+/** Removes the mark of `guardFormula`. */
 export const unguardFormula = (text: string): string =>
   text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text
 
@@ -74,7 +74,7 @@ function delimiterOf(source: string): string {
 
 interface Piece {
   value: Field
-  /** Position behind it. */
+  /** Position after it. */
   end: number
   /** Line breaks within it. */
   breaks: number

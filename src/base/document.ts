@@ -1,15 +1,15 @@
-import { jsonFlaw, offsetIn } from './json-places.ts'
-import { BadDocument, type Place, type PlacedDocument } from './placed-document.ts'
+import { jsonFlaw, offsetIn } from './json-positions.ts'
+import { BadDocument, type Place, type PlacedDocument } from './document-positions.ts'
 import { byteLength } from './text.ts'
 
-export { BadDocument, type Path, type Place, type PlacedDocument } from './placed-document.ts'
+export { BadDocument, type Path, type Place, type PlacedDocument } from './document-positions.ts'
 
-/** YAML is read node by node, at a few hundred kilobytes a second; JSON is not. Bytes. */
+/** Size limits in bytes. The YAML parser reads only a few hundred kilobytes a second. */
 const LARGEST = { yaml: 8 * 1024 * 1024, json: 256 * 1024 * 1024 } as const
 
 /**
- * Reads one YAML 1.2 or JSON document. Throws `BadDocument` for what is neither, for names given twice, for what is too
- * large, and for references that multiply.
+ * Reads one YAML 1.2 or JSON document. Throws `BadDocument` if it is neither, has duplicate names, is too large, or has
+ * aliases that expand too far.
  */
 export async function readDocument(text: string): Promise<PlacedDocument> {
   const source = text.replace(/^\ufeff/, '')
@@ -18,7 +18,7 @@ export async function readDocument(text: string): Promise<PlacedDocument> {
     if (value) return value
   }
   if (byteLength(source) > LARGEST.yaml) throw tooLarge('YAML', LARGEST.yaml)
-  // Large, and of no use to JSON.
+  // A large module, and JSON does not need it.
   const { readYaml } = await import('./yaml-document.ts')
   return readYaml(source)
 }
@@ -29,7 +29,7 @@ function asJson(source: string): PlacedDocument | undefined {
   try {
     value = JSON.parse(source)
   } catch {
-    // YAML knows all of JSON and says better what is wrong with it.
+    // The YAML parser also accepts JSON and reports its errors better.
     return undefined
   }
   const flaw = jsonFlaw(source)

@@ -7,7 +7,7 @@ export function parseDuration(text: string): number | undefined {
   if (!/^(\d{1,9}(ms|s|m|h|d))+$/.test(trimmed)) return undefined
   let total = 0
   for (const [, amount, unit] of trimmed.matchAll(/(\d+)(ms|s|m|h|d)/g)) total += Number(amount) * UNITS[unit!]!
-  return Number.isSafeInteger(total) ? total : undefined
+  return total
 }
 
 /** Milliseconds for people, in the two largest units: `3 d 4 h`, `2 min 5 s`. */

@@ -1,47 +1,47 @@
-/** The machine's disk is full: nothing was written. Never to be confused with a user's quota. */
+/** The machine's disk is full: nothing was written. Not a user's quota. */
 export class DiskFull extends Error {
   override name = 'DiskFull'
 }
 
-/** Something needed right now is held by somebody else; trying again later helps. */
+/** A resource is in use by another process; trying again later helps. */
 export class Busy extends Error {
   override name = 'Busy'
 }
 
-/** The files of the database are no longer where they were opened; the message says what to do. */
+/** The database is no longer where it was opened, or its rows were moved elsewhere; the message says what to do. */
 export class DatabaseMoved extends Busy {
   override name = 'DatabaseMoved'
   readonly exitCode = 8
   readonly reason = 'database_moved'
 }
 
-/** The disk did not confirm a flush: whether what was written last is stored is unknown, and nothing more may be written. */
+/** The disk did not confirm a flush: it is unknown whether the last write is stored, so nothing more may be written. */
 export class FlushFailed extends Error {
   override name = 'FlushFailed'
   readonly reason = 'flush_failed'
   constructor(file: string, options: ErrorOptions) {
     super(
-      `The disk of ${file} failed to store what was written, so the server stops: what it acknowledged before is safe. ` +
+      `The disk of ${file} did not store what was written, so the server stops. Everything it acknowledged before is safe. ` +
         'Check the disk and its file system (dmesg), then start the server again, or restore a backup to another disk.',
       options,
     )
   }
 }
 
-/** What is needed cannot be had until an administrator acts; the message says how. */
+/** Something needed is missing until an administrator acts; the message says how. */
 export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
-/** Errors of a full disk become `DiskFull`, everything else stays as it is. */
+/** Turns system errors of a full disk into `DiskFull` and returns others unchanged. */
 export const fromSystemError = (error: unknown): unknown =>
   error instanceof Error && FULL.has(String((error as { code?: unknown }).code))
     ? new DiskFull('The disk is full.', { cause: error })
     : error
 
-/** The code of an error of the system, such as `ENOENT`; empty for an error without one. */
+/** The code of a system error, such as `ENOENT`; empty for other errors. */
 export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
 
 const REASONS: Record<string, string> = {
@@ -58,7 +58,7 @@ const REASONS: Record<string, string> = {
   EIO: 'the disk cannot be read or written',
 }
 
-/** What an error of the system about a file says to people; undefined for other errors. */
+/** A system error about a file as text for users; undefined for other errors. */
 export function fileProblem(error: unknown): string | undefined {
   const { path } = (error ?? {}) as NodeJS.ErrnoException
   const reason = REASONS[errorCode(error)]

@@ -1,6 +1,6 @@
 /**
- * Runs one operation of a key at a time, in the order of arrival; those of different keys run side by side. `admit` hears how
- * many of the key are ahead, and refuses by throwing.
+ * Runs one operation per key at a time, in order of arrival; different keys run in parallel. `admit` gets the number of
+ * waiting operations of the key and refuses by throwing.
  */
 export function makeKeyedMutex<Key>(admit: (ahead: number) => void = () => undefined) {
   const keys = new Map<Key, { tail: Promise<unknown>; count: number }>()

@@ -1,27 +1,27 @@
-import { deeperThan } from './depth.ts'
+import { deeperThan } from './nesting.ts'
 
-// What is said to a language model and what it says, whatever it runs on.
+// The interface to language models, whatever runs them.
 
-/** Where models answer. */
+/** The address of a model server. */
 export interface ModelServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   url: string
-  /** Empty where none is needed. */
+  /** Empty if none is needed. */
   key: string
 }
 
-/** A function that a model wants called. */
+/** A function call that a model requests. */
 export interface ModelCall {
   id: string
   name: string
-  /** JSON as the model wrote it, good or bad. */
+  /** JSON as the model wrote it, possibly invalid. */
   arguments: string
 }
 
-/** Levels of the deepest arguments that are read. */
+/** Nesting limit of arguments. */
 export const ARGUMENT_DEPTH = 32
 
-/** The arguments of a call; undefined for what is no JSON object, or nested too deep for those who walk over it. */
+/** The arguments of a call; undefined if they are not a JSON object or nested too deeply. */
 export function argumentsOf({ arguments: text }: ModelCall): Record<string, unknown> | undefined {
   let value: unknown
   try {
@@ -37,7 +37,7 @@ export type ModelMessage =
   | { role: 'system'; text: string }
   | { role: 'user'; text: string; image?: Picture }
   | { role: 'assistant'; text: string; calls: ModelCall[] }
-  /** What a called function gave. */
+  /** The result of a function call. */
   | { role: 'result'; id: string; name: string; text: string }
 
 export interface Picture {
@@ -46,7 +46,7 @@ export interface Picture {
   base64: string
 }
 
-/** A function that a model may call. */
+/** A function that a model can call. */
 export interface ModelFunction {
   name: string
   description: string
@@ -59,41 +59,40 @@ export interface ModelRequest {
   model: string
   messages: readonly ModelMessage[]
   functions: readonly ModelFunction[]
-  /** False for an answer without calls, where `functions` only explain what was called before. */
+  /** False for an answer without calls, where `functions` only explain earlier calls. */
   mayCall: boolean
   signal: AbortSignal
-  /** Is told the text as it comes; the model is read on when the promise resolves. */
+  /** Receives text as it arrives; reading continues when the promise resolves. */
   onText(text: string): void | Promise<void>
 }
 
 export interface ModelReply {
   text: string
   calls: ModelCall[]
-  /** Tokens read and written; 0 when the model does not say. */
+  /** Tokens read and written; 0 if the model does not report them. */
   tokens: number
-  /** Whether it said more than it may. */
+  /** Whether the answer was cut off at the token limit. */
   cut: boolean
 }
 
-/** What is known of a model; undefined for what is not. */
+/** Properties of a model; undefined where unknown. */
 export interface ModelTraits {
   /** Whether it calls functions. */
   tools?: boolean | undefined
   /** Whether it understands pictures. */
   vision?: boolean | undefined
-  /** Tokens it can read at once. */
+  /** Context length in tokens. */
   context?: number | undefined
 }
 
-/** Models, wherever they run. */
 export interface LanguageModels {
   /** Asks a model. Throws `ModelError`, or the reason of the signal. */
   ask(request: ModelRequest): Promise<ModelReply>
-  /** What the server itself tells of a model; nothing when it tells nothing. Throws `ModelError`. */
+  /** Properties that the server itself reports. Throws `ModelError`. */
   traits(server: ModelServer, model: string): Promise<ModelTraits>
   /** Names of the models of a server. Throws `ModelError`. */
   names(server: ModelServer): Promise<string[]>
-  /** An Ollama on this machine and its models; undefined when there is none. */
+  /** A local Ollama and its models; undefined if there is none. */
   ollama(): Promise<{ url: string; models: string[] } | undefined>
 }
 
@@ -101,9 +100,9 @@ export interface LanguageModels {
 export class ModelError extends Error {
   override name = 'ModelError'
   readonly kind: 'unreachable' | 'refused' | 'missing' | 'limited' | 'busy' | 'broken'
-  /** Seconds to wait, where the server named them. */
+  /** Seconds to wait, if the server named them. */
   readonly retryAfter: number | undefined
-  /** The HTTP status, where the server answered with one that says no. */
+  /** The HTTP status, if the server answered with an error. */
   readonly status: number | undefined
 
   constructor(

@@ -1,6 +1,6 @@
 import { sleep as sleepNow, type Sleep } from './sleep.ts'
 
-/** How long to wait between attempts. All times are in milliseconds. */
+/** Delays between attempts, in milliseconds. */
 export interface BackoffPolicy {
   /** The delay before the second attempt. */
   first: number
@@ -44,7 +44,7 @@ export function makeBackoff({
       waited += delay
       return delay
     },
-    /** To be called after a success. */
+    /** Call this after a success. */
     reset(): void {
       failures = 0
       waited = 0
@@ -64,7 +64,7 @@ export interface RetryOptions extends BackoffPolicy {
   signal?: AbortSignal
 }
 
-/** Calls until it succeeds, fails for good, or the policy gives up; throws the last error. */
+/** Calls until success, a permanent error, or the end of the policy; throws the last error. */
 export async function withRetry<T>(call: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { isTemporary, retryAfterOf, onWait, sleep = sleepNow, signal } = options
   const backoff = makeBackoff(options)

@@ -1,4 +1,4 @@
-// Versions as Semantic Versioning 2.0.0 describes them (semver.org).
+// Semantic Versioning 2.0.0 (semver.org).
 
 const NUMBER = '(?:0|[1-9]\\d{0,8})'
 const WORD = `(?:${NUMBER}|\\d*[A-Za-z-][0-9A-Za-z-]*)`
@@ -16,14 +16,14 @@ const parts = (text: string) => (text.length <= MAX_LENGTH ? VERSION.exec(text) 
 
 const isNumber = (word: string): boolean => /^\d+$/.test(word)
 
-/** Numbers by value, words by their characters, numbers before words (section 11.4). */
+/** Compares numbers by value and words by characters; numbers come before words (section 11.4). */
 function compareWords(a: string, b: string): number {
   if (isNumber(a) && isNumber(b)) return Number(a) - Number(b)
   if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1
   return a < b ? -1 : Number(a > b)
 }
 
-/** Negative when version `a` comes before `b`, 0 when neither does (section 11: what follows a `+` counts for nothing). */
+/** Negative if version `a` comes before `b`, 0 if they are equal. Ignores build metadata after `+` (section 11). */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parts(a), parts(b)]
   if (!first || !second) throw new RangeError(`${first ? b : a} is not a version.`)

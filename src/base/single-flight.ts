@@ -1,4 +1,4 @@
-/** Runs `operation` once at a time for each key: whoever asks meanwhile gets the result of the one under way. */
+/** Runs `operation` once at a time for each key; callers meanwhile share its result. */
 export function makeSingleFlight<Key, T>(operation: (key: Key) => Promise<T>) {
   const underWay = new Map<Key, Promise<T>>()
   return {

@@ -1,6 +1,6 @@
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const
 
-/** Bytes for people, in binary units with at most one decimal: `1.5 GB` is 1.5 x 1024^3. */
+/** Formats bytes in binary units with at most one decimal: `1.5 GB` is 1.5 x 1024^3. */
 export function formatSize(bytes: number): string {
   let value = bytes
   let unit = 0

@@ -1,7 +1,6 @@
-/** Waits until `ms` have passed; rejects with the signal's reason when it is aborted. */
+/** Waits `ms` milliseconds; rejects with the signal's reason when aborted. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>
 
-/** Sleeps by the clock of the machine. */
 export const sleep: Sleep = (ms, signal) =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error)
@@ -17,8 +16,8 @@ export const sleep: Sleep = (ms, signal) =>
   })
 
 /**
- * Sleeps for `ms`, or until the function handed to `onWake` is called; rejects when the signal is aborted. Unlike `AbortSignal.any`
- * it leaves nothing behind on a signal that lives long.
+ * Sleeps for `ms`, or until the function passed to `onWake` is called; rejects on abort. Unlike `AbortSignal.any`, it
+ * leaves no listener on a long-lived signal.
  */
 export async function interruptibleSleep(
   sleep: Sleep,

@@ -1,27 +1,26 @@
 import { TAR_BLOCK } from './tar-writer.ts'
 
-// Reads tar archives of strangers: entry by entry, without ever holding more than a header in memory, and refusing
-// whatever could be read in two ways instead of guessing.
+// Reads untrusted tar archives entry by entry. Holds at most a header in memory and refuses whatever is ambiguous.
 
-/** The bytes are no sound archive; nothing behind this point of it can be read. */
+/** The archive is invalid; nothing after this point can be read. */
 export class BadTar extends Error {
   override name = 'BadTar'
 }
 
 export interface TarEntry {
   name: string
-  /** One character: `0` a file, `5` a folder, others are links, devices and the like. */
+  /** One character: `0` is a file, `5` a folder; others are links, devices and the like. */
   type: string
   size: number
   /** Seconds since the epoch. */
   mtime: number
   /** What the entry's extended header says. */
   keys: ReadonlyMap<string, string>
-  /** The content, to be read before the next entry is asked for; what is left of it is skipped. */
+  /** The content. Read it before the next entry; the rest is skipped. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** Largest extended header, in bytes: room for the longest path and some keys. */
+/** Largest extended header, in bytes: enough for the longest path and some keys. */
 const MAX_EXTENDED = 16 * 1024
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -34,7 +33,7 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** A field that ends with its first NUL. */
+/** A NUL-terminated field. */
 function field(block: Uint8Array, from: number, length: number): string {
   const bytes = block.subarray(from, from + length)
   const end = bytes.indexOf(0)
@@ -47,9 +46,9 @@ function numberAt(block: Uint8Array, from: number, length: number): number {
   return text === '' ? 0 : Number.parseInt(text, 8)
 }
 
-/** Fault of a header whose bytes do not add up to the sum it names. */
+/** Throws `BadTar` if the checksum of a header is wrong. */
 function assertSum(block: Uint8Array): void {
-  // Thousands of headers: an iterator would cost more than everything else that is done with them.
+  // An archive has thousands of headers, and an iterator would dominate the cost.
   let sum = 8 * 32
   for (let at = 0; at < 148; at++) sum += block[at]!
   for (let at = 156; at < TAR_BLOCK; at++) sum += block[at]!
@@ -80,7 +79,7 @@ function decimal(text: string): number {
   return value
 }
 
-/** Bytes in the portions somebody asks for. A failure of the source is thrown again at every further attempt. */
+/** Reads a source in portions of any size. An error of the source is thrown again on every later read. */
 function portions(source: AsyncIterable<Uint8Array>) {
   const iterator = source[Symbol.asyncIterator]()
   let rest: Uint8Array = new Uint8Array(0)
@@ -106,7 +105,7 @@ function portions(source: AsyncIterable<Uint8Array>) {
 
   return {
     some,
-    /** Valid until more is asked for. */
+    /** Valid until the next read. */
     async exactly(length: number): Promise<Uint8Array> {
       if (rest.length >= length && !failure) return some(length)
       const bytes = new Uint8Array(length)
@@ -120,7 +119,7 @@ function portions(source: AsyncIterable<Uint8Array>) {
     async skip(length: number): Promise<void> {
       for (let left = length; left > 0;) left -= (await some(left)).length
     },
-    /** Reads to the end, before which nothing but zeros may come: they fill the last record. */
+    /** Reads to the end; only zeros may follow, which fill the last record. */
     async end(): Promise<void> {
       for (let left = rest; ;) {
         if (left.some((byte) => byte !== 0)) throw new BadTar('Something stands behind its end.')
@@ -138,7 +137,7 @@ type Portions = ReturnType<typeof portions>
 const padded = (size: number): number => Math.ceil(size / TAR_BLOCK) * TAR_BLOCK
 
 function nameOf(block: Uint8Array): string {
-  // Only POSIX headers have a prefix; others use that place for something else.
+  // Only POSIX headers have a prefix; others use these bytes differently.
   const prefix = field(block, 257, 6) === 'ustar' && block[262] === 0 ? field(block, 345, 155) : ''
   const name = field(block, 0, 100)
   return prefix ? `${prefix}/${name}` : name
@@ -158,11 +157,11 @@ async function nextHeader(bytes: Portions): Promise<Omit<TarEntry, 'body'> | und
     if (type === 'x' || type === 'g') {
       if (size > MAX_EXTENDED) throw new BadTar('An extended header is too long.')
       const read = await bytes.exactly(padded(size))
-      // What is said for all further entries at once is nothing that an entry needs.
+      // Global extended headers hold nothing that an entry needs.
       if (type === 'x') keys = keysOf(read.subarray(0, size))
       continue
     }
-    if (type === 'L' || type === 'K') throw new BadTar('GNU long names are not understood; write the pax format.')
+    if (type === 'L' || type === 'K') throw new BadTar('GNU long names are not supported; write the pax format.')
     const [longer, exact, stamp] = [keys.get('path'), keys.get('size'), keys.get('mtime')]
     return {
       name: longer ?? nameOf(block),
@@ -175,11 +174,11 @@ async function nextHeader(bytes: Portions): Promise<Omit<TarEntry, 'body'> | und
 }
 
 interface Reading {
-  /** Whether the source has to end with the archive: other readers may go on behind its end. */
+  /** Whether the source must end with the archive: other readers may continue past its end. */
   isWhole?: boolean
 }
 
-/** The entries of an archive, in order. Throws `BadTar` where it makes no sense, also when its end is missing. */
+/** The entries of an archive, in order. Throws `BadTar` if it is invalid or its end is missing. */
 export async function* readTar(
   source: AsyncIterable<Uint8Array>,
   { isWhole = false }: Reading = {},

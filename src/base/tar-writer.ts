@@ -1,4 +1,4 @@
-// Tar archives as POSIX describes them (IEEE Std 1003.1, pax: the ustar format with extended headers).
+// Writes tar archives in the pax format (IEEE Std 1003.1): ustar with extended headers.
 
 export const TAR_BLOCK = 512
 
@@ -45,7 +45,7 @@ function record(key: string, value: string): string {
 /** The zeros after a content of `size` bytes that fill its last block. */
 export const tarPadding = (size: number): Uint8Array => new Uint8Array((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK)
 
-/** What stands behind the last entry. */
+/** The end marker of an archive. */
 export const tarEnd = (): Uint8Array => new Uint8Array(2 * TAR_BLOCK)
 
 export interface TarHeader {
@@ -54,7 +54,7 @@ export interface TarHeader {
   size: number
   /** Seconds since the epoch. */
   mtime: number
-  /** Permissions; those of a file that everybody may read without it. */
+  /** Permissions; by default a file is readable by everybody. */
   mode?: number
   /** Further keys of the extended header. */
   keys?: Record<string, string>
@@ -62,7 +62,7 @@ export interface TarHeader {
   folder?: true
 }
 
-/** The header of a file or folder, with an extended header before it where the plain one cannot say everything. */
+/** The header of a file or folder, preceded by an extended header where the plain one is too small. */
 export function tarHeader({ name, size, mtime, mode, keys = {}, folder }: TarHeader): Uint8Array {
   if (size > LARGEST || mtime > LARGEST) keys = { ...keys, size: String(size), mtime: String(mtime) }
   const isPlain = /^[\x20-\x7e]{1,100}$/.test(name)

@@ -3,7 +3,7 @@
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Text somebody else wrote, made safe for a terminal line: control and bidirectional characters become U+FFFD. */
+/** Makes untrusted text safe for a terminal line: control and bidirectional characters become U+FFFD. */
 export const printable = (text: string): string => text.replace(UNPRINTABLE, '\ufffd')
 
 /** Whether a string can be stored and sent unchanged: no NUL, no lone surrogate. */
@@ -14,6 +14,6 @@ const encoder = new TextEncoder()
 /** Length in UTF-8 bytes. */
 export const byteLength = (text: string): number => encoder.encode(text).length
 
-/** Whether a text has at most `max` UTF-8 bytes; most answers need no counting. */
+/** Whether a text has at most `max` UTF-8 bytes; most texts need no counting. */
 export const fitsBytes = (text: string, max: number): boolean =>
   text.length <= max && (text.length * 3 <= max || byteLength(text) <= max)

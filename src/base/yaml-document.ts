@@ -1,7 +1,7 @@
 import { isAlias, isCollection, isMap, isSeq, LineCounter, parseDocument, visit, type Document, type Node } from 'yaml'
-import { BadDocument, type Path, type Place, type PlacedDocument } from './placed-document.ts'
+import { BadDocument, type Path, type Place, type PlacedDocument } from './document-positions.ts'
 
-/** References to one anchor, each counted with those inside it: what keeps a small text from standing for a huge value. */
+/** Limit of alias expansions, nested ones included, so that a small text cannot become a huge value. */
 const ALIASES = 1_000
 
 /** Reads one YAML 1.2 document. Throws `BadDocument`. */
@@ -28,13 +28,11 @@ export function readYaml(source: string): PlacedDocument {
     return { value, placeOf: (path) => at(offsetOf(document, path)) }
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error
-    throw new BadDocument([
-      { line: 1, column: 1, message: 'the references (*) multiply to more than this can be meant to be' },
-    ])
+    throw new BadDocument([{ line: 1, column: 1, message: 'the references (*) expand to more than the limit' }])
   }
 }
 
-/** References to anchors that do not stand before them, or in which they stand themselves. */
+/** Aliases that precede their anchor, or are inside it. */
 function strayAliases(document: Document, at: (offset: number) => Place): (Place & { message: string })[] {
   const stray: (Place & { message: string })[] = []
   const known = new Set<string>()
@@ -43,24 +41,25 @@ function strayAliases(document: Document, at: (offset: number) => Place): (Place
       if (isAlias(node)) {
         const place = at(node.range?.[0] ?? 0)
         const isInside = around.some((outer) => isCollection(outer) && outer.anchor === node.source)
-        if (isInside) stray.push({ ...place, message: `this stands in "&${node.source}" itself` })
-        else if (!known.has(node.source)) stray.push({ ...place, message: `there is no "&${node.source}" before this` })
+        if (isInside) stray.push({ ...place, message: `"&${node.source}" contains itself` })
+        else if (!known.has(node.source))
+          stray.push({ ...place, message: `there is no "&${node.source}" before this point` })
       } else if (node.anchor !== undefined) known.add(node.anchor)
     },
   })
   return stray
 }
 
-/** The parser's words, in the form of ours: one clause that begins small and ends without a stop. */
+/** The parser's message in our form: lower case, no full stop. */
 const sayingOf = (message: string): string => {
   if (message.includes('Maximum call stack')) return 'this is nested too deeply'
-  if (message.includes('multiple documents')) return 'a second document begins here, and there may be only one'
+  if (message.includes('multiple documents')) return 'a second document begins here, and only one is allowed'
   if (message === 'Map keys must be unique') return 'this name is given twice'
   const clause = message.split('\n')[0]!.replace(/[.:]$/, '')
   return clause.charAt(0).toLowerCase() + clause.slice(1)
 }
 
-/** Where the part at a path begins: for a value under a name, the name. */
+/** Where the part at a path begins; for a value with a name, the name. */
 function offsetOf(document: Document, path: Path): number {
   let node = document.contents as Node | null
   let offset = node?.range?.[0] ?? 0

@@ -1,5 +1,5 @@
-// Zip archives as PKWARE's APPNOTE describes them, written front to back: ZIP64 where something outgrows 32 bits, names in
-// UTF-8, times for those who know UTC and for those who do not.
+// Writes zip archives (PKWARE APPNOTE) front to back: ZIP64 beyond 32 bits, UTF-8 names, and times in both UTC and
+// local form.
 
 export interface ZipEntry {
   /** Path within the archive; that of a folder ends with a slash. */
@@ -10,15 +10,15 @@ export interface ZipEntry {
   mtime: number
 }
 
-/** Computes CRC-32, of bytes alone or of those that follow what has the sum `before`. */
+/** Computes CRC-32 of bytes, continuing from the sum `before`. */
 type Crc32 = (bytes: Uint8Array, before?: number) => number
 
-/** Largest content that is read whole before its header is written, in bytes. */
+/** Contents up to this size, in bytes, are read completely before the header is written. */
 const WHOLE_MAX = 64 * 1_024
-/** Largest stored block of deflate, in bytes, and what stands before each. */
+/** Largest stored block of deflate, in bytes, and the length of its header. */
 const BLOCK = 0xffff
 const BLOCK_HEAD = 5
-/** From here on a field of 32 or 16 bits points to its ZIP64 counterpart. */
+/** From this value on a 32- or 16-bit field refers to its ZIP64 counterpart. */
 const MAX32 = 0xffffffff
 const MAX16 = 0xffff
 /** The last second that the field of UTC times holds. */
@@ -26,11 +26,11 @@ const LAST_UTC = 0x7fffffff
 
 const encoder = new TextEncoder()
 
-/** What an entry looks like in the archive. */
+/** The form of an entry in the archive. */
 interface Form {
   name: Uint8Array
   isFolder: boolean
-  /** Whether the content comes in blocks that say where it ends, and its sum behind it. */
+  /** Whether the content is in blocks, with its checksum after it. */
   isStreamed: boolean
   /** Bytes of the content in the archive. */
   packed: number
@@ -52,7 +52,7 @@ function formOf({ name, size, mtime }: ZipEntry): Form {
   }
 }
 
-/** Bytes of fixed length with little-endian numbers in them, written one after the other. */
+/** A buffer of fixed length, filled with little-endian numbers in order. */
 function record(length: number) {
   const bytes = new Uint8Array(length)
   const view = new DataView(bytes.buffer)
@@ -67,7 +67,7 @@ function record(length: number) {
   return self
 }
 
-/** The date and time of clocks on walls here: two seconds exact, 1980 to 2107. */
+/** Local time in MS-DOS format: resolution of two seconds, 1980 to 2107. */
 function wallTime(mtime: number): number {
   const at = new Date(mtime * 1_000)
   const year = at.getFullYear()
@@ -100,7 +100,7 @@ const LOCAL = 30
 const localLength = (form: Form): number => LOCAL + form.name.length + extraLength(form, form.isLarge ? 2 : 0)
 const descriptorLength = (form: Form): number => (form.isStreamed ? (form.isLarge ? 24 : 16) : 0)
 
-/** Version, flags, method and time: what headers and directory say in the same words. */
+/** Version, flags, method and time, which headers and directory share. */
 const common = (form: Form, mtime: number): Uint8Array =>
   record(10)
     .u16(form.isLarge ? 45 : 20)
@@ -131,7 +131,7 @@ const wideInCentral = (form: Form, offset: number): number => (form.isLarge ? 2 
 const centralLength = (form: Form, offset: number): number =>
   CENTRAL + form.name.length + extraLength(form, wideInCentral(form, offset))
 
-/** Files that everybody may read and their owner may write, folders that everybody may enter. */
+/** Unix modes: files 0644, folders 0755. */
 const modeOf = ({ isFolder }: Form): number => (isFolder ? 0o40755 * 0x10000 + 0x10 : 0o100644 * 0x10000)
 
 function centralHeader(form: Form, { size, mtime }: ZipEntry, crc: number, offset: number): Uint8Array {
@@ -195,7 +195,7 @@ function endOf(directory: Directory): Uint8Array {
 
 const lengthOf = (form: Form): number => localLength(form) + form.packed + descriptorLength(form)
 
-/** Bytes of the archive that `zipOf` writes of these entries. */
+/** The length in bytes of the archive that `zipOf` writes. */
 export function zipLength(entries: readonly ZipEntry[]): number {
   const directory: Directory = { count: entries.length, offset: 0, length: 0 }
   for (const entry of entries) {
@@ -206,9 +206,9 @@ export function zipLength(entries: readonly ZipEntry[]): number {
   return directory.offset + directory.length + endLength(directory)
 }
 
-const unlike = (name: string): Error => new Error(`The content of ${name} is not as long as it was said to be.`)
+const unlike = (name: string): Error => new Error(`The content of ${name} does not have the announced length.`)
 
-/** A content of known size in blocks of deflate that are stored as they are; returns its sum. */
+/** A content of known size in stored deflate blocks; returns its checksum. */
 async function* blocksOf(
   { name, size }: ZipEntry,
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -256,9 +256,8 @@ async function wholeOf(
 }
 
 /**
- * An archive piece by piece, with contents as they are: nothing is compressed, so its length is known before. `read` is
- * asked for one content after the other, each when its turn has come; what it throws ends the archive, and so does a
- * content of another length. Of each entry only its sum is kept.
+ * Writes an archive in pieces. Nothing is compressed, so the length is known beforehand. `read` is called for one
+ * content after another; if it throws, or returns another length, the archive fails. Only checksums are kept in memory.
  */
 export async function* zipOf<E extends ZipEntry>(
   entries: readonly E[],

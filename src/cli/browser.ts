@@ -5,7 +5,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 }
 
-/** Starts the browser of the user with an address, and does not wait for it; false where none could be started. */
+/** Opens a URL in the user's browser without waiting for it; false if none could be started. */
 export function startBrowser(url: string, { BROWSER }: NodeJS.ProcessEnv): Promise<boolean> {
   const [program, ...args] = BROWSER ? [BROWSER] : (OPENERS[process.platform] ?? ['xdg-open'])
   const child = spawn(program!, [...args, url], { stdio: 'ignore', detached: true, shell: false })

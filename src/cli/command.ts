@@ -1,36 +1,39 @@
 import type { Api } from '../client/api.ts'
-import type { Account } from '../client/credentials.ts'
+import type { Account } from '../client/auth/credentials.ts'
 import type { Domain } from '../domain/domain.ts'
-import type { Backing } from '../wiring/backing-up.ts'
-import type { Config } from '../wiring/config.ts'
-import type { DataDirectory } from '../wiring/data-directory.ts'
+import type { Backing } from '../wiring/backups/backup-context.ts'
+import type { Config } from '../wiring/config/config.ts'
+import type { DataDirectory } from '../wiring/installation/data-directory.ts'
 import { parseDuration } from '../base/durations.ts'
 import { parseSize } from '../base/sizes.ts'
 import { Exit, usage, type ExitCode } from './exit.ts'
 import type { Io } from './io.ts'
 
+const DAY = 86_400_000
+const LONGEST_DAYS = 36_500
+
 export interface FlagSpec<T> {
   summary: string
-  /** Placeholder of the value in the help; none for a switch. */
+  /** Placeholder of the value in the help; a switch has none. */
   value?: string
   short?: string
-  /** Turns the text given into the value; throws a sentence when it cannot. */
+  /** Parses the value; throws a sentence for the user. */
   parse?: (text: string) => T
-  /** For completion and help. */
+  /** Allowed values, for completion and help. */
   choices?: readonly string[]
-  /** May be given several times; the values arrive as an array. */
+  /** May be repeated; the values arrive as an array. */
   many?: boolean
-  /** Only there to give the flag its type. */
+  /** Only carries the type of the flag. */
   type?: T
 }
 
-/** The name of a flag or an argument as it is typed: `displayName` is `display-name`, `without2fa` is `without-2fa`. */
+/** Converts to the name on the command line: `displayName` is `display-name`, `without2fa` is `without-2fa`. */
 export const kebabCase = (name: string): string =>
   name.replace(/[A-Z]|(?<=[a-z])\d/g, (character) => `-${character.toLowerCase()}`)
 
 type Extra = { short?: string }
 
-/** Builders of flags. In `flags` the name is written in camel case: `displayName` is `--display-name` on the command line. */
+/** Builders of flags. A key `displayName` in `flags` is `--display-name` on the command line. */
 export const flag = {
   switch: (summary: string, extra: Extra = {}): FlagSpec<boolean> => ({ summary, ...extra }),
   text: (summary: string, value: string, extra: Extra = {}): FlagSpec<string | undefined> => ({
@@ -58,7 +61,7 @@ export const flag = {
       return found
     },
   }),
-  /** A size such as `10GB`, or `none`; bytes, -1 for none. */
+  /** A size such as `10GB`, or `none`; in bytes, -1 for none. */
   size: (summary: string, value = 'SIZE'): FlagSpec<number | undefined> => ({
     summary,
     value,
@@ -68,13 +71,14 @@ export const flag = {
       return bytes
     },
   }),
-  /** A duration such as `90s`, `15m` or `2d`; milliseconds. */
+  /** A duration such as `90s`, `15m` or `2d`; in milliseconds. */
   duration: (summary: string, value = 'TIME'): FlagSpec<number | undefined> => ({
     summary,
     value,
     parse(text) {
       const ms = parseDuration(text)
       if (ms === undefined) throw usage(`must be a duration such as 90s, 15m or 2d, not "${text}"`)
+      if (ms > LONGEST_DAYS * DAY) throw usage(`must be at most ${LONGEST_DAYS}d, not "${text}"`)
       return ms
     },
   }),
@@ -87,37 +91,36 @@ export const flag = {
   }),
 }
 
-/** An argument: its summary, or with `optional` / `many` for one that may be missing or repeated. */
+/** An argument: its summary, or an object for one that is optional or repeated. */
 export type ArgSpec = string | { summary: string; optional?: true; many?: true }
 
 type ArgValue<A> = A extends { many: true } ? string[] : A extends { optional: true } ? string | undefined : string
 type FlagValue<F> = F extends FlagSpec<infer T> ? T : never
 
-/** What the user's surroundings say, beside the command's own arguments. */
+/** What applies to every command: global flags and the environment. */
 export interface Globals {
-  /** The environment of the process; commands read it here and nowhere else. */
+  /** Commands read the environment only here. */
   env: NodeJS.ProcessEnv
   json: boolean
   debug: boolean
-  /** Nothing but errors is printed. */
+  /** Print nothing but errors. */
   quiet: boolean
   dataDir: string | undefined
   profile: string | undefined
 }
 
-/** What `run` is given beside its arguments: the runner opens and closes it. */
+/** What the runner opens for `run` and closes afterwards. */
 export interface Needs {
-  /** Only io and arguments. */
   nothing: object
-  /** All commands there are, by noun. */
+  /** All commands by noun. */
   commands: { nouns: Record<string, Noun> }
-  /** The domain on the data directory, whether the server runs or not. */
+  /** The domain on the data directory, whether or not the server runs. */
   domain: { domain: Domain; config: Config; directory: DataDirectory }
-  /** What a backup needs of the domain, which takes less time to open. */
+  /** The part of the domain that backups need; opens faster. */
   backing: Pick<Backing, 'domain' | 'directory'>
-  /** The signed-in account's server. */
+  /** The API of the signed-in account. */
   server: { api: Api; account: Account }
-  /** One of the two before: what a user and an administrator both have. */
+  /** `domain` or `server`: for commands of both users and administrators. */
   either: Needs['domain'] | Needs['server']
 }
 
@@ -126,24 +129,24 @@ export interface CommandSpec<
   A extends Record<string, ArgSpec> = Record<string, ArgSpec>,
   F extends Record<string, FlagSpec<unknown>> = Record<string, FlagSpec<unknown>>,
 > {
-  /** The words of the command: `user add`. */
+  /** For example `user add`. */
   name: string
   summary: string
-  /** Further sentences of the help text. */
+  /** More sentences for the help. */
   details?: string
   needs: N
-  /** Whether it sets an installation up, and makes the data directory where there is none; every other command says so. */
+  /** Creates the data directory if there is none; every other command fails. */
   makesDataDirectory?: true
   /**
-   * Whether all it is for is what it prints: it changes nothing, and its exit code says nothing more. It ends when nobody
-   * reads its output any more; every other command finishes its work, and takes `--yes`.
+   * Whether the command only prints: it changes nothing, and its exit code has no other meaning. It ends when the
+   * reader of its output goes away; every other command finishes its work, and accepts `--yes`.
    */
   onlyPrints?: true | ((given: { args: Record<string, unknown>; flags: Record<string, unknown> }) => boolean)
-  /** With `either`: whether what was asked for is the administrator's in any case. */
+  /** With `either`: whether these flags need the administrator's mode. */
   asAdministrator?(flags: Record<string, unknown>): boolean
   args: A
   flags: F
-  /** Whole command lines, the simplest first. */
+  /** Command lines, the simplest first. */
   examples: readonly string[]
   run(
     context: Needs[N] & {
@@ -155,17 +158,15 @@ export interface CommandSpec<
   ): Promise<ExitCode | void>
 }
 
-/** Commands that share their first word. */
 export interface Noun {
   group: 'Server' | 'Administration' | 'Client' | 'Help'
   summary: string
-  /** Other names it answers to. */
   aliases?: readonly string[]
-  /** The verbs by name; the empty name is the noun itself as a command. Each loads when it is needed. */
+  /** Verbs by name, loaded on demand; the empty name is the noun itself as a command. */
   verbs: Record<string, () => Promise<CommandSpec>>
 }
 
-/** Declares a command; help, completion, the reference and the checks all follow from the declaration. */
+/** Declares a command. Help, completion, the reference and the checks follow from it. */
 export const command = <
   N extends keyof Needs,
   const A extends Record<string, ArgSpec>,
@@ -174,5 +175,5 @@ export const command = <
   spec: CommandSpec<N, A, F>,
 ): CommandSpec => spec as unknown as CommandSpec
 
-/** Thrown when the user answers no. */
+/** Thrown if the user answers no. */
 export const cancelled = (): Exit => new Exit(1, 'Nothing was changed.', 'cancelled')

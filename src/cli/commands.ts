@@ -1,6 +1,6 @@
 import type { Noun } from './command.ts'
 
-/** Every command. The files are found by name: `user add` is `user/add.ts`. */
+/** Every command. The file of `user add` is `user/add.ts`. */
 export const nouns: Record<string, Noun> = {
   serve: {
     group: 'Server',
@@ -59,7 +59,7 @@ export const nouns: Record<string, Noun> = {
   },
   maintenance: {
     group: 'Administration',
-    summary: 'Keep users out, or let them only read',
+    summary: 'Let only administrators in, or make everything read-only',
     verbs: {
       on: () => import('./maintenance/on.ts').then((m) => m.on),
       off: () => import('./maintenance/off.ts').then((m) => m.off),
@@ -68,7 +68,7 @@ export const nouns: Record<string, Noun> = {
   },
   quota: {
     group: 'Administration',
-    summary: 'How much accounts store, and may store',
+    summary: 'Storage of accounts, and their limits',
     aliases: ['quotas'],
     verbs: {
       report: () => import('./quota/report.ts').then((m) => m.report),
@@ -79,7 +79,7 @@ export const nouns: Record<string, Noun> = {
   },
   app: {
     group: 'Administration',
-    summary: 'Apps of the desktop: packages, addresses, what is shown; open one in the browser',
+    summary: 'Apps of the desktop: install, register, show, enable, disable; open one in the browser',
     aliases: ['apps'],
     verbs: {
       list: () => import('./app/list.ts').then((m) => m.list),
@@ -98,7 +98,7 @@ export const nouns: Record<string, Noun> = {
   },
   room: {
     group: 'Administration',
-    summary: 'Chat rooms of everybody',
+    summary: 'All chat rooms',
     aliases: ['rooms'],
     verbs: {
       list: () => import('./room/list.ts').then((m) => m.list),
@@ -108,7 +108,7 @@ export const nouns: Record<string, Noun> = {
   },
   storage: {
     group: 'Administration',
-    summary: 'Whether what is stored is sound, removing what nobody can reach, and moving it elsewhere',
+    summary: 'Check stored data, remove what is no longer needed, move it elsewhere',
     verbs: {
       adopt: () => import('./storage/adopt.ts').then((m) => m.adopt),
       check: () => import('./storage/check.ts').then((m) => m.check),
@@ -124,7 +124,7 @@ export const nouns: Record<string, Noun> = {
   },
   audit: {
     group: 'Administration',
-    summary: 'Who did what: logins, devices, accounts, administration',
+    summary: 'Show who did what: logins, devices, accounts, administration',
     aliases: ['audits'],
     verbs: { '': () => import('./audit/audit.ts').then((m) => m.audit) },
   },
@@ -141,7 +141,7 @@ export const nouns: Record<string, Noun> = {
   },
   backup: {
     group: 'Administration',
-    summary: 'Backups: make, check, restore, and look into them',
+    summary: 'Make, check, restore and browse backups',
     aliases: ['backups'],
     verbs: {
       create: () => import('./backup/create.ts').then((m) => m.create),
@@ -160,12 +160,12 @@ export const nouns: Record<string, Noun> = {
   },
   seed: {
     group: 'Administration',
-    summary: 'Make users, settings, apps, rooms, rows and files from one file',
+    summary: 'Create users, settings, apps, rooms, rows and files from one file',
     verbs: { '': () => import('./seed/seed.ts').then((m) => m.seed) },
   },
   template: {
     group: 'Administration',
-    summary: 'Files to begin with: services, proxies, containers, samples',
+    summary: 'Configuration files to start from: services, proxies, containers, samples',
     aliases: ['templates'],
     verbs: {
       list: () => import('./template/list.ts').then((m) => m.list),
@@ -175,22 +175,22 @@ export const nouns: Record<string, Noun> = {
   },
   doctor: {
     group: 'Administration',
-    summary: 'Check the installation and say how to fix what is wrong',
+    summary: 'Check the installation and say how to fix problems',
     verbs: { '': () => import('./doctor/doctor.ts').then((m) => m.doctor) },
   },
   login: {
     group: 'Client',
-    summary: 'Sign in to a server and keep a device token',
+    summary: 'Sign in to a server and store a device token',
     verbs: { '': () => import('./login/login.ts').then((m) => m.login) },
   },
   logout: {
     group: 'Client',
-    summary: 'Revoke the stored device token and forget it',
+    summary: 'Revoke the stored device token and delete it',
     verbs: { '': () => import('./logout/logout.ts').then((m) => m.logout) },
   },
   whoami: {
     group: 'Client',
-    summary: 'The account and server that commands talk to',
+    summary: 'Show the account and server that commands use',
     verbs: { '': () => import('./whoami/whoami.ts').then((m) => m.whoami) },
   },
   profile: {
@@ -204,7 +204,7 @@ export const nouns: Record<string, Noun> = {
   },
   sync: {
     group: 'Client',
-    summary: 'Keep a folder in step with the account, in both directions',
+    summary: 'Keep a folder and the account in sync, in both directions',
     verbs: {
       '': () => import('./sync/sync.ts').then((m) => m.sync),
       init: () => import('./sync/init.ts').then((m) => m.init),
@@ -215,7 +215,7 @@ export const nouns: Record<string, Noun> = {
   },
   chat: {
     group: 'Client',
-    summary: 'Talk to the team: a screen, and commands for scripts',
+    summary: 'Talk to the team: a full-screen chat, and commands for scripts',
     aliases: ['chats'],
     verbs: {
       '': () => import('./chat/chat.ts').then((m) => m.chat),
@@ -237,7 +237,7 @@ export const nouns: Record<string, Noun> = {
   },
   ask: {
     group: 'Client',
-    summary: 'Ask the assistant, and take back what it changed',
+    summary: 'Ask the assistant, and undo what it changed',
     verbs: {
       '': () => import('./ask/ask.ts').then((m) => m.ask),
       list: () => import('./ask/list.ts').then((m) => m.list),
@@ -249,7 +249,7 @@ export const nouns: Record<string, Noun> = {
   },
   files: {
     group: 'Client',
-    summary: 'Files of the account, without a synchronised folder',
+    summary: 'Work with files of the account without a synchronised folder',
     aliases: ['file'],
     verbs: {
       ls: () => import('./files/ls.ts').then((m) => m.ls),
@@ -266,7 +266,7 @@ export const nouns: Record<string, Noun> = {
   },
   trash: {
     group: 'Client',
-    summary: 'What was deleted, until it is gone for good',
+    summary: 'Deleted files that can still be restored',
     verbs: {
       list: () => import('./trash/list.ts').then((m) => m.list),
       restore: () => import('./trash/restore.ts').then((m) => m.restore),
@@ -275,7 +275,7 @@ export const nouns: Record<string, Noun> = {
   },
   component: {
     group: 'Client',
-    summary: 'Desktop components: styles, hooks and widgets of your own, or as an administrator of users',
+    summary: 'Desktop components: your own styles, hooks and widgets; for administrators those of users',
     aliases: ['components'],
     verbs: {
       list: () => import('./component/list.ts').then((m) => m.list),
@@ -309,7 +309,7 @@ export const nouns: Record<string, Noun> = {
   },
   completion: {
     group: 'Help',
-    summary: 'Completion for bash, zsh, fish or powershell',
+    summary: 'Print completion for bash, zsh, fish or powershell',
     verbs: { '': () => import('./completion/completion.ts').then((m) => m.completion) },
   },
 }

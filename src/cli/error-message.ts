@@ -1,15 +1,15 @@
 import { fileProblem } from '../base/errors.ts'
 import { errors, isFault, type ErrorCode, type Fault } from '../contract/errors.ts'
-import { damageOf } from '../wiring/damage.ts'
-import { formatTime } from './times.ts'
+import { damageOf } from '../wiring/installation/database-damage.ts'
+import { formatTime } from './time-format.ts'
 
-/** Texts that the contract fixes in German, as the command says them. */
+/** English versions of texts that the contract fixes in German. */
 const ENGLISH: Partial<Record<ErrorCode, string>> = {
-  not_found: 'The server has no such thing, or not any more.',
+  not_found: 'The server does not have this, or no longer has it.',
   internal: 'An error inside the server.',
 }
 
-/** What an error says to whoever ran the command, in one sentence. */
+/** Describes an error in one sentence for the user. */
 export function errorMessage(error: unknown): string {
   if (isFault(error, 'maintenance')) return maintenanceMessage(error)
   if (isFault(error, 'bad_request')) return fieldProblems(error)
@@ -17,13 +17,13 @@ export function errorMessage(error: unknown): string {
   return damageOf(error)?.text ?? fileProblem(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
-/** The text of the server, which may go on behind that of the contract. */
+/** Translates the server's text, which may extend that of the contract. */
 function translate({ code, message }: Fault): string {
   const [text, fixed] = [ENGLISH[code], errors[code][1]]
   return text !== undefined && message.startsWith(fixed) ? text + message.slice(fixed.length) : message
 }
 
-/** What is wrong with which field, where the fault says no more than that something is. */
+/** The fields that are invalid, where the message does not name them. */
 function fieldProblems({ message, extra: { text, fields } }: Fault): string {
   const details = fields?.['details']
   if (text !== undefined || !Array.isArray(details)) return message
@@ -32,7 +32,7 @@ function fieldProblems({ message, extra: { text, fields } }: Fault): string {
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
 
-/** What `--json` adds to an error, for scripts that come back later. */
+/** What `--json` adds to an error, for scripts that retry. */
 export function errorDetails(error: unknown): object {
   if (isFault(error, 'maintenance')) return announcementOf(error)
   const problems = (error as { problems?: unknown } | null)?.problems
@@ -41,7 +41,7 @@ export function errorDetails(error: unknown): object {
 
 interface Announcement {
   message: string
-  /** ISO 8601; null when nobody knows. */
+  /** ISO 8601; null if unknown. */
   until: string | null
   read_only: boolean
 }
@@ -58,7 +58,7 @@ function announcementOf({ extra: { fields = {} } }: Fault): Announcement {
 
 function maintenanceMessage(fault: Fault): string {
   const { message, until, read_only } = announcementOf(fault)
-  const state = read_only ? 'The server takes no changes' : 'The server is under maintenance'
+  const state = read_only ? 'The server is read-only' : 'The server is under maintenance'
   const end = until === null ? '' : ` until ${formatTime(Date.parse(until))}`
   if (message) return `${state}${end}: ${message}`
   return `${state}${end}: try again ${until === null ? 'later' : 'then'}.`

@@ -6,22 +6,23 @@ const UNFINISHED = 70
 const INTERRUPTED = 130
 
 const MESSAGE =
-  'The command ended before its work was done. This is an error in svc: nothing says how far it came. ' +
+  'The command ended before its work was done. This is a bug in svc; how far it came is unknown. ' +
   'What was done stays done; run it again.'
 
 export interface ExitGuard {
-  /** Declares the work done: the process ends with this code as soon as nothing is left to do. */
+  /** Marks the work as done: the process exits with this code when nothing is pending. */
   finish(code: number): void
-  /** Ends the process at once with this code. */
+  /** Exits at once with this code. */
   end(code: number): never
 }
 
 /**
- * Keeps an end of the process before `finish` from looking like success: an event loop that ran empty, or a library that calls
- * `process.exit`. Must run before any library is loaded: libraries wrap `process.reallyExit`, so the first wrapper runs last.
+ * Keeps an exit before `finish` from looking like success: when the event loop ran empty, or a library calls
+ * `process.exit`. Must run before any library is loaded: libraries wrap `process.reallyExit`, and the first wrapper
+ * runs last.
  */
 export function guardExit(isJson: boolean): ExitGuard {
-  // Undocumented, and kept by Node for wrappers such as signal-exit.
+  // Undocumented; Node keeps it for wrappers such as signal-exit.
   const nodeProcess = process as NodeJS.Process & { reallyExit(code: number): never }
   const reallyExit = nodeProcess.reallyExit.bind(process)
   let finished: number | undefined
@@ -34,9 +35,9 @@ export function guardExit(isJson: boolean): ExitGuard {
     )
     return reallyExit(UNFINISHED)
   }
-  // An event loop that ran empty ends without `reallyExit`; `process.exit` goes through it.
+  // An empty event loop exits without `reallyExit`; `process.exit` calls it.
   process.once('beforeExit', () => process.exit(finished ?? UNFINISHED))
-  // Node lets handlers of `exit` turn the code of an uncaught exception into 0.
+  // An `exit` handler can turn the code of an uncaught exception into 0.
   process.once('uncaughtException', (error: NodeJS.ErrnoException) => {
     finished = isLostTerminal(error) ? INTERRUPTED : undefined
     if (finished === undefined) writeError(error.stack ?? error.message)
@@ -52,30 +53,30 @@ export function guardExit(isJson: boolean): ExitGuard {
   }
 }
 
-/** readline cannot set a terminal that is gone back to how it was, and throws where nobody can catch it. */
+/** readline cannot restore a terminal that is gone, and throws where nothing can catch it. */
 const isLostTerminal = ({ code, syscall }: NodeJS.ErrnoException): boolean => code === 'EIO' && syscall === 'setRawMode'
 
 function writeError(line: string): void {
   try {
     writeSync(2, `${line}\n`)
   } catch {
-    // Nobody reads it; the exit code says it too.
+    // Nobody reads standard error; the exit code remains.
   }
 }
 
 /**
- * Gives up descriptors of a terminal that is gone. Node aborts when it cannot restore the settings of one at exit, and leaves
- * descriptors alone that were opened anew.
+ * Closes descriptors of a terminal that is gone. Node aborts when it cannot restore the settings of one at exit, but
+ * ignores descriptors that were opened again.
  */
 function closeLostTerminal(): void {
   for (const descriptor of [0, 1, 2]) {
     try {
       if (isatty(descriptor) || !fstatSync(descriptor).isCharacterDevice()) continue
       closeSync(descriptor)
-      // The lowest free one: the same again.
+      // Opens the lowest free descriptor: the one just closed.
       openSync('/dev/null', 'r+')
     } catch {
-      // It is closed, or there is no such device: nothing that Node would restore.
+      // The descriptor is closed, or there is no such device: Node has nothing to restore.
     }
   }
 }

@@ -5,13 +5,13 @@ export const exitCodes = {
   0: 'done',
   1: 'failed',
   2: 'wrong usage',
-  3: 'done, but something wants attention (conflict copies made, items skipped or failed)',
+  3: 'done, but something needs attention (conflict copies made, items skipped or failed)',
   4: 'not signed in or not allowed',
   5: 'not found',
-  6: 'conflict (exists already, changed meanwhile, or another run holds the lock)',
-  7: 'server not reached or unavailable (network, maintenance, busy)',
-  8: 'refused for safety (mass deletion, root gone or not ours, other account or epoch)',
-  70: 'ended before its work was done, which is an error in svc',
+  6: 'conflict (already exists, changed meanwhile, or another run holds the lock)',
+  7: 'server not reachable or unavailable (network, maintenance, busy)',
+  8: 'refused for safety (mass deletion, root missing or unknown, other account or epoch)',
+  70: 'ended before its work was done, which is a bug in svc',
   130: 'interrupted',
 } as const
 
@@ -21,7 +21,7 @@ export type ExitCode = keyof typeof exitCodes
 export class Exit extends Error {
   override name = 'Exit'
   readonly code: ExitCode
-  /** The machine's word for it, in `--json`. */
+  /** The error code in `--json`. */
   readonly reason: string
 
   constructor(code: ExitCode, message: string, reason = 'failed') {
@@ -57,7 +57,7 @@ const byFault: Partial<Record<ErrorCode, ExitCode>> = {
   rate_limited: 7,
 }
 
-/** The exit code that an error ends a command with. Errors may carry `exitCode` themselves. */
+/** The exit code for an error. Errors may have an `exitCode` of their own. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof Exit) return error.code
   if (isFault(error)) return byFault[error.code] ?? 1

@@ -1,11 +1,11 @@
-import { topics } from '../base/topics.ts'
+import { topics } from '../base/help-topics.ts'
 import type { Noun } from './command.ts'
 import { nouns } from './commands.ts'
 import { exitCodes } from './exit.ts'
 
 const GROUPS: readonly Noun['group'][] = ['Server', 'Administration', 'Client', 'Help']
 
-/** `svc --help`: what there is, on one screen, without loading any command. */
+/** `svc --help`: all nouns on one screen, without loading any command. */
 export function overview(): string {
   const width = Math.max(...Object.keys(nouns).map((name) => name.length))
   const groups = GROUPS.map((group) => {

@@ -2,7 +2,7 @@ import { Exit } from './exit.ts'
 
 const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Work in progress that ends in good order when it is asked to; the innermost is asked. */
+/** Work in progress that can end in good order; a signal goes to the innermost. */
 const stack: { stop: (signal: NodeJS.Signals) => void; isStopping: boolean }[] = []
 
 let endNow: () => void = () => undefined
@@ -13,15 +13,15 @@ function onSignal(signal: NodeJS.Signals): void {
   else if (!work.isStopping) {
     work.isStopping = true
     work.stop(signal)
-    // A terminal that closes sends it twice: by the kernel and by the shell.
+    // A closing terminal sends SIGHUP twice: by the kernel and by the shell.
   } else if (signal !== 'SIGHUP') endNow()
 }
 
 export const interrupted = (message = 'Interrupted.'): Exit => new Exit(130, message, 'interrupted')
 
 /**
- * Handles the signals that ask the process to end, for every command. The promise rejects when it is to end at once: nothing in
- * progress ends in good order, or somebody asks a second time.
+ * Handles the signals that end the process, for every command. The promise rejects if it must end at once: no work in
+ * progress can end in good order, or a second signal arrived.
  */
 export const watchSignals = (): Promise<never> =>
   new Promise((_, reject) => {
@@ -30,8 +30,8 @@ export const watchSignals = (): Promise<never> =>
   })
 
 /**
- * Runs work that ends in good order when the user or the system asks it to: `signal` is aborted with `ending`. More signals
- * than usual may count as asking.
+ * Runs work that ends in good order on a signal: `signal` is aborted with `ending`. `more` adds signals to the usual
+ * ones.
  */
 export async function interruptible<T>(
   ending: string | ((signal: NodeJS.Signals) => Exit),

@@ -9,50 +9,53 @@ export interface Column<Row> {
   align?: 'left' | 'right'
 }
 
-/** A command's two faces: words for people, and with `--json` one document for machines. Data on stdout, the rest on stderr. */
+/**
+ * Output and input of a command: text for people, or one document with `--json`. Data goes to stdout, the rest to
+ * stderr.
+ */
 export interface Io {
   readonly json: boolean
-  /** Whether somebody sits in front of it: both stdin and stderr are a terminal. */
+  /** Whether both stdin and stderr are terminals. */
   readonly interactive: boolean
   readonly paint: ChalkInstance
-  /** The result of a command: `words` for people, `data` as the one JSON document. */
+  /** Prints the result: `text`, or `data` as the one JSON document. */
   print(text: string, data: unknown): void
-  /** Like `say`, for what cannot be shown a second time: `--quiet` does not hide it. */
+  /** Like `print`, for what cannot be shown again: `--quiet` does not hide it. */
   printAlways(text: string, data: unknown): void
-  /** A list: a table for people, the rows as they are for machines (`data` where the document should be another). */
+  /** Prints a table, or the rows as JSON (`data`, if the document differs). */
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string, data?: unknown): void
-  /** One object of a stream, a line each with `--json`; `words` are left out when empty. */
+  /** Prints one object of a stream, a line each with `--json`; an empty `text` prints nothing. */
   event(text: string, data: unknown): void
-  /** Like `event`, for what cannot be shown a second time. */
+  /** Like `event`, for what cannot be shown again. */
   eventAlways(text: string, data: unknown): void
-  /** Bytes or text that are themselves the result, for example a file's content; `--quiet` does not hide them. */
+  /** Writes bytes or text that are themselves the result, such as a file's content; `--quiet` does not hide them. */
   raw(chunk: string | Uint8Array): Promise<void>
-  /** A remark for people on stderr; `fields` stand in its place where remarks are lines of a log. */
+  /** Prints a note to stderr; a log contains `fields` instead. */
   info(text: string, fields?: object): void
   warn(text: string): void
-  /** The sentence that says why a command failed; machines get `fields` with it, and whoever looks for the cause its stack. */
+  /** Prints why a command failed; JSON contains `fields`, and `stack` is for debugging. */
   error(text: string, fields: object, stack?: string): void
-  /** From here on remarks and errors are JSON lines, like those of the server's log. */
+  /** From here on, notes and errors are JSON lines like those of the server's log. */
   logAsJson(): void
-  /** Asks for yes or no. Without a terminal it does not ask: exit 2, naming `--yes`. */
+  /** Asks yes or no. Without a terminal: exit 2, naming `--yes`. */
   confirm(question: string): Promise<boolean>
   /** Asks for a line. Without a terminal: exit 2, naming `flag`. */
   ask(question: string, flag: string): Promise<string>
-  /** Asks for a secret without showing it. Without a terminal: exit 2, naming `flag`. */
+  /** Asks for a secret without echo. Without a terminal: exit 2, naming `flag`. */
   askSecret(question: string, flag: string): Promise<string>
   /** All of standard input as text, without a final line break. */
   stdin(): Promise<string>
-  /** Standard input byte for byte, as it comes. */
+  /** Standard input as bytes. */
   input(): AsyncIterable<Uint8Array>
 }
 
-/** As pino numbers them. */
+/** The levels of pino. */
 const LEVELS = { info: 30, warn: 40, fatal: 60 }
 
 export interface IoOptions {
   json?: boolean
   color?: boolean
-  /** Prints nothing but errors. */
+  /** Print nothing but errors. */
   quiet?: boolean
 }
 
@@ -63,14 +66,14 @@ function makePaint(color: boolean | undefined, stream: NodeJS.WriteStream): Chal
 
 async function loadInquirer(signal: AbortSignal) {
   const { default: inquirer } = await import('inquirer')
-  // stdout is for data: it may be a file or a pipe while somebody is asked.
+  // Prompts go to stderr: stdout may be a file or a pipe.
   return { prompt: inquirer.createPromptModule({ output: process.stderr, signal }) }
 }
 
-/** Runs a prompt. The end of the input (Ctrl-D, a closed terminal), Ctrl-C and signals are interruptions, not failures. */
+/** Runs a prompt. End of input (Ctrl-D, a closed terminal), Ctrl-C and signals are interruptions, not failures. */
 async function untilInputEnds<T>(prompt: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ended = new AbortController()
-  // inquirer waits for ever when its input ends. After Ctrl-D it pauses the input, as it does after an answer.
+  // inquirer waits forever when its input ends. It pauses the input after Ctrl-D, as it does after an answer.
   const check = (): void => void setImmediate(() => ended.abort())
   const signs = ['pause', 'end'] as const
   for (const sign of signs) process.stdin.on(sign, check)
@@ -97,7 +100,7 @@ async function toTable<Row>(
 }
 
 export interface RunningIo extends Io {
-  /** Waits for everything said to have been formatted and handed over. */
+  /** Waits until all output is formatted and written. */
   flush(): Promise<void>
 }
 
@@ -109,9 +112,9 @@ async function readStdin(): Promise<string> {
     .replace(/\r?\n$/, '')
 }
 
-/** What is asked on a terminal, once what was said before is `written`. */
+/** Prompts on a terminal; each waits until earlier output is `written`. */
 function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<Io, 'confirm' | 'ask' | 'askSecret'> {
-  /** Puts a question of a kind of inquirer. Without a terminal: exit 2, naming `flag`. */
+  /** Runs an inquirer prompt. Without a terminal: exit 2, naming `flag`. */
   async function prompt<T>(flag: string, kind: object, question: string): Promise<T> {
     if (!interactive) throw usage(`There is no terminal to ask on: give ${flag}.`)
     await written()
@@ -132,7 +135,7 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
   const paint = makePaint(color, stdout)
   const paintError = makePaint(color, stderr)
   const interactive = !!stdin.isTTY && !!stderr.isTTY
-  // Tables are laid out by a library that loads on demand; later output queues behind them.
+  // Tables need a library that loads on demand; later output queues behind them.
   let pending: Promise<void> = Promise.resolve()
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     pending = pending.then(() => void stream.write(text))
@@ -165,7 +168,7 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
     event: (text, data) => (quiet ? undefined : eventAlways(text, data)),
     raw: async (chunk) => {
       await pending
-      // What a failure means for the command is decided where the stream's errors are heard.
+      // The stream's error handler decides what a failed write means.
       await new Promise<void>((resolve) => void stdout.write(chunk, () => resolve()))
     },
     info: (text, fields) => (quiet ? undefined : log(LEVELS.info, text, text, fields)),

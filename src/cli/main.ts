@@ -1,19 +1,19 @@
-import { isTopic } from '../base/topics.ts'
-import { environment } from '../wiring/environment.ts'
+import { isTopic } from '../base/help-topics.ts'
+import { environment } from '../wiring/config/environment.ts'
 import { nouns } from './commands.ts'
 import type { CommandSpec } from './command.ts'
 import { guardExit } from './exit-guard.ts'
 import type { RunningIo } from './io.ts'
 import type { ParsedCommand } from './program.ts'
 
-// Help and version load nothing else. Everything a command needs is loaded when it runs.
+// Help and version load nothing else. Everything that a command needs is loaded when it runs.
 
 const argv = process.argv.slice(2)
 const guard = guardExit(argv.includes('--json'))
 
-/** Whether the command only prints. Such a command ends when the reader of its output goes away. */
+/** Whether the command only prints: it then ends when the reader of its output goes away. */
 let onlyPrints = true
-/** Why standard output could not be written. A reader that went away (`| head`) does not count. */
+/** Why writing standard output failed, other than EPIPE (`| head`). */
 let outputError: NodeJS.ErrnoException | undefined
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -30,7 +30,7 @@ process.stderr.on('error', () => undefined)
 const code = await main()
 // Node emits the error of the last write in the next turn of the event loop.
 await new Promise(setImmediate)
-guard.finish(outputError && code === 0 ? 1 : code)
+guard.finish(outputError && (code === 0 || code === 3) ? 1 : code)
 
 async function main(): Promise<number> {
   const [first, ...rest] = argv
@@ -86,13 +86,12 @@ async function runCommand(words: string[]): Promise<number> {
     const code = exitCodeOf(error)
     const reason =
       (error as { reason?: string; code?: unknown }).reason ?? (error as { code?: unknown }).code ?? 'failed'
-    // Erase a progress bar.
     if (isRunning && process.stderr.isTTY) process.stderr.write('\r\u001b[K')
     const { errorDetails, errorMessage } = await import('./error-message.ts')
     const fields = { code: String(reason), exit_code: code, ...errorDetails(error) }
     io.error(errorMessage(error), fields, debug && error instanceof Error ? error.stack : undefined)
     await io.flush()
-    // Work that is still running would keep the process alive.
+    // Pending work would keep the process alive.
     if (isRunning) guard.end(code)
     return code
   }
@@ -104,20 +103,20 @@ async function needsOf({ needs, asAdministrator }: CommandSpec, { flags, globals
   return modeOf(asAdministrator?.(flags) === true, globals)
 }
 
-/** Opens what the command needs, runs the command, and closes what was opened. */
+/** Opens what the command needs, runs it, and closes everything again. */
 async function runWith(io: RunningIo, parsed: ParsedCommand) {
   const { spec, args, flags, globals } = parsed
   const needs = await needsOf(spec, parsed)
   const context = { io, args, flags, globals } as never as Parameters<CommandSpec['run']>[0]
   if ((needs === 'domain' || needs === 'backing') && !spec.makesDataDirectory) {
     const [{ dataDirectoryPath }, { assertInstalled }] = await Promise.all([
-      import('../wiring/data-directory.ts'),
-      import('../wiring/installed.ts'),
+      import('../wiring/installation/data-directory.ts'),
+      import('../wiring/installation/installation-check.ts'),
     ])
     await assertInstalled(dataDirectoryPath(globals.dataDir, environment), environment)
   }
   if (needs === 'domain') {
-    const { onInstallation } = await import('../wiring/on-installation.ts')
+    const { onInstallation } = await import('../wiring/command-installation.ts')
     const options = {
       dataDir: globals.dataDir,
       create: spec.makesDataDirectory === true,
@@ -129,7 +128,7 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
     )
   }
   if (needs === 'backing') {
-    const { openBacking } = await import('../wiring/backing-up.ts')
+    const { openBacking } = await import('../wiring/backups/backup-context.ts')
     const { close, ...backing } = await openBacking(globals.dataDir)
     try {
       return await spec.run({ ...context, ...backing })
@@ -138,7 +137,7 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
     }
   }
   if (needs === 'server') {
-    const { findAccount, openApi } = await import('../client/credentials.ts')
+    const { findAccount, openApi } = await import('../client/auth/credentials.ts')
     const account = await findAccount({ env: environment, profile: globals.profile })
     const api = openApi(account)
     try {

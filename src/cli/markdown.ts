@@ -5,7 +5,6 @@ import { printable } from '../base/text.ts'
 
 type Style = (text: string) => string
 
-/** A text in one style; `\n` breaks the line. */
 interface StyledText {
   text: string
   style: Style
@@ -13,7 +12,7 @@ interface StyledText {
 
 interface Layout {
   paint: ChalkInstance
-  /** Columns of the terminal. */
+  /** Of the terminal. */
   width: number
 }
 
@@ -21,7 +20,7 @@ const plain: Style = (text) => text
 
 const safe = (text: string): string => printable(text.replaceAll('\t', '    '))
 
-/** Entities of HTML that models write in Markdown. */
+/** HTML entities that models write in Markdown. */
 const ENTITIES: Record<string, string> = {
   '&amp;': '&',
   '&lt;': '<',
@@ -38,11 +37,10 @@ function linkText(token: Tokens.Link, { paint }: Layout, inner: StyledText[]): S
   const shown = inner.map(({ text }) => text).join('')
   const underlined = inner.map(({ text, style }) => ({ text, style: (part: string) => paint.underline(style(part)) }))
   if (shown === token.href || `mailto:${shown}` === token.href) return underlined
-  // The address is shown: a name may promise another place than it leads to.
+  // Show the address, because the text of a link can be misleading.
   return [...underlined, { text: ` (${safe(token.href)})`, style: paint.dim }]
 }
 
-/** What stands inside a line. */
 function inline(tokens: readonly Token[], look: Layout, style: Style = plain): StyledText[] {
   const { paint } = look
   const within = (token: Token, more: Style): StyledText[] =>
@@ -64,7 +62,7 @@ function inline(tokens: readonly Token[], look: Layout, style: Style = plain): S
       case 'link':
         return linkText(token as Tokens.Link, look, within(token, plain))
       case 'image':
-        // Nothing is fetched: an address in an answer could carry away what was read.
+        // Images are not fetched: the URL in an answer could leak what was read.
         return [{ text: `[picture: ${safe((token as Tokens.Image).text || 'without a name')}]`, style: paint.dim }]
       default: {
         const { tokens: below, text = token.raw } = token as { tokens?: Token[]; text?: string; raw: string }
@@ -75,7 +73,7 @@ function inline(tokens: readonly Token[], look: Layout, style: Style = plain): S
   })
 }
 
-/** Lays pieces out in lines of a width, breaking between words; a word longer than a line is left whole. */
+/** Wraps styled text to a width, breaking between words; longer words stay whole. */
 function wrap(pieces: readonly StyledText[], width: number): string[] {
   const lines: string[] = []
   let line = { text: '', columns: 0 }
@@ -118,7 +116,7 @@ function listLines({ items, ordered, start }: Tokens.List, { paint, width }: Lay
   return items.flatMap(({ tokens, task, checked, loose }, index) => {
     const number = `${Number(start || 1) + index}.`.padStart(last + 1)
     const mark = task ? (checked ? '[x]' : '[ ]') : ordered ? number : '•'
-    // The box of a task is a token of its own, here or at the beginning of its first paragraph.
+    // The checkbox of a task is a token of its own, here or at the start of its first paragraph.
     const inner = blockLinesOf(
       tokens.filter(({ type }) => type !== 'checkbox'),
       { paint, width: width - mark.length - 1 },
@@ -129,10 +127,10 @@ function listLines({ items, ordered, start }: Tokens.List, { paint, width }: Lay
 }
 
 const COLUMN_GAP = '  '
-/** No column becomes narrower than this, however narrow the terminal is. */
+/** Narrowest column, however narrow the terminal is. */
 const NARROWEST = 8
 
-/** Widths of columns, the widest ones reduced until all fit into a width. */
+/** Reduces the widest columns until all fit into a width. */
 function fitColumns(widths: number[], width: number): number[] {
   const fitted = [...widths]
   let excess = fitted.reduce((sum, one) => sum + one, 0) - width
@@ -209,7 +207,7 @@ function blockLines(token: Token, look: Layout): string[] {
   }
 }
 
-/** Blocks one below the other, with a blank line between them unless they stand close together. */
+/** Renders blocks, separated by blank lines unless the list is tight. */
 function blockLinesOf(tokens: readonly Token[], look: Layout, isLoose = true): string[] {
   const lines: string[] = []
   for (const token of tokens) {
@@ -221,7 +219,7 @@ function blockLinesOf(tokens: readonly Token[], look: Layout, isLoose = true): s
   return lines
 }
 
-/** Nested deeper than this, a text is shown as it is: nobody reads it otherwise, and taking it apart needs room for each level. */
+/** Deeper nesting is shown as source: parsing it needs stack for each level. */
 const NESTING = 40
 
 const isDeeplyNested = (source: string): boolean =>
@@ -233,11 +231,10 @@ const isDeeplyNested = (source: string): boolean =>
         line.length - line.trimStart().length > 4 * NESTING,
     )
 
-/** Takes Markdown apart into blocks. */
 export function parseBlocks(source: string): Token[] {
   if (isDeeplyNested(source)) return [{ type: 'code', raw: source, text: source } as Tokens.Code]
   return new Lexer({ gfm: true }).lex(source.replace(/\r\n?/g, '\n'))
 }
 
-/** Blocks as lines for a terminal, safe to print whoever wrote them. */
+/** Renders blocks as terminal lines, safe to print for text from anyone. */
 export const renderBlocks = (tokens: readonly Token[], look: Layout): string[] => blockLinesOf(tokens, look)

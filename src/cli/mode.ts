@@ -1,12 +1,12 @@
-import { findAccount } from '../client/credentials.ts'
+import { findAccount } from '../client/auth/credentials.ts'
 import { NotSignedIn } from '../client/errors.ts'
-import { dataDirectoryPath } from '../wiring/data-directory.ts'
-import { isInstalled } from '../wiring/installed.ts'
+import { dataDirectoryPath } from '../wiring/installation/data-directory.ts'
+import { isInstalled } from '../wiring/installation/installation-check.ts'
 import type { Globals } from './command.ts'
 
 /**
- * Where a command for both users and administrators works: on the server of the signed-in account, or on the data directory.
- * The data directory is used if it is asked for, or if nobody is signed in and one exists. Throws `NotSignedIn` without either.
+ * Where a command for both users and administrators works: on the signed-in account's server or on the data directory.
+ * The data directory is used if requested, or if nobody is signed in and one exists. Otherwise throws `NotSignedIn`.
  */
 export async function modeOf(
   isAdministrator: boolean,

@@ -4,7 +4,7 @@ import { flag } from './command.ts'
 import { usage } from './exit.ts'
 import type { Io } from './io.ts'
 
-/** Ways to give a new password. It is never an argument: all users of the machine can read arguments (`ps`). */
+/** Ways to provide a new password. Never an argument: every user of the machine can read arguments with `ps`. */
 export const passwordFlags = {
   passwordStdin: flag.switch('read the password from standard input'),
   passwordFile: flag.text('read the password from a file', 'FILE'),
@@ -24,15 +24,15 @@ export interface NewPassword {
 
 const FLAGS = '--password-stdin, --password-file or --generate'
 
-/** Reads or generates a new password. On a terminal it asks for it twice; without one a missing flag is exit 2. */
+/** Reads or generates a new password. A terminal prompts for it twice; without one, a missing flag is exit 2. */
 export async function readNewPassword(io: Io, choice: PasswordFlags, whose: string): Promise<NewPassword> {
   const ways = [choice.passwordStdin, choice.passwordFile !== undefined, choice.generate].filter(Boolean).length
-  if (ways > 1) throw usage(`Give one of ${FLAGS}, not several.`)
+  if (ways > 1) throw usage(`Give only one of ${FLAGS}.`)
   if (choice.generate) return { password: readablePassword(), generated: true }
   return { password: await readOrAsk(io, choice, whose), generated: false }
 }
 
-/** Reads a secret of one line from standard input or a file; undefined without either. `what` names the secret in errors. */
+/** Reads a one-line secret from standard input or a file; undefined without either. `what` names it in errors. */
 export async function readSecret(
   io: Io,
   { stdin, file }: { stdin: boolean; file: string | undefined },
@@ -46,7 +46,7 @@ async function readOrAsk(io: Io, { passwordStdin, passwordFile }: PasswordFlags,
   const found = await readSecret(io, { stdin: passwordStdin, file: passwordFile }, 'password')
   if (found !== undefined) return found
   const password = await io.askSecret(`New password for ${whose}:`, FLAGS)
-  const again = await io.askSecret('Once more:', FLAGS)
+  const again = await io.askSecret('Repeat it:', FLAGS)
   if (password !== again) throw usage('The two passwords differ.')
   return password
 }
@@ -65,7 +65,7 @@ function assertOneLine(text: string, source: string, what: string): string {
   return text
 }
 
-/** Prints the result of a command, and a generated password with it: also with `--quiet`, because it is not shown again. */
+/** Prints the result of a command with a generated password, also with `--quiet`, because it is not shown again. */
 export function printWithPassword(
   io: Io,
   { password, generated }: NewPassword,

@@ -8,10 +8,9 @@ import {
   type Globals,
   type Noun,
 } from './command.ts'
-import { environment } from '../wiring/environment.ts'
+import { environment } from '../wiring/config/environment.ts'
 import { usage } from './exit.ts'
 
-/** What the command line asked for. */
 export interface ParsedCommand {
   spec: CommandSpec
   args: Record<string, unknown>
@@ -19,7 +18,7 @@ export interface ParsedCommand {
   globals: Globals & { color: boolean }
 }
 
-/** What a flag is without being given goes without saying: its summary tells where it matters. */
+/** Default values are not shown; the summary names one where it matters. */
 const HELP = { showGlobalOptions: true, optionDescription: ({ description }: Option) => description }
 
 function argument(name: string, spec: ArgSpec): [form: string, summary: string] {
@@ -28,10 +27,10 @@ function argument(name: string, spec: ArgSpec): [form: string, summary: string] 
   return [spec.optional ? `[${shown}]` : `<${shown}>`, spec.summary]
 }
 
-/** What stands for paths of this machine, in flags and as arguments. */
+/** Placeholders of local paths, in flags and arguments. */
 const PATHS: ReadonlySet<string> = new Set(['DIR', 'FILE', 'DIR|FILE', 'dir', 'file', 'local', 'package'])
 
-/** Refuses an empty path, as of a variable that is not set: it would mean the current folder. */
+/** Rejects an empty path, for example from an unset variable: it would mean the current folder. */
 function given(name: string, placeholder: string, text: string): string {
   if (text === '' && PATHS.has(placeholder)) throw usage(`${name} is empty: give a path, such as . for this folder.`)
   return text
@@ -50,13 +49,13 @@ function option(name: string, spec: FlagSpec<unknown>): Option {
       throw usage(`--${kebabCase(name)} ${(error as Error).message}.`)
     }
   }
-  // Defaults are not left to commander, whose help would show them behind each flag.
+  // Defaults are not passed to commander: its help would show them after each flag.
   if (spec.many) built.argParser((text: string, before: unknown[] | undefined) => [...(before ?? []), parse(text)])
   else if (spec.value) built.argParser(parse)
   return built
 }
 
-/** commander takes `--no-clobber` for the negation of a flag `clobber`; here it is a flag of its own, `noClobber`. */
+/** commander treats `--no-clobber` as the negation of a flag `clobber`; here it is the flag `noClobber`. */
 const isNegated = (name: string): boolean => /^no[A-Z]/.test(name)
 
 function flagsOf(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
@@ -69,7 +68,7 @@ function flagsOf(spec: CommandSpec, options: Record<string, unknown>): Record<st
   return Object.fromEntries(Object.entries(spec.flags).map(([name, flag]) => [name, valueOf(name, flag)]))
 }
 
-/** The global flags; they stand before or behind any command. */
+/** The global flags, allowed before or after any command. */
 export function addGlobals(program: Command): Command {
   return program
     .option('--json', 'one JSON document on stdout (streams: one object a line)')
@@ -93,7 +92,7 @@ function addCommand(
   built.summary(spec.summary).description(spec.details ? `${spec.summary}\n\n${spec.details}` : spec.summary)
   for (const [name, arg] of Object.entries(spec.args)) built.argument(...argument(name, arg))
   for (const [name, flag] of Object.entries(spec.flags)) built.addOption(option(name, flag))
-  // A script may give it to every command that changes something, whether that asks or not.
+  // Scripts may pass `--yes` to every command that changes something, even if it does not ask.
   if (spec.onlyPrints !== true && !('yes' in spec.flags)) built.addOption(option('yes', flags.yes).hideHelp())
   built.addHelpText('after', `\nExamples:\n${spec.examples.map((line) => `  ${line}`).join('\n')}`)
   built.action((...values: unknown[]) => {
@@ -103,7 +102,7 @@ function addCommand(
   })
 }
 
-/** The part of the command tree that belongs to one noun. */
+/** Adds one noun to the command tree. */
 async function addNoun(
   program: Command,
   name: string,
@@ -117,13 +116,13 @@ async function addNoun(
     .description(noun.summary)
     .aliases([...(noun.aliases ?? [])])
   const verbs = Object.keys(noun.verbs)
-  // Only what was asked for is loaded; the help of a noun shows all its verbs. Behind `--` no word is a verb.
+  // Load only the requested verb; the help of a noun shows all verbs. No word after `--` is a verb.
   const wanted = verb !== undefined && Object.hasOwn(noun.verbs, verb) ? [verb] : verbs
   for (const one of wanted) addCommand(built, one, await noun.verbs[one]!(), choose)
   if (!Object.hasOwn(noun.verbs, '')) built.action(() => built.help({ error: true }))
 }
 
-/** Where the words of a command line stand, which may have global flags before and between them. */
+/** Positions of the words in a command line; global flags may stand before and between them. */
 function wordPositions(argv: readonly string[]): number[] {
   const positions: number[] = []
   for (let index = 0; index < argv.length; index++) {
@@ -136,8 +135,8 @@ function wordPositions(argv: readonly string[]): number[] {
 }
 
 /**
- * The verb a command line names. A noun that is a command itself may have flags with values before its words: only a word
- * right behind it is known to be the verb, and behind `--` none is. Undefined where it is not known before all is read.
+ * The verb of a command line. If the noun itself is a command, its flags may take values: only a word directly after it
+ * is known to be the verb. After `--` no word is. Undefined if only full parsing can tell.
  */
 function verbOf(argv: readonly string[], { verbs }: Noun, [noun, second]: number[]): string | undefined {
   if (!Object.hasOwn(verbs, '')) return second === undefined ? undefined : argv[second]
@@ -147,19 +146,21 @@ function verbOf(argv: readonly string[], { verbs }: Noun, [noun, second]: number
 }
 
 /**
- * Reads a command line. Returns what to run; undefined when it was answered already (help). Throws `Exit` with code 2 and
- * a sentence when it is not understood.
+ * Parses a command line. Returns the command to run; undefined if help was printed. Throws `Exit` 2 if it is invalid.
  */
 export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<ParsedCommand | undefined> {
   const positions = wordPositions(argv)
   const first = argv[positions[0] ?? argv.length]
   const entry = Object.entries(nouns).find(([name, { aliases }]) => name === first || aliases?.includes(first ?? ''))
   if (!entry) throw usage(await unknownCommand([first ?? ''], nounNames(nouns)))
+  const verb = verbOf(argv, entry[1], positions)
+  if (verb !== undefined && !Object.hasOwn(entry[1].verbs, '') && !Object.hasOwn(entry[1].verbs, verb))
+    throw usage(await unknownCommand([entry[0], verb], Object.keys(entry[1].verbs)))
   let chosen: Omit<ParsedCommand, 'globals'> | undefined
   const program = addGlobals(new Command('svc')).exitOverride()
   program.configureOutput({ outputError: () => undefined })
   program.configureHelp(HELP)
-  await addNoun(program, ...entry, (one) => (chosen = one), verbOf(argv, entry[1], positions))
+  await addNoun(program, ...entry, (one) => (chosen = one), verb)
   for (const command of [program, ...program.commands, ...program.commands.flatMap((sub) => sub.commands)]) {
     command
       .exitOverride()
@@ -172,9 +173,9 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     if (error.exitCode === 0) return undefined
-    // The noun alone: its help was shown instead of a sentence.
+    // A noun without a verb prints its help, not an error.
     if (error.code === 'commander.help')
-      throw usage(`Say what to do: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
+      throw usage(`Give a command: svc ${entry[0]} ${Object.keys(entry[1].verbs).join('|')}.`)
     throw usage(
       await explainError(
         error,
@@ -188,13 +189,10 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   return chosen && { ...chosen, globals: globalsOf(program.opts()) }
 }
 
-/** What commander says of a line that it does not understand, and what to do about it. */
+/** Explains commander's error and suggests what to do. */
 async function explainError(error: CommanderError, entry: [string, Noun], program: Command, words: string[]) {
-  const [name, { verbs }] = entry
+  const [name] = entry
   if (error.code === 'commander.excessArguments') {
-    const verb = words[1]
-    if (verb !== undefined && !Object.hasOwn(verbs, '') && !Object.hasOwn(verbs, verb))
-      return unknownCommand([name, verb], Object.keys(verbs))
     const hint = await quotingHint(entry, error.message)
     if (hint) return hint
   }
@@ -213,7 +211,7 @@ async function suggestFlag(option: string, program: Command, verb: string | unde
   return (await import('./suggestion.ts')).suggest(option, flags)
 }
 
-/** What to do where words that begin with a verb were meant as words of the noun itself, which takes any. */
+/** A hint for words that begin with a verb's name but were meant as text of the noun, which takes any words. */
 async function quotingHint([name, { verbs }]: [string, Noun], message: string): Promise<string | undefined> {
   const verb = /for '([^']*)'/.exec(message)?.[1] ?? ''
   if (verb === name || !Object.hasOwn(verbs, '') || !Object.hasOwn(verbs, verb)) return undefined
@@ -222,9 +220,9 @@ async function quotingHint([name, { verbs }]: [string, Noun], message: string): 
 }
 
 const quotingText = (noun: string, verb: string): string =>
-  `Words that only begin with "${verb}" have to be quoted, or to stand behind --: svc ${noun} -- ${verb} …`
+  `Put words that only begin with "${verb}" in quotes, or after --: svc ${noun} -- ${verb} …`
 
-/** Flags of a noun that stand before one of its verbs belong to nothing. */
+/** Rejects flags of a noun before one of its verbs. */
 function assertNoFlagsBefore(built: Command, noun: string, { name }: CommandSpec): void {
   if (name === noun) return
   const given = built.options.find((one) => built.getOptionValueSource(one.attributeName()) === 'cli')
@@ -259,7 +257,7 @@ const toSentence = (message: string): string => {
 const nounNames = (nouns: Record<string, Noun>): string[] =>
   Object.entries(nouns).flatMap(([name, { aliases = [] }]) => [name, ...aliases])
 
-/** That there is no such command, and which one it may have been: the last word is the one that nobody knows. */
+/** Reports an unknown command and suggests the closest one; the last word is the unknown one. */
 async function unknownCommand(words: string[], names: string[]): Promise<string> {
   const before = words.slice(0, -1).map((word) => `${word} `)
   const suggestion = (await import('./suggestion.ts')).suggest(words.at(-1)!, names)

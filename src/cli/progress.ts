@@ -6,7 +6,7 @@ import { interruptible } from './interruption.ts'
 
 export interface Progress {
   add(amount: number): void
-  /** Takes the line away. */
+  /** Erases the line. */
   end(): void
 }
 
@@ -16,13 +16,13 @@ export interface ProgressOutput {
   write(text: string): unknown
 }
 
-/** Where progress is drawn; nowhere with `--quiet`. */
+/** Output for progress bars; `--quiet` discards it. */
 export let progressOutput: ProgressOutput = process.stderr
 export const hideProgress = (): void => void (progressOutput = { write: () => undefined })
 
 interface ProgressOptions {
   label: string
-  /** Undefined when nobody knows. */
+  /** Undefined if unknown. */
   total: number | undefined
   output?: ProgressOutput
   /** Milliseconds. */
@@ -30,16 +30,16 @@ interface ProgressOptions {
   format?: (amount: number) => string
 }
 
-/** Nothing is shown for what is over sooner, in milliseconds. */
+/** Delay before progress is shown, ms. */
 const SHOW_AFTER = 600
 const INTERVAL = 100
 const BAR = 24
 
-/** A bar that is filled as far as `part` (0 to 1) says, and the percentage. */
+/** A bar and a percentage for `part`, 0 to 1. */
 export const barOf = (part: number): string =>
   `${'█'.repeat(Math.floor(part * BAR)).padEnd(BAR, '░')} ${String(Math.floor(part * 100)).padStart(3)} %`
 
-/** A line on a terminal's stderr that shows how far something is; silent elsewhere. */
+/** A progress line on a terminal's stderr; silent elsewhere. */
 export function makeProgress(options: ProgressOptions): Progress {
   const { label, total, output = progressOutput, now = () => performance.now(), format = formatSize } = options
   const start = now()
@@ -73,7 +73,7 @@ export function makeProgress(options: ProgressOptions): Progress {
   }
 }
 
-/** Runs a job with a progress bar. SIGINT, SIGTERM and SIGHUP abort its signal, and the command ends with 130. */
+/** Runs a job with a progress bar. SIGINT, SIGTERM and SIGHUP abort its signal, and the command exits with 130. */
 export async function withProgress<T>(label: string, job: (context: JobContext) => Promise<T>): Promise<T> {
   let bar: Progress | undefined
   const progress = {

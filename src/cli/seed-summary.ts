@@ -13,7 +13,7 @@ const PLURAL: Record<Item['kind'], string> = {
   message: 'messages',
 }
 
-/** What a seed came to, in a sentence: `Added 3 users and 1,204 rows, changed 1 setting; 40 unchanged.` */
+/** For example `Added 3 users and 1,204 rows, changed 1 setting; 40 unchanged.` */
 export function seedSummary(items: readonly Item[], unchanged: number): string {
   const countedKinds = (action: Item['action']): string[] => {
     const counts = new Map<Item['kind'], number>()

@@ -1,17 +1,17 @@
 import Table from 'cli-table3'
 
-/** How a column is laid out; its title may carry colours. */
+/** Layout of a column; its title may contain colours. */
 export interface TableColumn {
   title: string
   align: 'left' | 'right'
 }
 
-/** cli-table3 looks at every row again for every row: for 10,000 of them it takes a minute. */
+/** cli-table3 rescans every row for every row: 10,000 rows take a minute. */
 const LONG = 100
 
 const GAP = 2
 
-/** Lays rows of printable cells out below their titles, without borders. Lines have no spaces at their ends. */
+/** Lays out rows of printable cells under their titles, without borders or trailing spaces. */
 export async function tableText(columns: readonly TableColumn[], rows: readonly string[][]): Promise<string> {
   const lines = rows.length > LONG ? await longTable(columns, rows) : shortTable(columns, rows)
   return lines.map((line) => line.trimEnd()).join('\n')
@@ -45,10 +45,12 @@ async function longTable(columns: readonly TableColumn[], rows: readonly string[
   )
 }
 
-/** Texts that take as many columns of the terminal as they have characters, as most do. */
+/** Texts whose width equals their length, as most do. */
 const PLAIN = /^[ -~]*$/
 
-/** Columns that each of these cells takes. What measures other than plain ones is loaded where there are any: it takes a while. */
+/**
+ * Width of each cell. The library that measures other characters is loaded only if needed, because it is slow to load.
+ */
 async function widthsOf(cells: readonly (readonly string[])[]): Promise<number[][]> {
   const isPlain = cells.every((row) => row.every((text) => PLAIN.test(text)))
   if (isPlain) return cells.map((row) => row.map((text) => text.length))

@@ -1,8 +1,8 @@
-import { readableOf, type Topic } from '../base/topics.ts'
+import { readableOf, type Topic } from '../base/help-topics.ts'
 import type { Io } from './io.ts'
 import { parseBlocks, renderBlocks } from './markdown.ts'
 
-/** The text of each page, loaded when it is asked for. */
+/** Text of each page, loaded on demand. */
 const pages: Record<Topic, () => Promise<{ default: string }>> = {
   'getting-started': () => import('../docs/getting-started.md'),
   synchronisation: () => import('../docs/synchronisation.md'),
@@ -21,14 +21,13 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   performance: () => import('../docs/performance.md'),
 }
 
-/** Columns that a line of text has at most: longer ones are hard to read. */
+/** Widest line of text, columns: longer lines are hard to read. */
 const WIDEST = 100
 
-/** Links as commands: to another page the one that shows it, within the page none. */
+/** Replaces links to pages with the commands that show them, and removes links within the page. */
 const linksAsCommands = (markdown: string): string =>
   readableOf(markdown, (label, topic) => `${label} (\`svc help ${topic}\`)`).replace(/\[([^\]]*)\]\(#[a-z-]*\)/g, '$1')
 
-/** Prints a page of the documentation. */
 export async function printTopic(topic: Topic, io: Io): Promise<void> {
   const { default: markdown } = await pages[topic]()
   const width = Math.min(process.stdout.columns || WIDEST, WIDEST)

@@ -2,7 +2,7 @@ import { formatSize } from '../base/sizes.ts'
 import { flag } from './command.ts'
 
 export const vacuumFlag = {
-  shrink: flag.switch('return free pages of the database to the disk; blocks writers and needs as much space again'),
+  shrink: flag.switch('return free space of the database to the disk; blocks writers and needs as much space again'),
 }
 
 export const vacuumText = ({ before, after }: { before: number; after: number }): string =>

@@ -1,14 +1,14 @@
 import type { AnyAction } from '../contract/contract.ts'
 import type { Static, TObject, TSchema } from 'typebox'
-import { assertOurs, discard, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './answers.ts'
-import type { Transport, WireAnswer, WireRequest } from './transport.ts'
+import { assertOurs, discard, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './http/response.ts'
+import type { Transport, WireAnswer, WireRequest } from './http/transport.ts'
 
 export interface CallOptions {
   signal?: AbortSignal
   headers?: Record<string, string>
-  /** Milliseconds without a byte before the request is given up; long-polls give their wait and some more. */
+  /** Idle timeout of a request, ms; long polls add their wait. */
   timeout?: number
-  /** A POST that does no harm when the server gets it twice: it is sent again when a kept connection turns out dead. */
+  /** Whether a POST is safe to repeat: it is sent again if a kept-alive connection turns out to be closed. */
   repeatable?: boolean
 }
 
@@ -16,20 +16,23 @@ export interface Downloaded {
   status: number
   /** Lower-case names. */
   headers: Record<string, string>
-  /** To be read to its end or left with `break`; otherwise the connection stays taken. */
+  /** Must be read to its end or left with `break`; otherwise the connection stays in use. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** An action with its precise parameters and answer: inferred piece by piece, which the compiler does a hundred times faster than from the whole. */
+/**
+ * An action with its exact parameters and result. Inferred field by field, which compiles a hundred times faster than
+ * inferring the whole.
+ */
 type Typed<P extends TObject, R extends TSchema> = Omit<AnyAction, 'params' | 'result'> & { params: P; result: R }
 
 /**
- * Speaks the contract to one server with one token. Answers are those of the contract; an error the server names is
- * thrown as the same `Fault` the server threw; a server that cannot be reached, or does not speak the contract, is `Unreachable`.
+ * Client of one server with one token. Errors of the server are thrown as `Fault`; a server that cannot be reached or
+ * breaks the contract is `Unreachable`.
  */
 export interface Api {
   readonly url: string
-  /** A JSON action: parameters go into the query of a GET and the body of a POST. */
+  /** A JSON action: parameters are sent in the query of a GET or the body of a POST. */
   call<P extends TObject, R extends TSchema>(
     action: Typed<P, R>,
     params: NoInfer<Static<P>>,
@@ -43,22 +46,22 @@ export interface Api {
     size: number,
     options?: CallOptions,
   ): Promise<Static<R>>
-  /** An action that answers bytes, asked like one of JSON: resolves when the headers are there. 304 is an answer, not an error. */
+  /** An action with a byte response; resolves when the headers arrive. 304 is a response, not an error. */
   receive<P extends TObject>(
     action: Typed<P, TSchema>,
     params: NoInfer<Static<P>>,
     options?: CallOptions,
   ): Promise<Downloaded>
-  /** Lets go of kept connections. */
+  /** Closes idle connections. */
   close(): void
 }
 
 const PATIENCE = 60_000
 
 export interface ApiParts {
-  /** Base URL without a trailing slash; actions' paths are put after it. */
+  /** Base URL without a trailing slash, followed by the path of the action. */
   url: string
-  /** Undefined before signing in. It is sent to this URL and to no other. */
+  /** Undefined before signing in. Sent only to this URL. */
   token: string | undefined
   transport: Transport
 }

@@ -1,10 +1,13 @@
-/** The server was not reached, broke off, or does not speak the contract; the message is one sentence that says what to do. */
+/**
+ * The server was not reached, the connection broke, or the server broke the contract; the message is a sentence that
+ * says what to do.
+ */
 export class Unreachable extends Error {
   override name = 'Unreachable'
   readonly exitCode = 7
-  /** Whether the server may have carried the request out all the same. */
+  /** Whether the server may nevertheless have processed the request. */
   readonly outcomeUnknown: boolean
-  /** The status of an answer that no svc server gave. */
+  /** Status of a response that did not come from svc. */
   readonly status: number | undefined
 
   constructor(
@@ -17,7 +20,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** There is no usable sign-in for the account asked for. */
+/** There is no usable sign-in for the requested account. */
 export class NotSignedIn extends Error {
   override name = 'NotSignedIn'
   readonly exitCode = 4

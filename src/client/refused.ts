@@ -1,4 +1,7 @@
-/** The engine stops before it does harm; the sentence says what it saw and what to do. Nothing was changed. */
+/**
+ * The sync engine refuses to continue, to prevent data loss; the message says what it found and what to do. Nothing was
+ * changed.
+ */
 export class Refused extends Error {
   override name = 'Refused'
   readonly exitCode = 8

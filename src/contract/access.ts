@@ -2,12 +2,10 @@ import type { AnyAction } from './contract.ts'
 import { errors, type ErrorCode } from './errors.ts'
 import { limits, LIMIT_WINDOW } from './limits.ts'
 
-// Who may call an action, how often, and what can refuse it: what its documentation says beside its parameters and answer.
+// Properties of an action that its documentation derives: credentials, rate limit, errors.
 
-/** Whether an action takes browser sessions. */
 export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.session === true
 
-/** Whether an action takes device tokens. */
 export const takesDevice = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.device === true
 
 /** Whether an action needs the CSRF token when it is called in a session. */
@@ -30,7 +28,7 @@ export const describeLimit = ({ limit, cost }: AnyAction): string =>
         cost === undefined ? '' : `; each costs ${cost} of the account's ${limits.cost} (\`limits.cost\`)`
       }`
 
-/** Codes with which an action can fail: those that every action can answer, and its own. */
+/** Error codes of an action: the general ones and its own. */
 export function errorsOf(action: AnyAction): ErrorCode[] {
   const general: ErrorCode[] = ['bad_request', 'misdirected_request', 'busy', 'internal']
   if (action.auth !== 'anyone') general.push('unauthorized')

@@ -10,21 +10,21 @@ const CurrentPassword = {
   current_password: Type.Optional(
     Type.String({
       maxLength: 1_024,
-      description: 'Needed where the session began more than 10 minutes ago; checked wherever it is given.',
+      description: 'Required if the session began more than 10 minutes ago. Always checked if given.',
     }),
   ),
 }
 const EndOthers = (standard: boolean) => ({
   end_others: Type.Optional(
-    Type.Boolean({ description: `Whether all other sessions and all devices are signed out; default ${standard}.` }),
+    Type.Boolean({ description: `Whether to sign out all other sessions and all devices; default ${standard}.` }),
   ),
 })
-const BackupCodes = Type.Array(Type.String({ description: '10 characters; shown this once, each works once.' }))
+const BackupCodes = Type.Array(Type.String({ description: '10 characters. Shown only now; each code works once.' }))
 const Color = Type.String({ pattern: '^#[0-9a-f]{6}$' })
 const Profile = Type.Object({ ...User.properties, role: Role, avatar_color: Type.String() })
 export const DisplayName = Type.String({ minLength: 1, maxLength: 100 })
 
-/** Kinds of events that users are told of, because each may be the trace of somebody who took an account over. */
+/** Events that users are notified of, because each may be a sign of a takeover. */
 export const securityEventKinds = [
   'user.password',
   '2fa.enabled',
@@ -40,10 +40,13 @@ export const securityEventKinds = [
   'token.minted',
 ] as const
 
-/** What users change about their own account. Only browser sessions: a device token cannot take an account over. */
+/**
+ * Settings of the caller's account. Browser sessions only: a stolen device token must not be able to take over the
+ * account.
+ */
 export const accountSettings = endpoint('/api/settings.php', {
   '2fa_status': action({
-    summary: 'Whether the second factor is on, and how many backup codes are left.',
+    summary: 'State of the second factor, and the number of unused backup codes.',
     method: 'GET',
     auth: session,
     limit: 'none',
@@ -53,7 +56,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   setup_2fa: action({
-    summary: 'Begin to set up the second factor: a secret and its QR code, valid for 10 minutes.',
+    summary: 'Start setting up the second factor. Returns a secret and its QR code, valid for 10 minutes.',
     method: 'POST',
     auth: session,
     limit: 'settings_change',
@@ -69,7 +72,8 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   enable_2fa: action({
-    summary: 'Turn the second factor on with a code of the new secret; with `end_others` all else is signed out.',
+    summary:
+      'Turn the second factor on with a code of the new secret. `end_others` signs out all other sessions and devices.',
     method: 'POST',
     auth: session,
     limit: 'settings_change',
@@ -80,7 +84,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { totp_code: '123456' },
   }),
   disable_2fa: action({
-    summary: 'Turn the second factor off; ends all other sessions.',
+    summary: 'Turn the second factor off. Ends all other sessions.',
     method: 'POST',
     auth: session,
     limit: 'settings_change',
@@ -91,7 +95,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { totp_code: '123456' },
   }),
   regenerate_backup_codes: action({
-    summary: 'Replace the backup codes by 8 new ones.',
+    summary: 'Replace the backup codes with 8 new ones.',
     method: 'POST',
     auth: session,
     limit: 'settings_change',
@@ -102,7 +106,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { totp_code: '123456' },
   }),
   change_password: action({
-    summary: 'Change the password; unless `end_others` is false, all other sessions and all devices are signed out.',
+    summary: 'Change the password. Signs out all other sessions and all devices unless `end_others` is false.',
     method: 'POST',
     auth: session,
     limit: 'settings_change',
@@ -113,7 +117,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { current_password: 'analytical engine', new_password: 'difference engine' },
   }),
   profile: action({
-    summary: 'The own profile.',
+    summary: 'Your profile.',
     method: 'GET',
     auth: session,
     limit: 'none',
@@ -123,7 +127,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   update_profile: action({
-    summary: 'Change the own profile.',
+    summary: 'Change your profile.',
     method: 'POST',
     wireName: 'profile',
     auth: session,
@@ -134,7 +138,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { display_name: 'Ada Lovelace' },
   }),
   sessions: action({
-    summary: 'The own sessions, newest first.',
+    summary: 'Your sessions, newest first.',
     method: 'GET',
     auth: session,
     limit: 'none',
@@ -156,7 +160,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   revoke_session: action({
-    summary: 'End one of the own sessions.',
+    summary: 'End one of your sessions.',
     method: 'POST',
     auth: session,
     limit: 'none',
@@ -166,7 +170,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: { session_id: 1 },
   }),
   devices: action({
-    summary: 'The own devices.',
+    summary: 'Your devices.',
     method: 'GET',
     auth: session,
     limit: 'none',
@@ -176,7 +180,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   security_events: action({
-    summary: 'What happened to the security of the own account in the last 90 days, newest first, at most 50.',
+    summary: 'Security events of your account in the last 90 days, newest first, at most 50.',
     method: 'GET',
     auth: session,
     limit: 'none',
@@ -189,11 +193,11 @@ export const accountSettings = endpoint('/api/settings.php', {
           at: Timestamp,
           kind: Type.Enum(securityEventKinds, { description: 'As in the audit log.' }),
           by: Type.Enum(['self', 'administrator', 'stranger'], {
-            description: '`self` is whoever was signed in as this user; `stranger` is whoever tried to sign in.',
+            description: '`self`: someone signed in as this user. `stranger`: someone who tried to sign in.',
           }),
           ip: Type.Union([Type.String(), Type.Null()]),
           user_agent: Type.Union([Type.String(), Type.Null()]),
-          device_name: Type.Optional(Type.String({ description: 'Of a device that signed in.' })),
+          device_name: Type.Optional(Type.String({ description: 'Name of the device that signed in.' })),
         }),
       ),
     }),
@@ -201,7 +205,7 @@ export const accountSettings = endpoint('/api/settings.php', {
     example: {},
   }),
   revoke_device: action({
-    summary: 'Revoke one of the own device tokens.',
+    summary: 'Revoke one of your device tokens.',
     method: 'POST',
     auth: session,
     limit: 'none',

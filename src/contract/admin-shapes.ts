@@ -11,7 +11,7 @@ const Bytes = Count
 
 export const Quota = orNull(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Bytes; null for no limit.')
 const IsDefault = Type.Boolean({
-  description: 'Whether that is the default quota, because the account has none of its own.',
+  description: 'Whether this is the default quota.',
 })
 
 export const ListedUser = Type.Object({
@@ -26,7 +26,7 @@ export const ListedUser = Type.Object({
   ),
   locked_until: orNull(Timestamp, 'End of the lock after wrong passwords.'),
   codes_locked_until: orNull(Timestamp, 'End of the lock after wrong codes.'),
-  codes_closed: Type.Boolean({ description: 'Whether only an administrator ends the lock after wrong codes.' }),
+  codes_closed: Type.Boolean({ description: 'Whether only an administrator can end the lock after wrong codes.' }),
   used_bytes: Bytes,
   quota_bytes: Quota,
   quota_is_default: IsDefault,
@@ -89,7 +89,7 @@ const DataBytes = { rows_bytes: Bytes, chat_bytes: Bytes, components_bytes: Byte
 export const AccountUsage = Type.Object({
   user_id: Id,
   username: Type.String(),
-  used_bytes: Type.Integer({ description: 'What counts towards the quota.' }),
+  used_bytes: Type.Integer({ description: 'Bytes that count towards the quota.' }),
   quota_bytes: Quota,
   quota_is_default: IsDefault,
   percent: orNull(Count),
@@ -117,7 +117,7 @@ export const TotalUsage = Type.Object({
 
 export const MaintenanceState = {
   maintenance: Type.Boolean(),
-  read_only: Type.Boolean({ description: 'Everybody may read, and only administrators may change anything.' }),
+  read_only: Type.Boolean({ description: 'Everyone can read; only administrators can change anything.' }),
   message: Type.String(),
   until: orNull(Timestamp, 'When it is over by itself; null for never.'),
 }
@@ -128,7 +128,7 @@ export const BackupsState = {
   schedule: orNull(Type.String(), 'Five fields as for cron, in the time zone of the server; null for none.'),
   place: orNull(Type.String(), 'Folder of the backups.'),
   next_at: When,
-  overdue: Type.Boolean({ description: 'Whether the schedule asked for one an hour ago or longer.' }),
+  overdue: Type.Boolean({ description: 'Whether a scheduled backup is late by an hour or more.' }),
   last: orNull(MadeBackup),
   failed: orNull(
     Type.Object({ at: Timestamp, place: Type.String(), message: Type.String() }),
@@ -146,15 +146,15 @@ export const BackupsState = {
       bytes: Bytes,
       added_bytes: Bytes,
     }),
-    { description: 'The newest in the folder, at most 50.' },
+    { description: 'The newest backups, at most 50.' },
   ),
   stored_count: Count,
   trouble: orNull(Type.String(), 'Why the folder cannot be read.'),
 }
 
 export const Finding = Type.Object({
-  id: Type.String({ description: 'Stays the same over versions.' }),
-  summary: Type.String({ description: 'What the check makes sure of.' }),
+  id: Type.String({ description: 'Stable across versions.' }),
+  summary: Type.String({ description: 'What the check verifies.' }),
   health: Type.Union([Type.Literal('ok'), Type.Literal('warning'), Type.Literal('failure')]),
   found: Type.String(),
   remedy: orNull(Type.String()),
@@ -164,7 +164,7 @@ export const AuditEntry = Type.Object({
   entry_id: Id,
   at: Timestamp,
   kind: Type.String(),
-  actor: Type.String({ description: 'A user name, `system`, `anonymous`, or `cli:` and who ran a command.' }),
+  actor: Type.String({ description: 'A user name, `system`, `anonymous`, or `cli:` with the user who ran a command.' }),
   target: orNull(Type.String(), 'The account it happened to.'),
   ip: orNull(Type.String()),
   user_agent: orNull(Type.String()),

@@ -20,7 +20,7 @@ import { action, endpoint, none } from './define.ts'
 import { Count, Id, Limit, Ok, Role, Timestamp } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'
 
-/** Browser sessions of administrators only: a device token cannot take a server over. */
+/** Browser sessions of administrators only: a stolen device token must not be able to take over the server. */
 const auth = { session: true, admin: true } as const
 const reading = { method: 'GET', auth, limit: 'none' } as const
 const changing = { method: 'POST', auth, limit: 'none' } as const
@@ -31,25 +31,23 @@ const Moment = (description: string) => Type.String({ minLength: 10, maxLength: 
 const CurrentPassword = Type.String({
   minLength: 1,
   maxLength: 1_024,
-  description: 'The password of whoever asks; a wrong one counts like a failed login.',
+  description: 'Password of the caller. A wrong one counts as a failed login.',
 })
 
-const UserId = Type.Integer({ ...Id, description: '`id` that `users` tells of the account.' })
-const Offset = Type.Optional(
-  Type.Integer({ ...Count, description: 'How many to leave out at the beginning; default 0.' }),
-)
+const UserId = Type.Integer({ ...Id, description: '`id` of the account, from `users`.' })
+const Offset = Type.Optional(Type.Integer({ ...Count, description: 'Number of entries to skip; default 0.' }))
 const HeirId = Type.Optional(
-  Type.Integer({ ...Id, description: 'The user who gets the files; without one they are removed.' }),
+  Type.Integer({ ...Id, description: 'User who gets the files. If omitted, they are deleted.' }),
 )
 const KeepMessages = Type.Optional(
   Type.Boolean({
     description:
-      'Whether messages stay in the rooms that others are in, with a former user as their author; default false.',
+      'Whether to keep the messages in rooms with other people, with a former user as author; default false.',
   }),
 )
-const MessagesKept = Type.Integer({ ...Count, description: 'How many of the messages stay.' })
+const MessagesKept = Type.Integer({ ...Count, description: 'Number of messages that are kept.' })
 const oneUser = Type.Object({ user_id: UserId })
-/** What gives or takes the ways into an account asks for the administrator's password once more. */
+/** Changes to how users sign in require the administrator's password again. */
 const confirmed = { user_id: UserId, current_password: CurrentPassword }
 const confirmErrors = ['invalid_credentials', 'account_locked', 'busy'] as const
 const aUser = Type.Object({ ok: Ok, user: ListedUser })
@@ -57,28 +55,30 @@ const ended = { sessions_ended: Count, devices_ended: Count }
 const slug = Type.Object({ slug: Type.String({ pattern: SLUG.source }) })
 const changed = Type.Object({ ok: Ok, changed: Type.Boolean() })
 
-/** What administrators look after in a browser. */
+/** Administration in the browser. */
 export const admin = endpoint('/api/admin.php', {
   users: action({
     ...reading,
-    summary: 'Accounts with what they use and when they were last seen, a page at a time.',
+    summary: 'A page of accounts with their usage and the time they were last seen.',
     params: Type.Object({
       search: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 100, description: 'In user name or display name.' }),
+        Type.String({ minLength: 1, maxLength: 100, description: 'Part of the user name or display name.' }),
       ),
       role: Type.Optional(oneOf('admin', 'user')),
       state: Type.Optional(oneOf('enabled', 'disabled', 'locked')),
       without_2fa: Type.Optional(Type.Boolean({ description: 'Only those without a second factor.' })),
-      inactive_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500, description: 'Not seen for so long.' })),
+      inactive_days: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 36_500, description: 'Only accounts not seen for this many days.' }),
+      ),
       sort: Type.Optional(oneOf('name', 'used', 'percent', 'seen', 'created')),
-      reverse: Type.Optional(Type.Boolean({ description: 'The other way round; default false.' })),
+      reverse: Type.Optional(Type.Boolean({ description: 'Reverse the order; default false.' })),
       limit: Type.Optional(Limit(100, 1_000)),
       offset: Offset,
     }),
     result: Type.Object({
       ok: Ok,
       users: Type.Array(ListedUser),
-      total: Type.Integer({ description: 'All that the filters let through.' }),
+      total: Type.Integer({ description: 'Number of accounts that match the filters.' }),
     }),
     errors: [],
     example: { search: 'a', sort: 'seen', limit: 50 },
@@ -93,7 +93,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   create_user: action({
     ...changing,
-    summary: 'Make an account; for an administrator `current_password` is needed.',
+    summary: 'Create an account. `current_password` is required for an administrator.',
     status: 201,
     params: Type.Object({
       username: Username,
@@ -110,7 +110,7 @@ export const admin = endpoint('/api/admin.php', {
   update_user: action({
     ...changing,
     summary:
-      'Change the name or the quota of an account; without `quota_bytes`, `quota_is_default` gives it the default one.',
+      'Change the name or the quota of an account. `quota_is_default` without `quota_bytes` sets the default quota.',
     params: Type.Object({
       user_id: Id,
       display_name: Type.Optional(DisplayName),
@@ -123,8 +123,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   set_role: action({
     ...changing,
-    summary:
-      'Make somebody an administrator or no longer one; ends their sessions. The own role and the last administrator stay.',
+    summary: 'Change the role of another user. Ends their sessions. The last administrator keeps the role.',
     limit: 'settings_change',
     cost: 20,
     params: Type.Object({ ...confirmed, role: Role }),
@@ -134,7 +133,8 @@ export const admin = endpoint('/api/admin.php', {
   }),
   set_password: action({
     ...changing,
-    summary: 'Set the password of somebody else; ends their sessions and, without `keep_devices`, their devices.',
+    summary:
+      'Set the password of another user. Ends their sessions and, unless `keep_devices` is true, revokes their devices.',
     limit: 'settings_change',
     cost: 20,
     params: Type.Object({
@@ -149,7 +149,7 @@ export const admin = endpoint('/api/admin.php', {
   disable_user: action({
     ...changing,
     summary:
-      'Keep an account out and end its sessions and devices; files and rows stay. Not the own one, nor the last administrator.',
+      'Disable an account, end its sessions and revoke its devices. Files and rows stay. Refused for your own account and the last administrator.',
     params: oneUser,
     result: Type.Object({ ok: Ok, user: ListedUser, ...ended }),
     errors: ['not_found', 'conflict'],
@@ -157,7 +157,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   enable_user: action({
     ...changing,
-    summary: 'Let a disabled account sign in again.',
+    summary: 'Enable a disabled account.',
     params: oneUser,
     result: aUser,
     errors: ['not_found', 'conflict'],
@@ -173,14 +173,14 @@ export const admin = endpoint('/api/admin.php', {
   }),
   reset_2fa: action({
     ...changing,
-    summary: 'Take the second factor of somebody else away, with all its codes; ends their sessions.',
+    summary: 'Remove the second factor of another user with all its codes. Ends their sessions.',
     limit: 'settings_change',
     cost: 20,
     params: Type.Object(confirmed),
     result: Type.Object({
       ok: Ok,
       was: Type.Union([Type.Literal('on'), Type.Literal('set_up'), Type.Literal('off')], {
-        description: '`set_up`: a set-up was begun. `off`: nothing was changed.',
+        description: '`set_up`: an unfinished set-up was removed. `off`: nothing changed.',
       }),
       sessions_ended: Count,
     }),
@@ -189,18 +189,18 @@ export const admin = endpoint('/api/admin.php', {
   }),
   bypass_2fa: action({
     ...changing,
-    summary: 'A code that stands in once for the second factor of somebody else.',
+    summary: 'Issue a one-time code that replaces the second factor of another user.',
     limit: 'settings_change',
     cost: 20,
     params: Type.Object({
       ...confirmed,
       minutes: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 1_440, description: 'How long it holds; default 10.' }),
+        Type.Integer({ minimum: 1, maximum: 1_440, description: 'Validity in minutes; default 10.' }),
       ),
     }),
     result: Type.Object({
       ok: Ok,
-      code: Type.String({ description: 'Shown this once.' }),
+      code: Type.String({ description: 'Shown only now.' }),
       expires_at: Timestamp,
     }),
     errors: ['not_found', 'conflict', ...confirmErrors],
@@ -208,7 +208,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   sign_out: action({
     ...changing,
-    summary: 'End the sessions of an account, with `devices` its devices as well; the calling session stays.',
+    summary: 'End the sessions of an account. `devices` revokes its devices too. The calling session stays.',
     params: Type.Object({ user_id: UserId, devices: Type.Optional(Type.Boolean()) }),
     result: Type.Object({ ok: Ok, ...ended }),
     errors: ['not_found'],
@@ -216,7 +216,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   removal: action({
     ...reading,
-    summary: 'What would go with an account, and with `files_to` what that user would get.',
+    summary: 'Preview of a removal: what would be deleted, and what the user in `files_to` would get.',
     params: Type.Object({ user_id: UserId, files_to: HeirId, keep_messages: KeepMessages }),
     result: Type.Object({ ok: Ok, has: Possessions, messages_kept: MessagesKept, hands_over: orNull(HandedOver) }),
     errors: ['not_found', 'conflict', 'bad_request'],
@@ -225,7 +225,7 @@ export const admin = endpoint('/api/admin.php', {
   remove_user: action({
     ...changing,
     summary:
-      'Remove an account for good; `files_to` names the user who gets its files, and `keep_messages` leaves what it said. Not the own one, nor the last administrator.',
+      'Remove an account permanently. `files_to` names the user who gets its files; `keep_messages` keeps its messages. Refused for your own account and the last administrator.',
     limit: 'settings_change',
     cost: 20,
     params: Type.Object({ ...confirmed, files_to: HeirId, keep_messages: KeepMessages }),
@@ -235,11 +235,15 @@ export const admin = endpoint('/api/admin.php', {
   }),
   usage: action({
     ...reading,
-    summary: 'What accounts hold, of how much, and when that is full; a page at a time, with the sums of all.',
+    summary: 'Usage, quota and growth of accounts: one page, and the totals of all.',
     params: Type.Object({
       sort: Type.Optional(oneOf('used', 'name', 'percent', 'growth')),
       over: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 1_000_000, description: 'Only who uses so many percent of the quota.' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 1_000_000,
+          description: 'Only accounts that use at least this percentage of their quota.',
+        }),
       ),
       limit: Type.Optional(Limit(100, 1_000)),
       offset: Offset,
@@ -257,7 +261,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   set_default_quota: action({
     ...changing,
-    summary: 'How much accounts without a quota of their own may store.',
+    summary: 'Set the default quota of accounts.',
     params: Type.Object({ quota_bytes: Quota }),
     result: Type.Object({ ok: Ok, default_quota_bytes: Quota }),
     errors: ['conflict'],
@@ -265,7 +269,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   maintenance: action({
     ...reading,
-    summary: 'Whether maintenance is on, until when and with which message.',
+    summary: 'State of maintenance mode, with its end and message.',
     params: none,
     result: Type.Object({ ok: Ok, ...MaintenanceState }),
     errors: [],
@@ -274,7 +278,7 @@ export const admin = endpoint('/api/admin.php', {
   begin_maintenance: action({
     ...changing,
     summary:
-      'Let only administrators in, or with `read_only` nobody else change anything. The former ends every session, the calling one too.',
+      'Start maintenance: only administrators can use the service, or, with `read_only`, change anything. Without `read_only`, all sessions end, including the calling one.',
     params: Type.Object({
       read_only: Type.Boolean(),
       message: Type.Optional(Type.String({ maxLength: 2_000, description: 'At most 500 characters on one line.' })),
@@ -286,7 +290,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   end_maintenance: action({
     ...changing,
-    summary: 'Let everybody in again.',
+    summary: 'End maintenance.',
     params: none,
     result: Type.Object({ ok: Ok, was_on: Type.Boolean() }),
     errors: [],
@@ -294,7 +298,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   backups: action({
     ...reading,
-    summary: 'When backups are made, the last one, the last one proven by a restore, and which there are.',
+    summary: 'Schedule of backups, the last backup, the last one tested by a restore, and the stored ones.',
     params: none,
     result: Type.Object({ ok: Ok, ...BackupsState }),
     errors: [],
@@ -302,7 +306,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   doctor: action({
     ...reading,
-    summary: 'What every check of the installation finds, with its remedy.',
+    summary: 'Results of all checks of the installation, with remedies.',
     params: none,
     result: Type.Object({ ok: Ok, checks: Type.Array(Finding) }),
     errors: [],
@@ -310,22 +314,26 @@ export const admin = endpoint('/api/admin.php', {
   }),
   audit: action({
     ...reading,
-    summary: 'Who did what, newest first, a page at a time. Entries are kept for a year.',
+    summary: 'A page of the audit log, newest first. Entries are kept for a year.',
     params: Type.Object({
       user: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 200, description: 'Who did it, or to whom it was done.' }),
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description: 'User name of the actor or of the affected account.',
+        }),
       ),
       kinds: Type.Optional(
         Type.String({
           minLength: 1,
           maxLength: 1_000,
-          description: 'Kinds with commas between them; `login.*` stands for all that begin so.',
+          description: 'Kinds, separated by commas. `login.*` matches all kinds with this prefix.',
         }),
       ),
       since: Type.Optional(Moment('ISO 8601: not before.')),
       until: Type.Optional(Moment('ISO 8601: before.')),
       after: Type.Optional(
-        Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$', description: '`next` of the page before.' }),
+        Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$', description: '`next` of the previous page.' }),
       ),
       limit: Type.Optional(Limit(100, 1_000)),
     }),
@@ -339,7 +347,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   apps: action({
     ...reading,
-    summary: 'Every app of the service: of the desktop, added, installed, and custom ones of users.',
+    summary: 'All apps: system apps, added and installed ones, and custom apps of users.',
     params: none,
     result: Type.Object({ ok: Ok, apps: Type.Array(RegisteredApp) }),
     errors: [],
@@ -347,7 +355,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   enable_app: action({
     ...changing,
-    summary: 'Let users have a disabled app again.',
+    summary: 'Enable a disabled app.',
     params: slug,
     result: changed,
     errors: ['not_found', 'conflict'],
@@ -355,7 +363,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   disable_app: action({
     ...changing,
-    summary: 'Keep an app from everybody, at once. Not the one that administers.',
+    summary: 'Disable an app for all users immediately. Refused for Administration.',
     params: slug,
     result: changed,
     errors: ['not_found', 'conflict'],

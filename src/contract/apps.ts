@@ -9,7 +9,7 @@ const both = { session: true, device: true } as const
 const Category = Type.Unsafe<(typeof categories)[number]>(Type.Union(categories.map((name) => Type.Literal(name))))
 const Slug = Type.String({
   pattern: SLUG.source,
-  description: 'Lower-case letters, digits and hyphens; no other app has it.',
+  description: 'Lower-case letters, digits and hyphens; unique.',
 })
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'Up to 100 printable characters.' })
 const Text = (max: number, description?: string) =>
@@ -24,7 +24,7 @@ const details = {
   ),
   category: Type.Optional(Category),
   supports_context: Type.Optional(
-    Type.Boolean({ description: 'Whether what the app shows can be handed to the assistant; default false.' }),
+    Type.Boolean({ description: 'Whether the app can pass its content to the assistant; default false.' }),
   ),
 }
 
@@ -45,7 +45,7 @@ const byId = Type.Object({ ok: Ok, id: Id })
 /** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
 export const apps = endpoint('/api/apps.php', {
   list: action({
-    summary: 'Apps of the caller by name: those of the system and the own custom ones, without disabled ones.',
+    summary: 'Apps of the caller by name: system apps and own custom apps, except disabled ones.',
     method: 'GET',
     byDefault: true,
     auth: both,
@@ -56,7 +56,7 @@ export const apps = endpoint('/api/apps.php', {
     example: {},
   }),
   create: action({
-    summary: 'Register an app: for everybody and for good with `is_system`, otherwise as an own custom one.',
+    summary: 'Register an app: for all users with `is_system`, otherwise as a custom app of the caller.',
     method: 'POST',
     byDefault: true,
     status: 201,
@@ -73,7 +73,7 @@ export const apps = endpoint('/api/apps.php', {
     example: { name: 'Weather', slug: 'weather', app_path: '/apps/weather/index.html', category: 'utility' },
   }),
   create_custom: action({
-    summary: "Register an app of the caller's own.",
+    summary: 'Register a custom app of the caller.',
     method: 'POST',
     status: 201,
     auth: both,
@@ -84,7 +84,7 @@ export const apps = endpoint('/api/apps.php', {
     example: { name: 'My clock', slug: 'my-clock', app_path: '/apps/my-clock/index.html' },
   }),
   update: action({
-    summary: 'Change an own custom app.',
+    summary: 'Change a custom app of the caller.',
     method: 'POST',
     auth: both,
     limit: 'none',
@@ -94,7 +94,7 @@ export const apps = endpoint('/api/apps.php', {
     example: { id: 17, name: 'Our clock' },
   }),
   delete: action({
-    summary: 'Remove an own custom app.',
+    summary: 'Remove a custom app of the caller.',
     method: 'POST',
     auth: both,
     limit: 'none',

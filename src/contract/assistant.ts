@@ -12,7 +12,7 @@ const orNull = <T extends ReturnType<typeof Type.String> | typeof Id>(schema: T,
 const kind = <const T extends string, D extends ReturnType<typeof Type.Object>>(type: T, data: D) =>
   Type.Object({ type: Type.Literal(type), data })
 
-/** What the assistant wants done in front of the user. */
+/** An action that needs the user's confirmation. */
 export const AssistantAction = Type.Union([
   kind('open_app', Type.Object({ slug: Type.String(), path: Type.Optional(Type.String()) })),
   kind('set_wallpaper', Type.Object({ wallpaper: Type.String() })),
@@ -23,8 +23,8 @@ export const AssistantAction = Type.Union([
     Type.Object({
       confirmation_id: Type.String({ description: 'Answer it with the action `confirm` within 5 minutes.' }),
       tool: Type.String(),
-      summary: Type.String({ description: 'One line that says what would be done.' }),
-      arguments: Type.Object({}, { additionalProperties: true, description: 'Exactly what the tool would be given.' }),
+      summary: Type.String({ description: 'One line that describes the action.' }),
+      arguments: Type.Object({}, { additionalProperties: true, description: 'The exact arguments of the tool.' }),
     }),
   ),
 ])
@@ -32,7 +32,7 @@ export type AssistantAction = Static<typeof AssistantAction>
 
 const usage = Type.Object({
   model: Type.String(),
-  iterations: Type.Integer({ minimum: 0, description: 'Rounds of the model that uses tools, at most 5.' }),
+  iterations: Type.Integer({ minimum: 0, description: 'Rounds of the agent loop, at most 5.' }),
   tool_calls: Count,
 })
 
@@ -41,18 +41,21 @@ const answer = Type.Object({
   response: Type.String({ description: 'Markdown.' }),
   actions: Type.Array(AssistantAction),
   conversation_id: Id,
-  change_set_id: Type.Optional({ ...Id, description: 'Where this answer changed anything: what `undo` takes back.' }),
+  change_set_id: Type.Optional({
+    ...Id,
+    description: 'Change set of this answer, for `undo`. Omitted if nothing changed.',
+  }),
   usage,
 })
 
-/** The whole answer to a message, as `done` of a stream has it too. */
+/** The whole answer, also sent as `done` of a stream. */
 export type AssistantAnswer = Static<typeof answer>
 
-/** What a stream tells while the answer is made, by the name of its server-sent event; `done` and `error` end it. */
+/** Server-sent events of an answer by name. `done` or `error` ends the stream. */
 export interface AssistantEvents {
   /** The next piece of `response`. */
   delta: { text: string }
-  /** A tool begins, or how it ended; `blocked` waits for a confirmation or was not allowed. */
+  /** A tool starts or ends; `blocked` waits for a confirmation or was not allowed. */
   tool: { name: string; summary: string; status: 'running' | 'done' | 'failed' | 'blocked' }
   action: AssistantAction
   done: AssistantAnswer
@@ -63,16 +66,18 @@ export interface AssistantEvents {
 const stream = Type.Optional(
   Type.Boolean({
     description:
-      'Answer as server-sent events: `delta` `{text}`, `tool` `{name, summary, status}`, `action` `{type, data}`, at the end `done` with the whole answer or `error`.',
+      'Respond with server-sent events: `delta` `{text}`, `tool` `{name, summary, status}`, `action` `{type, data}`, and finally `done` with the whole answer, or `error`.',
   }),
 )
 
 const Model = Type.Object({
   id: Type.String(),
   roles: Type.Array(Type.Union([Type.Literal('chat'), Type.Literal('agent'), Type.Literal('vision')])),
-  tools: Type.Boolean({ description: 'Calls functions, as far as is known; others are told of tools in the text.' }),
+  tools: Type.Boolean({
+    description: 'Whether the model is known to call functions. Other models get the tools described in the prompt.',
+  }),
   vision: Type.Boolean(),
-  context: Type.Integer({ minimum: 1, description: 'Tokens it can read at once.' }),
+  context: Type.Integer({ minimum: 1, description: 'Size of the context in tokens.' }),
 })
 
 const Conversation = Type.Object({
@@ -95,7 +100,7 @@ const ChangeKind = Type.Union([
 ])
 const changed = {
   kind: ChangeKind,
-  target: Type.String({ description: 'What was changed: a path, a table with the id of a row, a component.' }),
+  target: Type.String({ description: 'The changed object: a path, a table with a row ID, or a component.' }),
 }
 
 const Role = Type.Union([Type.Literal('user'), Type.Literal('assistant')])
@@ -103,7 +108,7 @@ const Role = Type.Union([Type.Literal('user'), Type.Literal('assistant')])
 /** The assistant: questions, conversations, and what it must ask for before it does it. */
 export const assistant = endpoint('/api/assistant.php', {
   ask: action({
-    summary: 'Ask the assistant; it may use tools with the rights of the caller.',
+    summary: 'Ask the assistant. It can use tools with the rights of the caller.',
     method: 'POST',
     byDefault: true,
     streams: true,
@@ -112,12 +117,13 @@ export const assistant = endpoint('/api/assistant.php', {
     maxBody: ASSISTANT_BODY,
     params: Type.Object({
       message: Type.String({ minLength: 1, maxLength: ASSISTANT_MESSAGE }),
-      model: orNull(text(200), 'One of the action `models`; the standard one without it.'),
+      model: orNull(text(200), 'A model listed by `models`; the default model if omitted.'),
       conversation_id: orNull(Id, 'The conversation to go on with; null begins one.'),
       history: Type.Optional(
         Type.Array(Type.Object({ role: Role, content: text(ASSISTANT_HISTORY.max_bytes) }), {
           maxItems: ASSISTANT_HISTORY.max_items,
-          description: 'What was said before in a new conversation, at most 256 KiB; an old one is remembered here.',
+          description:
+            'Earlier messages of a new conversation, at most 256 KiB. The server stores those of existing conversations.',
         }),
       ),
       context: Type.Optional(
@@ -126,7 +132,7 @@ export const assistant = endpoint('/api/assistant.php', {
           {
             additionalProperties: true,
             description:
-              'What is in front of the user, for example `app` and `path`: at most 16 KiB, 8 levels. Read as data, never as instructions.',
+              'What the user currently sees, for example `app` and `path`. At most 16 KiB and 8 levels. Treated as data, never as instructions.',
           },
         ),
       ),
@@ -138,7 +144,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: { message: 'Good morning' },
   }),
   models: action({
-    summary: 'Models that may be asked for, the standard one first.',
+    summary: 'Available models, the default one first.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -148,7 +154,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: {},
   }),
   conversations: action({
-    summary: 'Conversations of the caller, the one used last first.',
+    summary: 'Conversations of the caller, most recently used first.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -163,7 +169,7 @@ export const assistant = endpoint('/api/assistant.php', {
     auth: both,
     limit: 'none',
     params: Type.Object({
-      conversation_id: Type.Integer({ ...Id, description: 'One that `conversations` tells.' }),
+      conversation_id: Type.Integer({ ...Id, description: 'ID from `conversations`.' }),
     }),
     result: Type.Object({
       ok: Ok,
@@ -181,7 +187,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: { conversation_id: 1 },
   }),
   delete_conversation: action({
-    summary: 'Delete a conversation with all its messages.',
+    summary: 'Delete a conversation and all its messages.',
     method: 'POST',
     auth: both,
     limit: 'none',
@@ -191,7 +197,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: { conversation_id: 1 },
   }),
   confirm: action({
-    summary: 'Allow or decline what the assistant asked to do; it then goes on with its answer.',
+    summary: 'Allow or decline a pending action. The assistant then continues its answer.',
     method: 'POST',
     streams: true,
     auth: both,
@@ -206,7 +212,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: { confirmation_id: '0123456789abcdef0123456789abcdef', allow: true },
   }),
   changes: action({
-    summary: 'What the assistant changed for the caller, newest first: a set for each answer, and for each undo.',
+    summary: 'Change sets of the assistant, newest first: one per answer and one per undo.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -219,11 +225,11 @@ export const assistant = endpoint('/api/assistant.php', {
       changes: Type.Array(
         Type.Object({
           change_set_id: Id,
-          conversation_id: Type.Union([Id, Type.Null()], { description: 'It may be deleted by now.' }),
-          undoes: Type.Union([Id, Type.Null()], { description: 'The set that this one took back.' }),
+          conversation_id: Type.Union([Id, Type.Null()], { description: 'The conversation may have been deleted.' }),
+          undoes: Type.Union([Id, Type.Null()], { description: 'The change set that this one undid.' }),
           created_at: Timestamp,
           items: Type.Array(Type.Object({ ...changed, undone: Type.Boolean() }), {
-            description: 'In the order in which they happened.',
+            description: 'In chronological order.',
           }),
         }),
       ),
@@ -233,7 +239,7 @@ export const assistant = endpoint('/api/assistant.php', {
     example: {},
   }),
   undo: action({
-    summary: 'Take back what a change set did, its last change first; what was changed since stays and is named.',
+    summary: 'Undo a change set, last change first. Objects that changed since then stay as they are and are listed.',
     method: 'POST',
     auth: both,
     limit: 'none',
@@ -241,7 +247,7 @@ export const assistant = endpoint('/api/assistant.php', {
     result: Type.Object({
       ok: Ok,
       change_set_id: Type.Union([Id, Type.Null()], {
-        description: 'The undo itself, which can be undone; null when nothing was left to take back.',
+        description: 'The change set of the undo, which can be undone too; null if nothing was left to undo.',
       }),
       items: Type.Array(
         Type.Object({

@@ -26,8 +26,8 @@ const Component = Type.Object({
 const Overview = Type.Object({
   component_id: Type.String(),
   component_type: Kind,
-  newest: Type.Integer({ minimum: 1, description: 'The newest version; kind and time are its own.' }),
-  active: Type.Union([Count, Type.Null()], { description: 'The version in force; null when none is.' }),
+  newest: Type.Integer({ minimum: 1, description: 'The newest version. Type and time refer to it.' }),
+  active: Type.Union([Count, Type.Null()], { description: 'The active version; null if there is none.' }),
   versions: Count,
   updated_at: Stamp,
 })
@@ -55,7 +55,7 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     example: {},
   }),
   overview: action({
-    summary: 'Every component by name, also those without an active version; without code.',
+    summary: 'All components by name, including inactive ones, without their code.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -65,14 +65,14 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
     example: {},
   }),
   get: action({
-    summary: 'The active version of a component, or the one that is named.',
+    summary: 'The active version of a component, or the given one.',
     method: 'GET',
     auth: both,
     limit: 'none',
     params: Type.Object({
       component_id: ComponentId,
       version: Type.Optional(
-        Type.Integer({ ...Id, description: 'Any version of it; the newest that is in force without it.' }),
+        Type.Integer({ ...Id, description: 'A version of the component; the active one if omitted.' }),
       ),
     }),
     result: Type.Object({ ok: Ok, component: Component }),
@@ -81,7 +81,7 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
   }),
   save: action({
     summary:
-      'Save a new version and make it the active one. The newest 100 versions are kept. A device token saves no `js`: `forbidden`.',
+      'Save a new version and activate it. The newest 100 versions are kept. Device tokens cannot save `js`: `forbidden`.',
     method: 'POST',
     stores: true,
     auth: both,
@@ -104,7 +104,7 @@ export const desktopComponents = endpoint('/api/desktop-components.php', {
           minimum: 0,
           maximum: Number.MAX_SAFE_INTEGER,
           description:
-            'The newest version that is known, 0 for a new component. Where there is another, nothing is saved: `conflict`, with its number as `current`.',
+            'The newest version that the client knows, 0 for a new component. If there is a newer one, nothing is saved: `conflict`, with its number in `current`.',
         }),
       ),
     }),

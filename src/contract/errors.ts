@@ -1,4 +1,4 @@
-/** Every error code of the wire, with its HTTP status and its default text. */
+/** Every error code with its HTTP status and default text. */
 export const errors = {
   bad_request: [400, 'The request is not valid.'],
   unknown_action: [400, 'There is no such action here.'],
@@ -54,7 +54,7 @@ export interface FaultExtra {
   fields?: Record<string, unknown>
 }
 
-/** An error that is the caller's to know: code, status and text travel over the wire. Everything else thrown is a bug. */
+/** An error that the caller is told: code, status and text are sent. Any other error is a bug and becomes a 500. */
 export class Fault extends Error {
   override name = 'Fault'
   readonly code: ErrorCode
@@ -71,7 +71,7 @@ export class Fault extends Error {
 
 export const fault = (code: ErrorCode, extra?: FaultExtra): Fault => new Fault(code, extra)
 
-/** A 400 that names the field at fault. */
+/** A `bad_request` that names the invalid field. */
 export const badRequest = (path: string, message: string): Fault =>
   fault('bad_request', { fields: { details: [{ path, message }] } })
 

@@ -19,11 +19,11 @@ const fieldsOf: { [code in ErrorCode]?: TProperties } = {
   },
   range_not_satisfiable: { size: Type.Integer({ minimum: 0, description: 'Bytes of the file.' }) },
   internal: {
-    request_id: Type.Optional(Type.String({ description: 'Finds the entry in the log of the server.' })),
+    request_id: Type.Optional(Type.String({ description: 'ID of the request in the server log.' })),
   },
   maintenance: {
-    message: Type.String({ description: 'What the administrator says about it.' }),
-    until: Type.Union([Timestamp, Type.Null()], { description: 'When it ends; null when that is not known.' }),
+    message: Type.String({ description: 'Message of the administrator.' }),
+    until: Type.Union([Timestamp, Type.Null()], { description: 'Announced end; null if unknown.' }),
     read_only: Type.Optional(Type.Literal(true, { description: 'Only changes are refused.' })),
   },
 }

@@ -15,7 +15,7 @@ const Item = Type.Object({
   id: Type.Optional(
     Type.Integer({
       minimum: 0,
-      description: 'Where `ids` asks for it: stays the same when the item gets another name; for `archive`.',
+      description: 'Only with `ids`: a stable ID, for `archive`.',
     }),
   ),
 })
@@ -23,7 +23,9 @@ const Item = Type.Object({
 const onePath = Type.Object({ path: Path })
 const twoPaths = Type.Object({ from: Path, to: Path })
 const aboutPath = Type.Object({ ok: Ok, path: Path })
-const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Only when nothing is there.' })) }
+const ifAbsent = {
+  if_absent: Type.Optional(Type.Boolean({ description: 'Precondition: nothing exists at the path.' })),
+}
 const aboutBoth = Type.Object({ ok: Ok, from: Path, to: Path })
 
 /** Files as a desktop sees them: the own tree, and below `/Teamchat` the shared files of the caller's rooms. */
@@ -32,7 +34,7 @@ const Kept = Type.Object({ used: Count, total: Count, items: Count, max_items: C
 
 export const filesystem = endpoint('/api/filesystem.php', {
   list: action({
-    summary: 'What a folder holds: directories first, then by name.',
+    summary: 'Contents of a folder: folders first, then by name.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -46,7 +48,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     example: { path: '/' },
   }),
   read: action({
-    summary: 'The text of a file of at most 5 MiB; what is not UTF-8 text is 415.',
+    summary: 'Text of a file of at most 5 MiB. 415 if it is not UTF-8 text.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -57,7 +59,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     example: { path: '/hello.txt' },
   }),
   write: action({
-    summary: 'Store a text; creates the file and missing parents, or replaces.',
+    summary: 'Store a text. Creates or replaces the file, and creates missing parent folders.',
     method: 'POST',
     stores: true,
     auth: both,
@@ -66,7 +68,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     params: Type.Object({
       path: Path,
       content: Type.String(),
-      if_sha256: Type.Optional({ ...Sha256, description: 'Only while this is the present content.' }),
+      if_sha256: Type.Optional({ ...Sha256, description: 'Precondition: SHA-256 of the current content.' }),
       ...ifAbsent,
     }),
     result: Type.Object({ ok: Ok, path: Path, sha256: Sha256 }),
@@ -93,7 +95,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     example: { path: '/notes' },
   }),
   delete: action({
-    summary: 'Delete a file, or a folder with everything in it, for good.',
+    summary: 'Delete a file, or a folder with everything in it, permanently.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',
@@ -103,7 +105,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     example: { path: '/old.txt' },
   }),
   trash: action({
-    summary: 'Move a file or a folder into the trash, from where it can be restored.',
+    summary: 'Move a file or a folder to the trash.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',
@@ -168,7 +170,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
     example: { path: '/' },
   }),
   download: action({
-    summary: 'The content of a file, to be saved; honours Range and HEAD.',
+    summary: 'Download a file. Supports Range and HEAD.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -181,7 +183,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
   }),
   archive: action({
     summary:
-      'A folder with everything in it, or chosen items of it, as one ZIP archive to be saved; honours HEAD. Told with its length, not compressed, and broken off when something cannot be read.',
+      'Download a folder, or chosen items of it, as an uncompressed ZIP archive with Content-Length. Supports HEAD. The response is aborted if a file cannot be read.',
     method: 'GET',
     auth: both,
     limit: 'fs_archive',
@@ -215,7 +217,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
       used_formatted: Type.String(),
       total_formatted: Type.String(),
       data: Type.Record(Type.String(), Kept, {
-        description: 'What is kept beside files, by kind: rows, chat, components, assistant.',
+        description: 'Usage beside files by kind: rows, chat, components, assistant.',
       }),
     }),
     errors: [],

@@ -13,13 +13,13 @@ const count = { type: 'integer', minimum: 0 } as const
 export const requestHeaders = {
   ifNoneMatch: {
     name: 'If-None-Match',
-    description: 'An `ETag` of an earlier answer. While it still holds, the answer is 304 without a body.',
+    description: '`ETag` of an earlier response. If it still matches, the response is 304 without a body.',
     schema: text,
   },
-  range: { name: 'Range', description: 'One range of bytes, as `bytes=0-1023`; answered with 206.', schema: text },
+  range: { name: 'Range', description: 'One byte range, such as `bytes=0-1023`. The response is 206.', schema: text },
   ifRange: {
     name: 'If-Range',
-    description: 'The `ETag` that `Range` is about. When it no longer holds, the whole content is answered.',
+    description: 'The `ETag` that `Range` refers to. If it no longer matches, the whole content is sent.',
     schema: text,
   },
   ifMatch: {
@@ -34,12 +34,12 @@ export const requestHeaders = {
   },
   contentSha256: {
     name: 'X-File-SHA256',
-    description: 'SHA-256 of the content in hex. Content that has another one is not stored: `checksum_mismatch`.',
+    description: 'SHA-256 of the content in hex. Other content is not stored: `checksum_mismatch`.',
     schema: { type: 'string', pattern: '^[0-9a-fA-F]{64}$' },
   },
   idempotencyKey: {
     name: 'Idempotency-Key',
-    description: 'The same key again answers what the first request was answered, and changes nothing.',
+    description: 'Repeating a key returns the first response and changes nothing.',
     schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
   },
 } as const satisfies Record<string, Header>
@@ -48,17 +48,17 @@ export type RequestHeader = keyof typeof requestHeaders
 
 /** Headers of answers by their name. */
 export const responseHeaders = {
-  'Accept-Ranges': { description: '`bytes`: takes `Range`.', schema: text },
-  'Content-Disposition': { description: '`attachment`, with the name to save the content under.', schema: text },
-  'Content-Range': { description: 'Which bytes these are, and how many there are in all.', schema: text },
-  ETag: { description: 'Names this state of the content.', schema: text },
-  'Last-Modified': { description: 'When the file was changed.', schema: text },
+  'Accept-Ranges': { description: '`bytes`: supports `Range`.', schema: text },
+  'Content-Disposition': { description: '`attachment`, with the file name.', schema: text },
+  'Content-Range': { description: 'Range of the sent bytes, and the total size.', schema: text },
+  ETag: { description: 'Identifies this version of the content.', schema: text },
+  'Last-Modified': { description: 'Modification time of the file.', schema: text },
   'RateLimit-Limit': { description: 'Requests allowed in 60 seconds.', schema: count },
-  'RateLimit-Remaining': { description: 'Requests left at the moment.', schema: count },
+  'RateLimit-Remaining': { description: 'Remaining requests.', schema: count },
   'RateLimit-Reset': { description: 'Seconds until all requests are allowed again.', schema: count },
-  'Retry-After': { description: 'Seconds to wait before the next try.', schema: count },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: count },
   'Set-Cookie': { description: 'The session, `PHPSESSID`.', schema: text },
-  'WWW-Authenticate': { description: '`Bearer`: a device token is asked for.', schema: text },
+  'WWW-Authenticate': { description: '`Bearer`: a device token is required.', schema: text },
   'X-File-MTime': { description: 'Modification time in whole seconds since the epoch.', schema: count },
   'X-File-SHA256': { description: 'SHA-256 of the whole content in hex.', schema: text },
 } as const

@@ -1,7 +1,6 @@
 /**
- * Requests allowed in a sliding window of 60 seconds, per device token (cookie sessions: per user) and action; `anonymous` per
- * address, for what anyone may send. The defaults. All devices and sessions of an account together pass `DEVICES_AT_ONCE` times
- * as often.
+ * Requests per sliding window of 60 seconds and action: per device token, per user for sessions, per address for
+ * `anonymous`. These are the defaults; an account may send `DEVICES_AT_ONCE` times as many in total.
  */
 export const limits = {
   sync_initial_sync: 5,
@@ -29,7 +28,7 @@ export const limits = {
   components_save: 60,
   assistant: 20,
   anonymous: 300,
-  /** Not requests but their cost: what an account may spend on all actions that say what they cost. */
+  /** In units of cost, not requests: the allowance of an account for all actions with a cost. */
   cost: 1_200,
 } as const
 
@@ -38,25 +37,25 @@ export type LimitName = Exclude<keyof typeof limits, 'cost'>
 /** Length of every rate-limit window, in seconds. */
 export const LIMIT_WINDOW = 60
 
-/** An account passes as often as this many of its devices may at once, however many it has. */
+/** An account gets the limit of this many devices, however many it has. */
 export const DEVICES_AT_ONCE = 4
 
-/** How long a browser session lasts, in seconds: without use, and in any case. */
+/** Lifetime of a browser session in seconds: without use, and in total. */
 export const SESSION_LIFETIME = { idle: 86_400, max: 30 * 86_400 } as const
 
-/** Failed logins of one address, over all accounts, before its further attempts are refused. */
+/** Failed logins per address, over all accounts, before further attempts are refused. `per` is in seconds. */
 export const ADDRESS_FAILURES = { max: 50, per: 600 } as const
 
 export const PUSH_OPERATIONS = 100
 export const DELTA_LIMIT = { default: 1_000, max: 5_000 } as const
 
-/** The longest a request may wait for news, in seconds. */
+/** Longest long poll, in seconds. */
 export const MAX_WAIT = 55
 
 /** Largest JSON body, in bytes, where an action does not say otherwise. */
 export const JSON_BODY = 1_048_576
 export const PUSH_BODY = 8 * 1_048_576
-/** Largest JSON body of an action that is open to anyone, in bytes. */
+/** Largest JSON body in bytes of an action that is open to anyone. */
 export const OPEN_BODY = 16 * 1_024
 
 /** Deepest nesting of a JSON body. */

@@ -5,7 +5,7 @@ import { errors, type ErrorCode } from './errors.ts'
 import { failureSchema } from './failures.ts'
 import { requestHeaders, responseHeaders, type ResponseHeader } from './headers.ts'
 
-// Made from the declarations alone: what is not declared cannot be documented, and what is declared cannot be forgotten.
+// Built from the declarations alone, so the document covers exactly the declared actions.
 
 /** Where the document describes an action: at its endpoint when it is reached there without a name, otherwise below it. */
 const addressOf = (action: AnyAction): string => (action.byDefault ? action.path : addressBelow(action))
@@ -188,7 +188,7 @@ const securitySchemes = {
   },
 }
 
-/** The interface as an OpenAPI 3.1 document, for a server that is reached at `publicUrl`, or wherever the document is. */
+/** The API as an OpenAPI 3.1 document. Without `publicUrl`, addresses are relative to the document. */
 export function openApi(version: string, publicUrl = ''): object {
   const failures = new Failures()
   const paths: Record<string, Record<string, object>> = {}

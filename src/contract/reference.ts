@@ -115,7 +115,7 @@ function markdownFields(title: string, fields: Field[]): string[] {
   return [`| ${title} | Type | |`, '| --- | --- | --- |', ...rows, '']
 }
 
-/** The interface as a Markdown document. */
+/** The API reference in Markdown. */
 export function referenceMarkdown(): string {
   const lines = [
     '# API reference',

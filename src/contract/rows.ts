@@ -10,13 +10,13 @@ const session = { session: true } as const
 const ofFeed = feedTables.join('|')
 const Tables = Type.String({
   pattern: `^(${ofFeed})(,(${ofFeed}))*$`,
-  description: 'Names of tables of the feed, with commas between them; all of them when left out.',
+  description: 'Names of feed tables, separated by commas; all tables if omitted.',
 })
 
-/** The rows of an account for the desktop: what the sync API answers a device, answered to a browser session. */
+/** Rows for the desktop: the sync API for browser sessions. */
 export const rows = endpoint('/api/rows.php', {
   list: action({
-    summary: 'Every row of the caller in some tables, and the cursor to go on from.',
+    summary: 'All rows of the caller in the given tables, and the cursor for `delta`.',
     method: 'GET',
     auth: session,
     limit: 'rows_list',
@@ -29,7 +29,7 @@ export const rows = endpoint('/api/rows.php', {
   }),
   delta: action({
     summary:
-      'Changes since a cursor, oldest first, of all tables; after some 16 MiB of rows a page ends before its limit.',
+      'Changes since a cursor in all tables, oldest first. A page ends after about 16 MiB of rows, even below its limit.',
     method: 'GET',
     auth: session,
     limit: 'rows_delta',
@@ -40,7 +40,7 @@ export const rows = endpoint('/api/rows.php', {
     example: { cursor: 0 },
   }),
   push: action({
-    summary: 'Apply up to 100 changes; each succeeds or fails by itself.',
+    summary: 'Apply up to 100 changes. Each succeeds or fails independently.',
     method: 'POST',
     auth: session,
     limit: 'rows_push',

@@ -10,7 +10,7 @@ const SessionUser = Type.Object({ ...User.properties, role: Role })
 /** Login of a browser: the session travels in the cookie `PHPSESSID`. */
 export const sessionLogin = endpoint('/api/login.php', {
   login: action({
-    summary: 'Begin a session with a user name and a password.',
+    summary: 'Start a session with user name and password.',
     method: 'POST',
     byDefault: true,
     auth: 'anyone',
@@ -32,7 +32,7 @@ export const sessionLogin = endpoint('/api/login.php', {
 
 export const sessionLogin2fa = endpoint('/login-2fa.php', {
   login_2fa: action({
-    summary: 'Complete a login whose session waits for the second factor.',
+    summary: 'Complete a login that waits for the second factor.',
     method: 'POST',
     byDefault: true,
     auth: 'anyone',
@@ -49,7 +49,7 @@ export const sessionLogin2fa = endpoint('/login-2fa.php', {
 
 export const session = endpoint('/api/session.php', {
   session: action({
-    summary: 'Whose session this is, and its CSRF token.',
+    summary: 'User and CSRF token of the session.',
     method: 'GET',
     byDefault: true,
     auth: { session: true },

@@ -6,7 +6,7 @@ import { Password, Username } from './sync-auth.ts'
 /** The way in for the first administrator. */
 export const setup = endpoint('/api/setup.php', {
   setup: action({
-    summary: 'Make the first administrator with the set-up link that `svc serve` printed.',
+    summary: 'Create the first administrator with the set-up link that `svc serve` printed.',
     method: 'POST',
     byDefault: true,
     auth: 'anyone',
@@ -14,7 +14,7 @@ export const setup = endpoint('/api/setup.php', {
     sameOrigin: true,
     openIn: ['setup', 'maintenance'],
     params: Type.Object({
-      token: Type.String({ maxLength: 200, description: 'From the set-up link: works once, for half an hour.' }),
+      token: Type.String({ maxLength: 200, description: 'Token of the set-up link. Works once, for half an hour.' }),
       username: Username,
       password: Password,
       display_name: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),

@@ -26,12 +26,12 @@ export const Path = Type.String({
 export const Wait = Type.Integer({
   minimum: 0,
   maximum: MAX_WAIT,
-  description: 'Seconds to hold the request until something changes.',
+  description: 'Long poll: seconds to wait for a change.',
 })
 export const Limit = (standard: number, max: number) =>
   Type.Integer({ minimum: 1, description: `At most ${max} (larger values are clamped); default ${standard}.` })
-export const Epoch = Type.String({ description: 'Changes whenever the server was restored from a backup.' })
-export const ServerId = Type.String({ description: 'Identifies this server for good.' })
+export const Epoch = Type.String({ description: 'Changes when the server is restored from a backup.' })
+export const ServerId = Type.String({ description: 'Permanent ID of this server.' })
 
 export const Role = Type.Union([Type.Literal('admin'), Type.Literal('user')])
 export type Role = Static<typeof Role>

@@ -9,7 +9,7 @@ const Token = Type.String({
 const DeviceId = Type.String({ minLength: 8, maxLength: 200 })
 const DeviceName = Type.String({ minLength: 1, maxLength: 200 })
 
-/** Texts longer than any password are refused by the length check of the password itself, before hashing. */
+/** The limit rejects oversized passwords before hashing. */
 export const Password = Type.String({ maxLength: 1_024 })
 export const Username = Type.String({ minLength: 1, maxLength: 200 })
 export const Code = Type.String({
@@ -59,7 +59,7 @@ export const syncAuth = endpoint('/api/sync/auth.php', {
     example: { pending_token: `p_${'0'.repeat(64)}`, code: '123456' },
   }),
   validate: action({
-    summary: 'Say whose the calling token is and how long it lasts.',
+    summary: 'User, device and expiry of the calling token.',
     method: 'POST',
     auth: { device: true },
     limit: 'none',

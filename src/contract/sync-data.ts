@@ -15,14 +15,14 @@ interface PushOperation {
   base_version?: unknown
 }
 
-// Each operation is checked by itself, so that a bad one never refuses the others: this describes one and refuses none.
+// Operations are validated one by one, so that an invalid one does not fail the others; this type documents their form.
 export const Operation = Type.Unsafe<PushOperation>({
   properties: {
     table: { description: 'A synchronised table.' },
     operation: { description: '`INSERT`, `UPDATE` or `DELETE`.' },
     data: { description: 'Columns; with `id` for UPDATE and DELETE.' },
-    op_id: { description: 'UUID; the same one again answers the stored result and writes nothing.' },
-    base_version: { description: 'Version that the change is based on; not the current one: `conflict`.' },
+    op_id: { description: 'UUID. Repeating it returns the stored result and writes nothing.' },
+    base_version: { description: 'Version that the change is based on. If it is not the current one: `conflict`.' },
   },
 })
 
@@ -84,7 +84,7 @@ export const Pushed = Type.Object({
 
 export const syncData = endpoint('/api/sync/data.php', {
   initial_sync: action({
-    summary: 'Every row of the caller, and the cursor to go on from.',
+    summary: 'All rows of the caller, and the cursor for `delta`.',
     method: 'GET',
     auth: { device: true },
     limit: 'sync_initial_sync',
@@ -96,7 +96,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     example: {},
   }),
   delta: action({
-    summary: 'Changes since a cursor, oldest first; after some 16 MiB of rows a page ends before its limit.',
+    summary: 'Changes since a cursor, oldest first. A page ends after about 16 MiB of rows, even below its limit.',
     method: 'GET',
     auth: { device: true },
     limit: 'sync_delta',
@@ -107,7 +107,7 @@ export const syncData = endpoint('/api/sync/data.php', {
     example: { cursor: 0 },
   }),
   push: action({
-    summary: 'Apply up to 100 changes; each succeeds or fails by itself.',
+    summary: 'Apply up to 100 changes. Each succeeds or fails independently.',
     method: 'POST',
     auth: { device: true },
     limit: 'sync_push',

@@ -15,20 +15,20 @@ const Outcome = Type.Object({
   error: Type.Optional(Type.String()),
   current: Type.Optional(
     Type.Union([FileState, Type.Null()], {
-      description: 'With `precondition_failed`: what the file is, if there is one.',
+      description: 'With `precondition_failed`: the current file, if there is one.',
     }),
   ),
 })
-const results = Type.Array(Outcome, { description: 'What each entry came to, in the order of the request.' })
+const results = Type.Array(Outcome, { description: 'Results in the order of the request.' })
 const outcomes = Type.Object({ ok: Ok, results, cursor: Cursor })
 
-/** Compare-and-swap: what the file must be for the change to happen. `If-Match` and `If-None-Match: *` say the same. */
+/** Compare-and-swap: the expected state of the file. Equivalent to `If-Match` and `If-None-Match: *`. */
 const ifSha256 = { if_sha256: Type.Optional(Sha256) }
-const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Only when no such file exists.' })) }
+const ifAbsent = { if_absent: Type.Optional(Type.Boolean({ description: 'Precondition: the file does not exist.' })) }
 
 export const syncFiles = endpoint('/api/sync/files.php', {
   manifest: action({
-    summary: 'Every file and folder of the caller. Answers 304 to a matching If-None-Match.',
+    summary: 'All files and folders of the caller. 304 if If-None-Match matches.',
     method: 'GET',
     auth: { device: true },
     limit: 'sync_manifest',
@@ -49,7 +49,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     example: {},
   }),
   download: action({
-    summary: 'The content of a file, with X-File-SHA256 and X-File-MTime; honours Range, If-Range and HEAD.',
+    summary: 'Download a file, with X-File-SHA256 and X-File-MTime. Supports Range, If-Range and HEAD.',
     method: 'GET',
     auth: { device: true },
     limit: 'sync_download',
@@ -62,7 +62,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
   }),
   upload: action({
     summary:
-      'Store a file: multipart/form-data with a part `file`, or the raw body. Creates missing parents; replaces.',
+      'Store a file: multipart/form-data with a part `file`, or the raw body. Replaces the file, and creates missing parent folders.',
     method: 'POST',
     stores: true,
     auth: { device: true },
@@ -85,14 +85,14 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     example: { path: '/notes/new.txt', mtime: 1_700_000_000 },
   }),
   delete: action({
-    summary: 'Delete a file, or a folder with everything in it; it stays restorable.',
+    summary: 'Delete a file, or a folder with everything in it. It can be restored from the trash.',
     method: 'POST',
     auth: { device: true },
     limit: 'sync_delete',
     params: Type.Object({
       path: Path,
       ...ifSha256,
-      if_empty: Type.Optional(Type.Boolean({ description: 'Only a folder with nothing in it.' })),
+      if_empty: Type.Optional(Type.Boolean({ description: 'Precondition: the folder is empty.' })),
     }),
     result: Type.Object({
       ok: Ok,
@@ -127,7 +127,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
   }),
   upload_batch: action({
     summary:
-      'Store the files and folders of a tar archive (pax, application/x-tar), each done or refused on its own. Keys of an entry: `SVC.sha256`, `SVC.if_sha256` (a hash, or `absent`). What came before a broken end is stored.',
+      'Store the files and folders of a tar archive (pax, application/x-tar), each accepted or refused independently. Keys of an entry: `SVC.sha256`, `SVC.if_sha256` (a hash, or `absent`). If the archive breaks off, the complete entries before are stored.',
     method: 'POST',
     stores: true,
     auth: { device: true },
@@ -142,7 +142,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
   }),
   download_batch: action({
     summary:
-      'Many files as one tar archive with the key `SVC.sha256`; its last entry `.svc-end.json` says how many there are and which paths were refused, and an archive without it was cut short.',
+      'Many files as one tar archive with the key `SVC.sha256`. The last entry, `.svc-end.json`, contains the number of files and the refused paths. An archive without it is incomplete.',
     method: 'POST',
     reads: true,
     auth: { device: true },
@@ -155,7 +155,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
     example: { paths: ['/hello.txt'] },
   }),
   files_batch: action({
-    summary: 'Delete, make and move many files and folders in order, each done or refused on its own.',
+    summary: 'Delete, create and move many files and folders in order. Each operation succeeds or fails independently.',
     method: 'POST',
     auth: { device: true },
     limit: 'sync_files_batch',
@@ -167,7 +167,7 @@ export const syncFiles = endpoint('/api/sync/files.php', {
           from: Type.Optional(Type.String()),
           to: Type.Optional(Type.String()),
           if_sha256: Type.Optional(Type.String()),
-          if_empty: Type.Optional(Type.Boolean({ description: 'Delete only a folder with nothing in it.' })),
+          if_empty: Type.Optional(Type.Boolean({ description: 'Precondition of `delete`: the folder is empty.' })),
         }),
       ),
     }),

@@ -27,8 +27,8 @@ export const syncStatus = endpoint('/api/sync/status.php', {
       ok: Ok,
       app_version: Type.String(),
       sync_schema_version: Count,
-      maintenance_mode: Type.Boolean({ description: 'Whether only administrators are let in.' }),
-      read_only: Type.Boolean({ description: 'Whether only administrators may change anything.' }),
+      maintenance_mode: Type.Boolean({ description: 'Whether only administrators can use the service.' }),
+      read_only: Type.Boolean({ description: 'Whether only administrators can change anything.' }),
       current_cursor: Cursor,
       synced_tables: Type.Array(Type.String()),
       feature_flags: Type.Record(Type.String(), Type.Boolean()),
@@ -39,7 +39,7 @@ export const syncStatus = endpoint('/api/sync/status.php', {
     example: {},
   }),
   capabilities: action({
-    summary: 'What this server can do beyond the plain interface, its limits, and how long it keeps what was deleted.',
+    summary: 'Extensions of this server, its limits, and retention times.',
     method: 'GET',
     auth: { device: true },
     limit: 'none',
@@ -51,7 +51,7 @@ export const syncStatus = endpoint('/api/sync/status.php', {
       epoch: Epoch,
       features: Type.Record(Type.String(), Feature),
       limits: Type.Record(Type.String(), Type.Object({ max: Count, per: Count }), {
-        description: 'Requests per seconds; empty when limits are off.',
+        description: '`max` requests per `per` seconds; empty if limits are off.',
       }),
       retention: Type.Object({ tombstones_days: Count, versions_days: Count }),
     }),

@@ -6,12 +6,12 @@ export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'date' | 'tim
 export interface Column {
   type: ColumnType
   required?: true
-  /** Text: most Unicode characters. Texts: most UTF-16 code units of their JSON. Numbers: the largest value. */
+  /** Text: maximum Unicode characters. Texts: maximum UTF-16 code units of their JSON. Numbers: maximum value. */
   max?: number
   min?: number
   /** The only values allowed. */
   values?: readonly string[]
-  /** What a row has when the column was not sent; null where nothing is said. */
+  /** Value of a column that was not sent; null if omitted. */
   default?: string | number | boolean
   /** Never leaves the server and is never accepted from a client. */
   private?: true
@@ -21,7 +21,7 @@ export interface Column {
 export interface SyncedTable {
   summary: string
   columns: Record<string, Column>
-  /** Read through the feed only; written by another part of the service. */
+  /** Part of the feed, but written by another part of the service. */
   readOnly?: true
 }
 
@@ -36,7 +36,7 @@ const text = <const M extends Partial<Column> = object>(max: number, more = {} a
 const title = text(LINE, { required: true })
 const flag = { type: 'boolean', default: false } as const satisfies Column
 
-/** Every synchronised table, once: storage, checks, feed, push, command line and documentation follow from it. */
+/** Every synchronised table. Storage, validation, feed, push, command line and documentation follow from it. */
 export const tables = {
   svc_notes: {
     summary: 'Notes',
@@ -124,7 +124,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
-/** The number that `info` and `initial_sync` answer; raised when a table or column is added. */
+/** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
 export const SCHEMA_VERSION = 1
 
 const formats: Record<'date' | 'timestamp', string> = {
@@ -156,7 +156,7 @@ function valueSchema(column: Column): TSchema {
   }
 }
 
-/** The columns a client may send: all required ones for a new row, any of them for a change. */
+/** Columns that a client may send: a new row needs all required ones, a change any of them. */
 export function rowSchema(table: SyncedTable, kind: 'new' | 'change'): TObject {
   const properties: Record<string, TSchema> = {}
   for (const [name, column] of Object.entries(table.columns)) {

@@ -25,7 +25,7 @@ const Message = Type.Object({
   edited_at: Type.Union([Timestamp, Type.Null()]),
   is_assistant: Type.Boolean(),
   is_former: Type.Optional(
-    Type.Boolean({ description: 'Whether the account of its author was removed; otherwise left out.' }),
+    Type.Boolean({ description: 'True if the account of the author was removed; otherwise omitted.' }),
   ),
   reply_to: Type.Union([Id, Type.Null()]),
   reactions: Type.Array(Reaction),
@@ -56,7 +56,7 @@ const done = Type.Object({ ok: Ok })
 
 export const teamChat = endpoint('/api/team-chat.php', {
   rooms: action({
-    summary: 'Rooms of the caller, the one with the newest message first.',
+    summary: 'Rooms of the caller, most recent message first.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -76,7 +76,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1 },
   }),
   send: action({
-    summary: 'Post a message. The same `client_id` again answers the first message.',
+    summary: 'Post a message. Repeating a `client_id` returns the first message.',
     method: 'POST',
     stores: true,
     auth: both,
@@ -92,7 +92,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1, content: 'Good morning' },
   }),
   edit: action({
-    summary: 'Change the text of an own message.',
+    summary: 'Change the text of one of your messages.',
     method: 'POST',
     auth: both,
     limit: 'chat_send',
@@ -102,7 +102,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { message_id: 1, content: 'Good evening' },
   }),
   delete: action({
-    summary: 'Delete an own message; administrators any message of a room they are in.',
+    summary: 'Delete one of your messages. Administrators can delete any message in their rooms.',
     method: 'POST',
     auth: both,
     limit: 'chat_send',
@@ -112,7 +112,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { message_id: 2 },
   }),
   poll: action({
-    summary: 'What happened in a room since a moment. Pass the answered `timestamp` as the next `after`.',
+    summary: 'Events in a room since a time. Pass the returned `timestamp` as the next `after`.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -120,14 +120,18 @@ export const teamChat = endpoint('/api/team-chat.php', {
     result: Type.Object({
       ok: Ok,
       messages: Type.Array(Message),
-      changed: Type.Array(Message, { description: 'Edited, reacted to or left behind by a removed account since.' }),
+      changed: Type.Array(Message, {
+        description: 'Messages edited, reacted to, or left by a removed account since then.',
+      }),
       deleted: Type.Array(Id),
       typing: Type.Array(
         Type.Object({
           user_id: Id,
           display_name: Type.String(),
           is_assistant: Type.Optional(
-            Type.Boolean({ description: 'The assistant, which answers the user of this id; otherwise left out.' }),
+            Type.Boolean({
+              description: 'True if the assistant is answering the user with this ID; otherwise omitted.',
+            }),
           ),
         }),
       ),
@@ -137,7 +141,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1, after: '2026-01-01T00:00:00.000Z' },
   }),
   create_room: action({
-    summary: 'Open a room. A `dm` has exactly two people, and an existing one is answered again.',
+    summary: 'Create a room. A `dm` has exactly two people; if it exists, it is returned.',
     method: 'POST',
     auth: both,
     limit: 'chat_create_room',
@@ -147,7 +151,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { name: 'Engines', type: 'channel', participants: [] },
   }),
   delete_room: action({
-    summary: 'Delete a room with its messages and files: its creator, or an administrator.',
+    summary: 'Delete a room with its messages and files. Allowed for its creator and administrators.',
     method: 'POST',
     auth: both,
     limit: 'none',
@@ -157,7 +161,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 2 },
   }),
   react: action({
-    summary: 'Add a reaction, or take it back.',
+    summary: 'Add or remove a reaction.',
     method: 'POST',
     auth: both,
     limit: 'chat_send',
@@ -167,7 +171,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { message_id: 1, emoji: '👍' },
   }),
   typing: action({
-    summary: 'Say that the caller is typing; lasts 6 seconds.',
+    summary: 'Report that the caller is typing, for 6 seconds.',
     method: 'POST',
     auth: both,
     limit: 'chat_presence',
@@ -177,7 +181,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1 },
   }),
   presence: action({
-    summary: 'Say that the caller is looking at the room.',
+    summary: 'Report that the caller is viewing the room.',
     method: 'POST',
     auth: both,
     limit: 'chat_presence',
@@ -207,7 +211,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1 },
   }),
   search: action({
-    summary: "Messages of the caller's rooms that contain a text, newest first; upper and lower case are the same.",
+    summary: "Messages that contain a text in the caller's rooms, newest first. Case-insensitive.",
     method: 'GET',
     auth: both,
     limit: 'chat_search',
@@ -216,7 +220,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
       query: Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'The text; no character of it has a meaning of its own.',
+        description: 'The literal text; there are no wildcards.',
       }),
       room_id: Type.Optional(Type.Integer({ ...Id, description: 'Only messages of this room.' })),
     }),
@@ -225,7 +229,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { query: 'morning' },
   }),
   users: action({
-    summary: 'Everybody one can talk to.',
+    summary: 'All users that the caller can talk to.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -235,7 +239,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: {},
   }),
   unread: action({
-    summary: 'Unread messages of each room.',
+    summary: 'Number of unread messages per room.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -245,7 +249,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: {},
   }),
   members: action({
-    summary: 'Who is in a room, and when they were last active in it.',
+    summary: 'Members of a room, and when they were last active in it.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -258,7 +262,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1 },
   }),
   invite: action({
-    summary: 'Bring more people into a channel.',
+    summary: 'Add people to a channel.',
     method: 'POST',
     auth: both,
     limit: 'chat_create_room',
@@ -268,7 +272,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1, user_ids: [2] },
   }),
   rename_room: action({
-    summary: 'Give a channel another name: its creator, or an administrator in it.',
+    summary: 'Rename a channel. Allowed for its creator and administrators in it.',
     method: 'POST',
     auth: both,
     limit: 'none',
@@ -288,7 +292,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
     example: { room_id: 1 },
   }),
   remove_participant: action({
-    summary: 'Take somebody out of a channel: its creator, or an administrator in it.',
+    summary: 'Remove someone from a channel. Allowed for its creator and administrators in it.',
     method: 'POST',
     auth: both,
     limit: 'none',

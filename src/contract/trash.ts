@@ -7,7 +7,7 @@ const both = { session: true, device: true } as const
 /** What was deleted and can still be restored; it counts towards no quota. */
 export const trash = endpoint('/api/trash.php', {
   list: action({
-    summary: 'What is in the trash, newest first.',
+    summary: 'Contents of the trash, newest first.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -31,7 +31,7 @@ export const trash = endpoint('/api/trash.php', {
     example: {},
   }),
   restore: action({
-    summary: 'Bring an entry back to where it was, or to another path.',
+    summary: 'Restore an entry to its original path or to another one.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',
@@ -41,7 +41,7 @@ export const trash = endpoint('/api/trash.php', {
     example: { id: 1 },
   }),
   delete: action({
-    summary: 'Remove an entry for good.',
+    summary: 'Delete an entry permanently.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',
@@ -51,7 +51,7 @@ export const trash = endpoint('/api/trash.php', {
     example: { id: 1 },
   }),
   empty: action({
-    summary: 'Remove everything in the trash for good.',
+    summary: 'Delete everything in the trash permanently.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',

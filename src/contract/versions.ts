@@ -6,13 +6,13 @@ import { Count, Id, Mtime, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 const both = { session: true, device: true } as const
 const oneVersion = Type.Object({
   path: Path,
-  version_id: Type.Integer({ ...Id, description: '`version_id` that `list` tells of the file.' }),
+  version_id: Type.Integer({ ...Id, description: '`version_id` from `list`.' }),
 })
 
 /** Earlier contents of files; they count towards no quota. */
 export const versions = endpoint('/api/versions.php', {
   list: action({
-    summary: 'The contents a file has and had, newest first; `version_id` 0 is the present one.',
+    summary: 'Versions of a file, newest first. `version_id` 0 is the current content.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -35,7 +35,7 @@ export const versions = endpoint('/api/versions.php', {
     example: { path: '/hello.txt' },
   }),
   download: action({
-    summary: 'An earlier content.',
+    summary: 'Download an earlier version.',
     method: 'GET',
     auth: both,
     limit: 'none',
@@ -47,13 +47,13 @@ export const versions = endpoint('/api/versions.php', {
     example: { path: '/hello.txt', version_id: 1 },
   }),
   restore: action({
-    summary: 'Make an earlier content the present one; the present one becomes a version.',
+    summary: 'Restore an earlier version. The current content becomes a version.',
     method: 'POST',
     auth: both,
     limit: 'fs_write',
     params: Type.Object({
       ...oneVersion.properties,
-      if_sha256: Type.Optional({ ...Sha256, description: 'Only while this is the present content.' }),
+      if_sha256: Type.Optional({ ...Sha256, description: 'Precondition: SHA-256 of the current content.' }),
     }),
     result: Type.Object({ ok: Ok, path: Path, version: Count }),
     errors: ['bad_path', 'forbidden', 'not_found', 'quota_exceeded', 'precondition_failed'],

@@ -4,7 +4,7 @@ import { turn } from './turn.ts'
 const SLICE = 1_000
 const SLICE_CHARACTERS = 1_048_576
 
-/** A list as JSON text, put together piece by piece: of a long one no piece holds up anybody else for long. */
+/** A list serialized in slices, so that a long one does not block the event loop. */
 export class JsonList<T = unknown> {
   readonly #pieces: Buffer[] = []
   #length = 0

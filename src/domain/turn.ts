@@ -16,8 +16,8 @@ export function makeTurnQueue(): (entry: () => void) => void {
 const longOperations = makeTurnQueue()
 
 /**
- * Lets everything else have its turn of the event loop. Of those who wait here one goes on in each turn, so that many long
- * operations at once hold up others no longer than one does.
+ * Yields to the event loop. One waiting operation continues per turn, so that many long operations block others no
+ * longer than one.
  */
 export const turn = (): Promise<void> => new Promise((resolve) => longOperations(resolve))
 

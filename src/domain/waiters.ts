@@ -1,6 +1,6 @@
 import type { Listener } from '../storage/engine/database.ts'
 
-/** Wakes requests that wait for something to move on: the feed of an account, a chat room. */
+/** Wakes long polls when a feed or a chat room advances. */
 export interface Waiters {
   /** Resolves when it moves past `cursor`, after `ms`, or when `signal` aborts. */
   wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
@@ -17,7 +17,7 @@ interface Parts {
   checkIntervalMs?: number | undefined
 }
 
-/** What another process changes (an administrator's command, another server) is not sure to be heard of. */
+/** Changes by other processes (commands, other servers) may arrive without a notification, so heads are polled. */
 const LOOK_EVERY_MS = 500
 
 interface Waiter {
@@ -39,7 +39,7 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
     for (const sleeper of sleepers.get(id) ?? []) if (head > sleeper.cursor) sleeper.wake()
   }
 
-  /** Wakes those of `ids` that moved on. Never rejects: a failed look is ignored, there will be another. */
+  /** Wakes waiters whose head has moved. Never rejects: a failed poll is retried. */
   async function look(ids: number[]): Promise<void> {
     const found = ids.length === 0 ? [] : await heads(ids).catch(() => [])
     for (const { id, head } of found) wake(id, head)
@@ -63,7 +63,9 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
     }, checkIntervalMs)
   }
 
-  /** What moved on after a request had looked and before it slept is not told again: one more look, shared by all of this moment. */
+  /**
+   * A change between the request's own read and its wait would be missed: poll once more, shared by all new waiters.
+   */
   function lookOnce(id: number): void {
     fresh.add(id)
     if (fresh.size > 1) return

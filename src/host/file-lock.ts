@@ -3,39 +3,38 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomHex } from '../base/random.ts'
 import { errorCode } from '../base/errors.ts'
-import { cannotLink } from './durable.ts'
-import { isRunning } from './running.ts'
+import { cannotLink } from './durable-files.ts'
+import { isRunning } from './process-status.ts'
 
-// Locks between processes, as files: whoever makes the file holds the lock, and the file says who that is.
+// Locks between processes, as files that name their holder.
 
-/** A process of a machine, named by its number and the moment it began, because numbers are given again. */
+/** A process on a machine: its number and start time, because numbers are reused. */
 export interface Holder {
   pid: number
   host: string
   began: string
-  /** Names this one lock; missing in one that an earlier version made. */
+  /** Identifies this lock; missing in locks of earlier versions. */
   token?: string
 }
 
 interface LockOptions {
-  /** Milliseconds after which a lock of another machine, of which nobody here can tell whether it is held, counts as abandoned. */
+  /** Age in milliseconds after which a lock of another machine counts as abandoned: whether it is held cannot be checked. */
   abandoned?: number
 }
 
-/** What is done under `whileLocked` takes milliseconds: a lock of another machine this old, in milliseconds, was left behind. */
+/** Work under `whileLocked` takes milliseconds, so an older lock of another machine was left behind. Milliseconds. */
 const ABANDONED = 60_000
 const PAUSE = 20
-/** A lock that others take and release all the time is not tried for ever. */
+/** Attempts at a lock that others keep taking and releasing. */
 const TRIES = 3
 
-/** This process. */
 export const ownIdentity = (): Holder => ({
   pid: process.pid,
   host: hostname(),
   began: beginningOf(process.pid) ?? '',
 })
 
-/** Whether a process may still be at work; of those of other machines nobody can tell. */
+/** Whether a process may still run; unknown for other machines, so true. */
 export function mayBeRunning({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   if (typeof pid !== 'number' || !isRunning(pid)) return false
@@ -43,7 +42,7 @@ export function mayBeRunning({ pid, host, began }: Holder): boolean {
   return now === undefined || began === undefined || now === began
 }
 
-/** Takes a lock; the function it returns releases it. Undefined while another process has it; one whose process is gone is taken over. */
+/** Takes a lock and returns its release; undefined while another process holds it. The lock of a dead process is taken over. */
 export function tryLock(file: string, options: LockOptions = {}): (() => void) | undefined {
   const token = randomHex(8)
   const own = `${file}.${token}`
@@ -59,7 +58,7 @@ export function tryLock(file: string, options: LockOptions = {}): (() => void) |
   }
 }
 
-/** Does short work that no other process does at the same time: a lock is held meanwhile, and waited for. */
+/** Waits for a lock and does short work under it. */
 export async function whileLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
   for (;;) {
     const letGo = tryLock(file, { abandoned: ABANDONED })
@@ -74,24 +73,25 @@ export async function whileLocked<T>(file: string, work: () => Promise<T>): Prom
   }
 }
 
-/** Whether a process holds a lock. */
 export function isLocked(file: string): boolean {
   const holder = holderOf(file)
   return holder !== undefined && mayBeRunning(holder)
 }
 
-/** Who holds a lock; undefined when there is none, or one that names nobody, as a power cut leaves it. */
+/** The holder of a lock; undefined if there is none, or if a power cut left the file empty. */
 export function holderOf(file: string): Holder | undefined {
   const text = textOf(file)
   try {
     return text === undefined ? undefined : (JSON.parse(text) as Holder)
   } catch {
-    // No process is named in it, so none holds it.
     return undefined
   }
 }
 
-/** A link is made whole or not at all: nobody ever sees a lock without its holder's name. Some file systems have none, then it is copied. */
+/**
+ * A link is created completely or not at all, so no lock is ever seen without its holder. Without hard links the file
+ * is copied.
+ */
 function linkIfAbsent(from: string, to: string): boolean {
   try {
     try {
@@ -108,8 +108,9 @@ function linkIfAbsent(from: string, to: string): boolean {
 }
 
 /**
- * Removes a lock whose holder is gone; false when it has one. Only who holds the lock on removing this very one may do so, and looks again
- * first: otherwise, of two processes that see the same stale lock, the slower one would remove the fresh lock of the faster.
+ * Removes a lock whose holder is gone; false if it is held. Requires a lock on removing this very lock, and checks
+ * again first: otherwise, of two processes that see the same stale lock, the slower one would remove the fresh lock of
+ * the faster.
  */
 function removeStale(file: string, options: LockOptions): boolean {
   if (textOf(file) === undefined) return true
@@ -130,7 +131,7 @@ function isHeld(file: string, holder: Holder, { abandoned = Infinity }: LockOpti
   if (!mayBeRunning(holder)) return false
   if (holder.host === hostname() || abandoned === Infinity) return true
   const stats = statSync(file, { throwIfNoEntry: false })
-  // The file's time and this clock may be of two machines: a lock from the future is no younger than one from the past.
+  // The file's time may come from another machine's clock: a future time counts like a past one.
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < abandoned
 }
 
@@ -147,15 +148,14 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** When a process began, as Linux counts it (proc_pid_stat(5), field 22) with the boot it belongs to; undefined elsewhere. */
+/** The start time of a process (proc_pid_stat(5), field 22) with its boot id; undefined where there is no /proc. */
 function beginningOf(pid: number): string | undefined {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    // The name of the program, in parentheses, may hold anything.
+    // The program name, in parentheses, may contain anything.
     return `${boot} ${fields.slice(fields.lastIndexOf(')') + 2).split(' ')[19]}`
   } catch {
-    // No such file system: then the number alone has to do.
     return undefined
   }
 }

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 
-/** One SHA-256 in progress, over the bytes it is given or over a file that is being written. Calls may overlap and take effect in order. */
+/** One SHA-256 in progress, over bytes or over a file that is being written. Calls may overlap and take effect in order. */
 export interface HashJob {
-  /** Memory, of a length in bytes and with anything in it, that `update` hashes without copying. */
+  /** Memory of a length in bytes, uninitialised, that `update` hashes without copying. */
   memory(length: number): Buffer
-  /** Hashes bytes, which stay as they are until it resolves. */
+  /** Hashes bytes, which must not change until it resolves. */
   update(bytes: Uint8Array): Promise<void>
-  /** Hashes what the file holds up to a position; to be called with growing positions. */
+  /** Hashes the file up to a position; positions must grow. */
   advance(file: FileHandle, upTo: number): Promise<void>
-  /** The checksum in lower-case hex. Fails if anything before it did. */
+  /** The checksum in lower-case hex. Rejects if an earlier call failed. */
   digest(): Promise<string>
-  /** Ends a job without a result. When it resolves, neither the file nor the memory is touched any more. */
+  /** Ends a job without a result. When it resolves, the file and the memory are no longer in use. */
   abandon(): Promise<void>
 }
 
 const PIECE = 1 << 20
 
-/** A job on the calling thread, for what is too small to be worth another. */
+/** A job on the calling thread, for small contents. */
 export function hashInline(): HashJob {
   const hash = createHash('sha256')
   let position = 0

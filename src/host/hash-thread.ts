@@ -7,7 +7,7 @@ export type ToHasher =
   | { job: number; fd: number; upTo: number }
   | { job: number; end: 'digest' | 'abandon' }
 
-/** What it answers, in the order it was told: that it is done, the result in lower-case hex, or what went wrong. */
+/** Its answers, in the order of the requests: done, the result in lower-case hex, or an error. */
 export interface FromHasher {
   sha256?: string
   error?: Error

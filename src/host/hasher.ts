@@ -2,20 +2,19 @@ import { Worker } from 'node:worker_threads'
 import { hashInline, type HashJob } from './hash-job.ts'
 import { hashThread, type FromHasher, type ToHasher } from './hash-thread.ts'
 
-// The life of the hashing thread. The first large job starts it, `close` ends it, and whoever makes a hasher closes it: a blob
-// store for as long as it is open, and a run of the sync client.
+// Owner of the hashing thread. The first large job starts it and `close` ends it. Whoever makes a hasher closes it: a
+// blob store, or a run of the sync client.
 
 export interface Hasher {
-  /** Begins a checksum; one of a known size, in bytes, that is not worth a thread is made without. */
+  /** Starts a checksum. `size` is in bytes if known; small contents are hashed without the thread. */
   start(size?: number): HashJob
-  /** Ends the thread; jobs that still wait for it fail. */
+  /** Ends the thread; pending jobs fail. */
   close(): Promise<void>
 }
 
-/** From this size on, in bytes, a thread is worth the time of its start. */
+/** Contents from this size on, in bytes, are worth a thread. */
 const WORTH = 16 * 1_048_576
 
-/** Makes checksums, large ones on a thread. */
 export function makeHasher(): Hasher {
   let thread: Thread | undefined
   let jobs = 0
@@ -38,14 +37,14 @@ export function makeHasher(): Hasher {
 }
 
 function jobOn(threadNow: () => Thread, job: number): HashJob {
-  // What is begun on one thread cannot go on on another.
+  // A job cannot move to another thread.
   let thread: Thread | undefined
   let failure: Error | undefined
   let ended = false
 
   async function ask(message: ToHasher): Promise<string | undefined> {
     try {
-      if (ended) throw new Error('This checksum has come to its end.')
+      if (ended) throw new Error('This checksum is already complete.')
       if ('end' in message) ended = true
       if (failure) throw failure
       thread ??= threadNow()
@@ -80,8 +79,8 @@ interface Thread {
 }
 
 /**
- * Starts the thread. It keeps the process alive only while it is waited for, be it for an answer or for its end: an answer that comes in
- * while it is being closed changes nothing of that. `onEnd` is called when it is no more.
+ * Starts the thread. It keeps the process alive only while an answer or its end is awaited. `onEnd` is called when it
+ * has ended.
  */
 function openThread(onEnd: () => void): Thread {
   const worker = new Worker(`(${hashThread.toString()})()`, { eval: true })

@@ -4,7 +4,7 @@ import type BetterSqlite3 from 'better-sqlite3'
 export type SqliteHandle = BetterSqlite3.Database
 export type SqliteStatement = BetterSqlite3.Statement
 
-/** 3.51.3 repaired the WAL-reset bug, which could corrupt a database written by several connections (sqlite.org/wal.html). */
+/** 3.51.3 fixed the WAL-reset bug, which could corrupt a database with several writing connections (sqlite.org/wal.html). */
 const OLDEST = [3, 51, 3] as const
 
 /** better-sqlite3 13 needs Node-API 10 (Node >= 22.14); 12 is the last for Node 20. npm installs the one that fits. */
@@ -22,14 +22,14 @@ function load(): typeof BetterSqlite3 {
 }
 
 /**
- * Opens (and creates) a database file so that a commit is on the disk before it returns.
- * `patience` is how long a statement waits for the lock of another connection, in milliseconds.
+ * Opens or creates a database file whose commits are durable before they return. `patience` is how long a statement
+ * waits for another connection's lock, in milliseconds.
  */
 export function openEngine(file: string, patience: number, { fileMustExist = false } = {}): SqliteHandle {
   const handle = new (load())(file, { timeout: patience, fileMustExist })
   try {
     beginLog(handle)
-    // better-sqlite3 is built with NORMAL as the default for WAL, under which the last commits can vanish with the power.
+    // better-sqlite3 defaults to NORMAL for WAL, which can lose the last commits on a power cut.
     handle.pragma('synchronous = FULL')
     handle.pragma('trusted_schema = OFF')
     handle.pragma('cell_size_check = ON')
@@ -41,11 +41,11 @@ export function openEngine(file: string, patience: number, { fileMustExist = fal
   }
 }
 
-/** How long several processes that open a new file at the same moment wait for each other, ms. */
+/** How long processes that open a new file at the same moment wait for each other, in milliseconds. */
 const OPENING_PATIENCE = 10_000
 const PAUSE = 20
 
-/** Switches to the write-ahead log. Of a new file only one process can do it, and SQLite refuses the others at once. */
+/** Switches to the write-ahead log. Only one process can do that on a new file; SQLite refuses the others at once. */
 function beginLog(handle: SqliteHandle): void {
   const deadline = Date.now() + OPENING_PATIENCE
   for (;;) {
@@ -60,8 +60,8 @@ function beginLog(handle: SqliteHandle): void {
 }
 
 /**
- * Opens a database file that belongs to nobody else: a copy, or one from a stranger, of which nothing runs that stands in
- * its schema. Commits are not durable; whoever writes flushes the file when it is complete. `:memory:` is one without a file.
+ * Opens a private database file: a copy, or an untrusted one, whose schema may run no code. Commits are not durable;
+ * writers flush the file when it is complete. `:memory:` has no file.
  */
 export function openCopyFile(file: string, { readonly = false } = {}): SqliteHandle {
   const handle = new (load())(file, { readonly, fileMustExist: file !== ':memory:' })
@@ -78,7 +78,7 @@ export function openCopyFile(file: string, { readonly = false } = {}): SqliteHan
   }
 }
 
-/** Refuses an engine or settings under which an acknowledged write could be lost. */
+/** Refuses an engine or settings that could lose an acknowledged write. */
 export function assertDurable(handle: SqliteHandle): void {
   const version = handle.prepare('select sqlite_version() as version').pluck().get() as string
   const numbers = version.split('.').map(Number)

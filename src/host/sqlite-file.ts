@@ -6,18 +6,18 @@ type Value = string | number | bigint | null
 /** A small database of one program in one file: plain SQL, synchronous, every commit durable. */
 export interface SqliteFile {
   all<R>(sql: string, ...values: Value[]): R[]
-  /** As `all`, one row after another; until the last was asked for, nothing else can be asked. */
+  /** As `all`, but lazily; no other query can run before the last row is read. */
   each<R>(sql: string, ...values: Value[]): Iterable<R>
   get<R>(sql: string, ...values: Value[]): R | undefined
   run(sql: string, ...values: Value[]): void
-  /** Runs several statements without values, for example a schema. */
+  /** Runs several statements without parameters, such as a schema. */
   script(sql: string): void
-  /** All of `work` is kept, durably, or nothing of it. */
+  /** Commits all of `work` durably, or rolls all of it back. */
   transaction<T>(work: () => T): T
   close(): void
 }
 
-/** Does what writes; a full disk is told as `DiskFull`. */
+/** Runs a write; a full disk becomes `DiskFull`. */
 function told<T>(work: () => T): T {
   try {
     return work()
@@ -26,10 +26,10 @@ function told<T>(work: () => T): T {
   }
 }
 
-/** How long a statement waits for another process that writes, in milliseconds. */
+/** How long a statement waits for another writing process, in milliseconds. */
 const PATIENCE = 5_000
 
-/** Opens (and creates) a database file. Throws when it is damaged, or when a commit would not be durable. */
+/** Opens or creates a database file. Throws if it is damaged, or if commits would not be durable. */
 export function openSqliteFile(file: string): SqliteFile {
   const handle = openEngine(file, PATIENCE)
   const statements = new Map<string, SqliteStatement>()

@@ -1,15 +1,15 @@
 import { finished, type Readable } from 'node:stream'
-import { ByteGatherer } from '../base/byte-gatherer.ts'
+import { ByteBuffer } from '../base/byte-buffer.ts'
 
-/** Bytes that wait to be asked for before the stream is paused. */
+/** Buffered bytes at which the stream is paused. */
 const MOST_WAITING = 256 * 1_024
 
 /**
- * The bytes of a stream. What arrives in one turn of the event loop is handed out together, so that a peer who sends single
- * bytes does not cost a step for each. Left before its end, the stream flows on unread: the caller ends it.
+ * The bytes of a stream. Chunks of one turn of the event loop are returned together, so that single-byte packets do not
+ * cost a step each. If the consumer stops early the stream keeps flowing unread; the caller ends it.
  */
 export async function* blocksOf(stream: Readable): AsyncGenerator<Uint8Array> {
-  const gathered = new ByteGatherer()
+  const gathered = new ByteBuffer()
   let isOver = false
   let failure: Error | null | undefined
   let isWoken = false
@@ -46,7 +46,7 @@ export async function* blocksOf(stream: Readable): AsyncGenerator<Uint8Array> {
   } finally {
     stopWatching()
     stream.off('data', onData)
-    // An error that comes later is nobody's any more.
+    // Later errors have no consumer.
     stream.on('error', () => undefined)
     stream.resume()
   }

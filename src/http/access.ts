@@ -1,16 +1,21 @@
 import { fault } from '../contract/errors.ts'
 import { withAuthority, type Accounts, type Authority, type Caller } from '../domain/accounts/accounts.ts'
 
-/** Within so many ms nobody outside can tell which came first, the end of an access or its last use. */
-export const SAME_MOMENT_MS = 20
+/** Tolerance in ms within which the end of an access and its last use count as simultaneous. */
+export const RECHECK_TOLERANCE_MS = 20
 
-/** Whether the caller of one request may still make it. A check throws what the guard would now refuse the request with. */
+/**
+ * Whether the caller of a request is still allowed to make it. A check throws the fault that the guard would now refuse
+ * the request with.
+ */
 export interface Access {
-  /** Checks, unless it was done within so many ms. */
+  /** Checks again unless the last check is less than `within` ms old. */
   recheck(within?: number): Promise<void>
-  /** Runs what answers the request: each of its transactions checks too, until the answer and what `lasting` waits for are there. */
+  /**
+   * Runs a handler. Each of its transactions rechecks access until the response and the promise of `lasting` are done.
+   */
   run<T>(answer: () => Promise<T>, lasting: (answered: T) => Promise<void> | undefined): Promise<T>
-  /** Calls `ended` when the token or session ends. Returns what stops the watch. */
+  /** Calls `ended` when the token or session ends. Returns a function that stops watching. */
   watch(ended: (refusal: Error) => void): () => void
 }
 
@@ -18,35 +23,35 @@ interface Parts {
   accounts: Pick<Accounts, 'watchAccess'>
   caller: Caller
   /** The check itself, on committed state or inside a transaction. */
-  look: (...on: [] | Parameters<Authority>) => Promise<void>
-  /** When the check that the guard made began, by `performance.now()`. */
-  lookedAt: number
+  check: (...on: [] | Parameters<Authority>) => Promise<void>
+  /** Start of the guard's own check, as `performance.now()`. */
+  checkedAt: number
 }
 
-export function makeAccess({ accounts, caller, look, lookedAt }: Parts): Access {
-  // What was refused once stays refused: nothing of the request may get through behind it.
+export function makeAccess({ accounts, caller, check, checkedAt }: Parts): Access {
+  // A refusal is final: nothing else of this request may pass.
   let refusal: Error | undefined
 
   async function recheck(within: number, ...on: [] | Parameters<Authority>): Promise<void> {
     if (refusal) throw refusal
     const now = performance.now()
-    if (now - lookedAt < within) return
+    if (now - checkedAt < within) return
     try {
-      await look(...on)
+      await check(...on)
     } catch (error) {
       refusal = error as Error
       throw error
     }
-    lookedAt = now
+    checkedAt = now
   }
 
   return {
     recheck: (within = 0) => recheck(within),
     async run(answer, lasting) {
-      let isOver = false
-      // What a request leaves behind, such as the assistant's answer in a room, goes on without it.
-      const authority: Authority = async (tx) => (isOver ? undefined : recheck(SAME_MOMENT_MS, tx))
-      const end = () => void (isOver = true)
+      let hasEnded = false
+      // Work that outlives the request, such as the assistant's reply in a room, is not bound to its access.
+      const authority: Authority = async (tx) => (hasEnded ? undefined : recheck(RECHECK_TOLERANCE_MS, tx))
+      const end = () => void (hasEnded = true)
       try {
         const answered = await withAuthority(authority, answer)
         const more = lasting(answered)

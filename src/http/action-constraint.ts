@@ -1,6 +1,6 @@
 const KEY = 'action='
 
-/** Where the value of the next `action` of a query begins, or -1. */
+/** Index of the value of the next `action` parameter, or -1. */
 function nextAction(url: string, from: number): number {
   for (let at = url.indexOf(KEY, from); at >= 0; at = url.indexOf(KEY, at + KEY.length)) {
     const before = url[at - 1]
@@ -9,7 +9,7 @@ function nextAction(url: string, from: number): number {
   return -1
 }
 
-/** The one `action` of a URL's query; undefined when there is none, and empty, which is nobody's, when there are several. */
+/** The `action` of a URL's query: undefined when absent, and empty (matches no route) when given more than once. */
 function actionOf(url: string): string | undefined {
   const query = url.indexOf('?')
   const start = query < 0 ? -1 : nextAction(url, query)
@@ -25,7 +25,7 @@ function actionOf(url: string): string | undefined {
   }
 }
 
-/** Lets the router choose a route by `?action=` (find-my-way's custom constraint). */
+/** Routes by `?action=` (a custom constraint of find-my-way). */
 export const actionConstraint = {
   name: 'action',
   storage() {
@@ -41,6 +41,6 @@ export const actionConstraint = {
     if (typeof action !== 'string' || !/^[a-z0-9_]+$/.test(action)) throw new TypeError('An action is a word.')
   },
   deriveConstraint: (request: { url?: string }) => actionOf(request.url ?? ''),
-  // Routes without an action, the fallback among them, match whatever the query holds.
+  // Routes without an action, including the fallback, match any query.
   mustMatchWhenDerived: false,
 }

@@ -5,28 +5,29 @@ import type { Domain } from '../domain/domain.ts'
 import { adminHandlers } from './admin/admin.ts'
 import { accountSettingsHandlers } from './account-settings/account-settings.ts'
 import { actionConstraint } from './action-constraint.ts'
-import { answerError } from './answers.ts'
+import { sendError } from './responses.ts'
 import { appsHandlers } from './apps/apps.ts'
 import { assistantHandlers } from './assistant/assistant.ts'
 import { desktopComponentsHandlers } from './desktop-components/desktop-components.ts'
 import { limitConnections } from './connections.ts'
-import { endSlowBodies } from './slow-bodies.ts'
+import { abortSlowBodies } from './slow-bodies.ts'
 import { failureBody } from './failure-body.ts'
 import { filesystemHandlers } from './filesystem/filesystem.ts'
-import { answerOwnNames } from './host-name.ts'
+import { rejectAmbiguousFraming } from './framing.ts'
+import { rejectForeignHosts } from './allowed-hosts.ts'
 import { acceptJson } from './json-body.ts'
-import { holdBodies } from './expect-continue.ts'
-import { dropRest } from './unread-body.ts'
-import { CoalescedMessage } from './incoming-message.ts'
+import { deferContinue } from './expect-continue.ts'
+import { drainBody } from './unread-body.ts'
+import { CoalescedMessage } from './coalesced-message.ts'
 import { makeDiskReserve } from './disk-reserve.ts'
 import { makeLimiter } from './limiter.ts'
-import type { Machine } from './machine.ts'
+import type { HostStatus } from './host-status.ts'
 import { mount } from './mount.ts'
 import { serializePipelines } from './pipelining.ts'
-import { warnOfUnnamedProxies } from './proxies.ts'
+import { warnOfUntrustedProxies } from './proxies.ts'
 import { securityHeaders } from './security-headers.ts'
 import { appFiles } from './service/app-files.ts'
-import { docs } from './service/docs.ts'
+import { docs } from './service/api-docs.ts'
 import { health } from './service/health.ts'
 import { metrics } from './service/metrics.ts'
 import { rowsHandlers } from './rows/rows.ts'
@@ -37,7 +38,7 @@ import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
 import { sessionLoginHandlers } from './session-login/session-login.ts'
 import { sessionLogoutHandlers } from './session-logout/session-logout.ts'
 import { sessionHandlers } from './session/session.ts'
-import { setupPage } from './setup/page.ts'
+import { setupPage } from './setup/setup-page.ts'
 import { setupHandlers } from './setup/setup.ts'
 import { syncAuthHandlers } from './sync-auth/sync-auth.ts'
 import { syncDataHandlers } from './sync-data/sync-data.ts'
@@ -50,16 +51,15 @@ import { teamChatHandlers } from './team-chat/team-chat.ts'
 export interface AppOptions {
   domain: Domain
   clock: Clock
-  /** Where log entries go, or false for none. */
+  /** Options of the Fastify logger, or false for no log. */
   logger: FastifyServerOptions['logger']
-  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and CIDR ranges of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
-  /** Who may read /metrics. */
   metrics: string
-  /** Where the built desktop is; without the folder none is served. */
+  /** Folder of the built desktop; if it is missing, no desktop is served. */
   desktopFolder: string
-  /** What /readyz answers, and administrators are shown of the machine. */
-  machine: Machine
+  /** Source of /readyz and of the host information shown to administrators. */
+  machine: HostStatus
 }
 
 const handlers = [
@@ -83,7 +83,7 @@ const handlers = [
   ...appsHandlers,
 ]
 
-/** What is answered where Node gives up on a request, by the code of its error. */
+/** Responses when Node rejects a request, by error code. */
 const clientErrors: Record<string, readonly [status: string, text: string]> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The request is not valid HTTP.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request came too slowly.'],
@@ -92,7 +92,7 @@ const clientErrors: Record<string, readonly [status: string, text: string]> = {
 const TOO_MANY =
   'connections of this address are refused: it has as many as connections_per_address allows (a proxy belongs in trusted_proxies)'
 
-/** The whole server: every route, in one place. */
+/** Builds the whole server: every route is registered here. */
 export async function makeApp({
   domain,
   clock,
@@ -107,24 +107,24 @@ export async function makeApp({
   const patience = settings.request_timeout * 1_000
   const app = Fastify({
     logger: logger ?? false,
-    // One line a request, written when it is answered, comes from `logRequests`.
+    // `logRequests` writes one line per request when it has been answered.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     routerOptions: { constraints: { action: actionConstraint as never }, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
     http: { IncomingMessage: CoalescedMessage, connectionsCheckingInterval: Math.min(5_000, patience) },
-    // Idle connections end; requests may last as long as they move (large uploads on slow lines).
+    // Ends idle connections. Requests may take any time while bytes move, such as large uploads on slow lines.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    // An address that cannot be decoded comes to no route and to no hook.
+    // A URL that cannot be decoded reaches neither routes nor hooks.
     frameworkErrors(_error, request, reply) {
-      answerError(fault('bad_request', { text: 'The address is not valid.' }), request, reply.headers(headers))
+      sendError(fault('bad_request', { text: 'The address is not valid.' }), request, reply.headers(headers))
     },
     clientErrorHandler(error, socket) {
-      // What comes after the head of an answer would be taken for its body.
+      // Anything written after a response head would be read as its body.
       const isAnswered = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true
       if (!socket.writable || isAnswered) return socket.destroy()
       const [status, text] = clientErrors[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
@@ -134,11 +134,11 @@ export async function makeApp({
       socket.destroySoon()
     },
   })
-  holdBodies(app.server, app.routing)
+  deferContinue(app.server, app.routing)
   serializePipelines(app.server)
   app.server.headersTimeout = Math.min(15_000, patience)
   app.server.maxConnections = 8_192
-  app.addHook('onClose', endSlowBodies(app.server, patience))
+  app.addHook('onClose', abortSlowBodies(app.server, patience))
   limitConnections(app.server, {
     most: settings.connections_per_address,
     exempt: trustedProxies,
@@ -146,16 +146,17 @@ export async function makeApp({
   })
 
   acceptJson(app)
-  app.setErrorHandler(answerError)
-  app.setNotFoundHandler((request, reply) => answerError(fault('not_found'), request, reply))
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler((request, reply) => sendError(fault('not_found'), request, reply))
   logRequests(app)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(headers)
     done()
   })
-  answerOwnNames(app, settings)
-  await domain.instance.unnamedProxy.forget()
-  warnOfUnnamedProxies(app, domain.instance.unnamedProxy.note)
+  rejectAmbiguousFraming(app)
+  rejectForeignHosts(app, settings)
+  await domain.instance.untrustedProxy.forget()
+  warnOfUntrustedProxies(app, domain.instance.untrustedProxy.note)
 
   await mount(app, [...handlers, ...adminHandlers(machine)], {
     domain,
@@ -173,17 +174,16 @@ export async function makeApp({
   return app
 }
 
-/** One entry a request: what and how it ended, never query values, bodies or credentials. */
+/** Logs one entry per request: method, path, result and caller, never query values, bodies or credentials. */
 function logRequests(app: FastifyInstance): void {
   app.addHook('onResponse', (request, reply, done) => {
-    dropRest(request.raw)
+    drainBody(request.raw)
     const { action: inQuery } = request.query as { action?: unknown }
     const action = request.routeOptions.config.action ?? inQuery
     request.log.info(
       {
         method: request.method,
         path: request.url.split('?', 1)[0],
-        // What is undefined is left out of the entry.
         action: typeof action === 'string' ? action.slice(0, 40) : undefined,
         status: reply.statusCode,
         ms: Math.round(reply.elapsedTime * 10) / 10,

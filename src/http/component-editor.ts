@@ -1,7 +1,6 @@
 import { mayInstallCode, type Caller } from '../domain/accounts/accounts.ts'
 import type { ComponentEditor } from '../domain/desktop/desktop.ts'
 
-/** The caller as the editor of components. */
 export const editorOf = (caller: Caller): ComponentEditor => ({
   user: caller.user.id,
   allowsCode: mayInstallCode(caller),

@@ -4,16 +4,16 @@ import { fault } from '../contract/errors.ts'
 import { addressKey } from '../domain/accounts/address-throttle.ts'
 import { failureBody } from './failure-body.ts'
 
-/** Seconds after which a refused client may try again, and ms that a refused connection has to hear it. */
+/** Retry-After in seconds, and the time in ms a refused client has to read the response. */
 const RETRY_AFTER = 10
-const HEARD_MS = 1_000
+const LINGER_MS = 1_000
 
 interface Limits {
-  /** Connections of one address: an IPv4 address, or the /64 of an IPv6 one. */
+  /** Connections per address: an IPv4 address or an IPv6 /64. */
   most: number
-  /** Addresses and ranges without that limit: proxies, who speak for many. */
+  /** Addresses and ranges without a limit: trusted proxies, which stand for many clients. */
   exempt: readonly string[]
-  /** Told once for each address that reaches its limit, until it has no connection left. */
+  /** Called once when an address reaches its limit, and again only after all its connections have closed. */
   onRefused(address: string): void
 }
 
@@ -40,13 +40,13 @@ function refuse(socket: Socket): void {
   socket.on('error', () => undefined)
   socket.resume()
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  setTimeout(() => socket.destroy(), HEARD_MS).unref()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
-/** Lets each address have so many connections; those beyond are refused before anything of them is read. */
+/** Limits connections per address. Excess connections get a 429 response before anything is read from them. */
 export function limitConnections(server: Server, { most, exempt, onRefused }: Limits): void {
   const open = new Map<string, number>()
-  const told = new Set<string>()
+  const warned = new Set<string>()
   const proxies = listOf(exempt)
   const isExempt = (ip: string): boolean =>
     proxies.check(ip.replace(/^::ffff:(?=[\d.]+$)/, ''), isIPv6(ip) && !ip.startsWith('::ffff:') ? 'ipv6' : 'ipv4')
@@ -54,14 +54,14 @@ export function limitConnections(server: Server, { most, exempt, onRefused }: Li
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     const ip = socket.remoteAddress
-    // Gone before anybody looked at it.
+    // The client has already disconnected.
     if (ip === undefined) return socket.destroy()
     if (!isExempt(ip)) {
       const key = addressKey(ip)
       const count = (open.get(key) ?? 0) + 1
       if (count > most) {
-        if (!told.has(key)) onRefused(ip)
-        told.add(key)
+        if (!warned.has(key)) onRefused(ip)
+        warned.add(key)
         return refuse(socket)
       }
       open.set(key, count)
@@ -70,7 +70,7 @@ export function limitConnections(server: Server, { most, exempt, onRefused }: Li
         if (left > 0) open.set(key, left)
         else {
           open.delete(key)
-          told.delete(key)
+          warned.delete(key)
         }
       })
     }

@@ -3,7 +3,6 @@ import type { FastifyRequest } from 'fastify'
 import { fault } from '../contract/errors.ts'
 import type { InSession } from '../domain/accounts/accounts.ts'
 
-/** Header and field that carry the CSRF token of a session. */
 const HEADER = 'x-csrf-token'
 export const CSRF_FIELD = 'csrf_token'
 
@@ -16,21 +15,21 @@ function webUrl(text: string): URL | undefined {
   }
 }
 
-/** Whether a page of this origin is ours: it has the public URL, or the name under which this request came. */
+/** Whether an origin is this service: the public URL, or the host name of this request. */
 function isOwn(origin: string, host: string | undefined, publicUrl: string): boolean {
   const from = webUrl(origin)
   const own = webUrl(publicUrl)
   if (!from) return false
-  // A page without TLS may be anybody's on the way, although it bears our name.
+  // A plain-HTTP page under this host name could come from an attacker on the network.
   if (from.host === own?.host) return from.origin === own.origin
   return from.host === host
 }
 
 /**
- * Refuses what a page of another site sent (OWASP: Fetch Metadata, then origin). Programs that send neither header pass;
- * they have no cookies of somebody else. Fault `csrf`.
+ * Rejects requests that a page of another site sent (OWASP CSRF Prevention: Fetch Metadata, then Origin). Programs that
+ * send neither header pass, because they hold no cookies of a user. Fault `csrf`.
  */
-export function refuseForeign(request: FastifyRequest, publicUrl: string): void {
+export function rejectCrossSite(request: FastifyRequest, publicUrl: string): void {
   const site = request.headers['sec-fetch-site']
   if (site !== undefined) {
     if (site === 'same-origin' || site === 'none') return
@@ -47,15 +46,15 @@ function sameToken(given: unknown, { session }: InSession): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Whether the token is still to come with the body; a wrong one is refused at once. Fault `csrf`. */
-export function tokenDue(request: FastifyRequest, caller: InSession): boolean {
+/** Whether the CSRF token must still come with the body. Fault `csrf` for a wrong token in the header. */
+export function isTokenPending(request: FastifyRequest, caller: InSession): boolean {
   const given = request.headers[HEADER]
   if (given === undefined) return true
   if (!sameToken(given, caller)) throw fault('csrf')
   return false
 }
 
-/** Checks a token that came with the body. Fault `csrf`. */
+/** Checks a CSRF token that came with the body. Fault `csrf`. */
 export function assertToken(given: unknown, caller: InSession): void {
   if (!sameToken(given, caller)) throw fault('csrf')
 }

@@ -1,32 +1,32 @@
 import { fault } from '../contract/errors.ts'
-import type { Machine } from './machine.ts'
+import type { HostStatus } from './host-status.ts'
 
-/** Bytes kept free, so that users can delete and administrators can act on a disk that uploads filled. */
-const RESERVE = 64 * 1024 * 1024
-/** Of a small disk no more than this share. */
-const SHARE = 0.05
-/** How long a look at the disk is trusted to let requests in, ms; nothing is refused on an old one. */
-const HOLDS = 200
+/** Free bytes that uploads must leave, so that users can still delete and administrators can still act. */
+const RESERVED_BYTES = 64 * 1024 * 1024
+/** On a small disk, the reserve is this share of it. */
+const RESERVED_SHARE = 0.05
+/** How long in ms a successful check is reused. A refusal always checks again. */
+const CHECK_VALID_MS = 200
 
 export interface DiskReserve {
-  /** Throws `disk_full` when so many more bytes would not leave the reserve; `now` looks anew. */
+  /** Throws `disk_full` when `bytes` more would use up the reserve. `now` ignores the last result. */
   assertRoom(bytes: number, when?: 'lately' | 'now'): Promise<void>
 }
 
-export function makeDiskReserve(disk: Machine['disk']): DiskReserve {
-  let looked: { at: number; room: Promise<number> } | undefined
+export function makeDiskReserve(disk: HostStatus['disk']): DiskReserve {
+  let last: { at: number; room: Promise<number> } | undefined
   async function room(): Promise<number> {
     const { total, free } = await disk()
-    return free - Math.min(RESERVE, total * SHARE)
+    return free - Math.min(RESERVED_BYTES, total * RESERVED_SHARE)
   }
   return {
     async assertRoom(bytes, when = 'lately') {
       const now = performance.now()
-      const recent = when === 'lately' && looked && now - looked.at <= HOLDS ? looked : undefined
+      const recent = when === 'lately' && last && now - last.at <= CHECK_VALID_MS ? last : undefined
       if (recent && (await recent.room) >= bytes) return
-      // A disk that does not say how full it is refuses nothing by itself.
-      looked = { at: now, room: room().catch(() => Infinity) }
-      if ((await looked.room) < bytes) throw fault('disk_full')
+      // If the free space is unknown, uploads are not refused.
+      last = { at: now, room: room().catch(() => Infinity) }
+      if ((await last.room) < bytes) throw fault('disk_full')
     },
   }
 }

@@ -4,29 +4,29 @@ import type { FastifyReply } from 'fastify'
 import { fault } from '../contract/errors.ts'
 import type { Access } from './access.ts'
 import { failureBody } from './failure-body.ts'
-import { faultOf } from './fault-of.ts'
+import { faultFromError } from './error-mapping.ts'
 
-/** How long a connection that waits for an answer may be silent, ms. */
-export const STREAM_SILENCE = 180_000
+/** Idle timeout in ms of a connection that waits for an answer. */
+export const STREAM_IDLE_MS = 180_000
 
-/** A remark that keeps proxies from ending a silent connection is sent this often, ms. */
-const HEARTBEAT = 15_000
+/** Interval in ms of comments that keep proxies from closing an idle connection. */
+const HEARTBEAT_MS = 15_000
 
-const REMARK = ': \n\n'
+const KEEP_ALIVE_COMMENT = ': \n\n'
 
-/** Tells the client of something; resolves when there is room for more. Throws when nobody listens any more. */
+/** Writes an event. Resolves when the buffer has room again; throws when the client has disconnected. */
 export type Send = (event: string, data: unknown) => Promise<void>
 
 type Producer = (send: Send) => Promise<unknown>
 
-/** An answer as server-sent events (WHATWG HTML, 9.2). */
+/** A response as server-sent events (WHATWG HTML, 9.2). */
 export class EventStream {
   readonly body = new PassThrough()
-  /** Resolves when the producer has ended, however. */
+  /** Resolves when the producer has finished or failed. */
   produced: Promise<void> = Promise.resolve()
   readonly #signal: AbortSignal
   #assertAllowed: (() => Promise<void>) | undefined
-  /** The check of the event before: events keep their order. */
+  /** The check of the previous event, so that events stay in order. */
   #checked: Promise<unknown> = Promise.resolve()
 
   private constructor(signal: AbortSignal) {
@@ -34,23 +34,23 @@ export class EventStream {
   }
 
   /**
-   * Starts a producer and waits for its first event or its end, so that a refusal is an answer like any other and thrown from
-   * here; one that takes long to say anything is not waited for. Its result becomes the event `done`, a later failure the
-   * event `error`; `report` is told of failures that are bugs.
+   * Starts a producer and waits for its first event, its end, or the first heartbeat. A failure before that is thrown,
+   * so that the client gets an ordinary error response. The producer's result becomes the event `done` and a later
+   * failure the event `error`. `report` receives failures that are bugs.
    */
   static async begin(signal: AbortSignal, produce: Producer, report: (error: unknown) => void): Promise<EventStream> {
     const stream = new EventStream(signal)
     let isBegun = false
-    let patience: ReturnType<typeof setTimeout> | undefined
+    let firstEventTimer: ReturnType<typeof setTimeout> | undefined
     const begun = new Promise<void>((resolve, reject) => {
       const begin = (): void => {
         isBegun = true
         resolve()
       }
-      patience = setTimeout(() => {
+      firstEventTimer = setTimeout(() => {
         begin()
-        stream.#beat()
-      }, HEARTBEAT)
+        stream.#keepAlive()
+      }, HEARTBEAT_MS)
       const send: Send = async (event, data) => {
         begin()
         await stream.#write(event, data)
@@ -66,14 +66,14 @@ export class EventStream {
         },
       )
     })
-    await begun.finally(() => clearTimeout(patience))
-    const beat = setInterval(() => stream.#beat(), HEARTBEAT)
-    stream.body.once('close', () => clearInterval(beat))
+    await begun.finally(() => clearTimeout(firstEventTimer))
+    const keepAlive = setInterval(() => stream.#keepAlive(), HEARTBEAT_MS)
+    stream.body.once('close', () => clearInterval(keepAlive))
     return stream
   }
 
-  /** From now on every event is checked before it is sent. */
-  heldTo(assertAllowed: () => Promise<void>): void {
+  /** Checks access before every further event. */
+  checkBeforeSend(assertAllowed: () => Promise<void>): void {
     this.#assertAllowed = assertAllowed
   }
 
@@ -89,26 +89,26 @@ export class EventStream {
     await once(this.body, 'drain', { signal: this.#signal })
   }
 
-  /** Keeps the connection from looking idle. A write after the end would cut off what a slow reader has not read yet. */
-  #beat(): void {
+  /** Sends a comment unless the stream has ended or is blocked: writing after the end would cut off unread data. */
+  #keepAlive(): void {
     const { writableEnded, writableNeedDrain } = this.body
-    if (!writableEnded && !writableNeedDrain) this.body.write(REMARK)
+    if (!writableEnded && !writableNeedDrain) this.body.write(KEEP_ALIVE_COMMENT)
   }
 
   #fail(error: unknown, report: (error: unknown) => void): void {
     const { aborted, reason } = this.#signal
-    // Aborted for another reason than that nobody listens any more, which is to be told.
-    const refused = aborted ? faultOf(reason) : undefined
+    // When the access ended, the client is still connected and must be told.
+    const refused = aborted ? faultFromError(reason) : undefined
     if (aborted && !refused) return void this.body.destroy()
-    const known = refused ?? faultOf(error)
+    const known = refused ?? faultFromError(error)
     if (!known) report(error)
     this.body.end(`event: error\ndata: ${JSON.stringify(failureBody(known ?? fault('internal')))}\n\n`)
   }
 }
 
-/** Sends the events as they come, while the caller may hear them; nothing between may collect or keep them. */
+/** Streams the events with access checks; proxies must neither buffer nor cache them. */
 export function sendEvents(reply: FastifyReply, stream: EventStream, access: Access | undefined): FastifyReply {
-  if (access) stream.heldTo(() => access.recheck())
+  if (access) stream.checkBeforeSend(() => access.recheck())
   return reply
     .code(200)
     .headers({

@@ -6,7 +6,7 @@ import { DEVICES_AT_ONCE, LIMIT_WINDOW, type LimitName } from '../contract/limit
 import { isInSession, type Authority, type Caller } from '../domain/accounts/accounts.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeAccess, type Access } from './access.ts'
-import { refuseForeign, tokenDue } from './cross-site.ts'
+import { rejectCrossSite, isTokenPending } from './cross-site.ts'
 import { addressKey } from '../domain/accounts/address-throttle.ts'
 import type { DiskReserve } from './disk-reserve.ts'
 import type { Limiter } from './limiter.ts'
@@ -14,29 +14,30 @@ import { sessionCookieOf } from './session-cookie.ts'
 
 const BEARER = /^Bearer +([0-9a-f]{64})$/i
 
-/** Who passed the guard, and whether a CSRF token is still to come with the body. */
+/** The result of the guard. The CSRF token may still be pending in the body. */
 export interface Admitted {
   caller: Caller | undefined
-  csrfDue: boolean
-  /** Whether the body had not arrived yet when the caller was looked up. */
-  isBodyDue: boolean
-  /** Whether the caller still may; undefined for anyone. */
+  isCsrfPending: boolean
+  /** Whether the body was still arriving when the caller was identified. */
+  isBodyPending: boolean
+  /** Undefined for actions open to anyone. */
   access: Access | undefined
 }
 
-/** In which a caller is looked at again. */
 type Transaction = Parameters<Authority>[0]
 
-/** What guards need. */
-export interface Watch {
+export interface GuardDependencies {
   domain: Domain
   limiter: Limiter
   reserve: DiskReserve
 }
 
-/** Whose request it is. If there is an Authorization header, only it counts. Faults: `unauthorized`, `2fa_required`. */
+/**
+ * Identifies the caller. If there is an Authorization header, the cookie is ignored. Faults: `unauthorized`,
+ * `2fa_required`.
+ */
 export async function identify(
-  { domain }: Pick<Watch, 'domain'>,
+  { domain }: Pick<GuardDependencies, 'domain'>,
   { auth }: Pick<AnyAction, 'auth'>,
   request: FastifyRequest,
   on?: Transaction,
@@ -55,77 +56,77 @@ export async function identify(
   return caller
 }
 
-/** In whose name a request counts, and how many times what a limit says they may pass. */
-interface Counted {
+/** A key that requests are counted under. `share` multiplies the limit. */
+interface RateLimitKey {
   key: string
   share?: number
 }
 
-const addressOf = ({ ip }: FastifyRequest): Counted[] => [{ key: `address ${addressKey(ip)}` }]
+const keysOfAddress = ({ ip }: FastifyRequest): RateLimitKey[] => [{ key: `address ${addressKey(ip)}` }]
 
-const namesOf = (caller: Caller): Counted[] => [
+const keysOfCaller = (caller: Caller): RateLimitKey[] => [
   { key: isInSession(caller) ? `user ${caller.user.id}` : `token ${caller.device.token_id}` },
   { key: `account ${caller.user.id}`, share: DEVICES_AT_ONCE },
 ]
 
 async function limit(
-  { domain, limiter }: Watch,
+  { domain, limiter }: GuardDependencies,
   { name, cost }: { name: LimitName; cost?: number | undefined },
-  who: Counted[],
+  who: RateLimitKey[],
   reply: FastifyReply,
 ): Promise<void> {
   const values = await domain.instance.settings.values()
   if (!values['limits.enabled']) return
   const max = values[`limits.${name}`]
   const [own, ...others] = who.map(({ key, share = 1 }) => ({ key: `${key} ${name}`, max: max * share }))
-  // What actions of many kinds cost together counts for the account alone.
+  // Costs of different actions add up, for the account only.
   const shared = cost === undefined ? [] : [{ key: `${who.at(-1)!.key} cost`, max: values['limits.cost'], cost }]
-  const verdict = limiter.take(own!, ...others, ...shared)
-  void reply.header('ratelimit-limit', verdict.limit)
-  void reply.header('ratelimit-remaining', verdict.remaining)
-  void reply.header('ratelimit-reset', verdict.reset)
-  if (verdict.retryAfter > 0) {
-    const text = `At most ${verdict.limit} such requests in ${LIMIT_WINDOW} seconds; try again in ${verdict.retryAfter}.`
-    throw fault('rate_limited', { text, retryAfter: verdict.retryAfter })
+  const status = limiter.acquire(own!, ...others, ...shared)
+  void reply.header('ratelimit-limit', status.limit)
+  void reply.header('ratelimit-remaining', status.remaining)
+  void reply.header('ratelimit-reset', status.reset)
+  if (status.retryAfter > 0) {
+    const text = `At most ${status.limit} such requests in ${LIMIT_WINDOW} seconds; try again in ${status.retryAfter}.`
+    throw fault('rate_limited', { text, retryAfter: status.retryAfter })
   }
 }
 
-/** Whether an action leaves everything as it is: what a service that is read-only still does for everybody. */
+/** Whether an action changes nothing, so that it is allowed while the service is read-only. */
 export const isReading = ({ method, reads }: AnyAction): boolean => method === 'GET' || reads === true
 
 export interface Guard {
   admit(action: AnyAction, request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted>
   /**
-   * Looks at a request whose body is still to name its action. Returns those of the actions that its sender can call; the one
-   * that is named then is admitted as any other.
+   * Filters the actions that a body may still name to those its sender may call. The named action is admitted
+   * separately.
    */
   narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply): Promise<readonly AnyAction[]>
 }
 
-const ANYONE: Admitted = { caller: undefined, csrfDue: false, isBodyDue: false, access: undefined }
+const ANYONE: Admitted = { caller: undefined, isCsrfPending: false, isBodyPending: false, access: undefined }
 
 /**
- * What stands before every action, in this order and before a body is read: is the service set up, who is calling, is it
- * under maintenance, not too often, not from another site, and may they. Waits only where something has to be looked up.
+ * Checks every request before its body is read, in this order: setup completed, rate limit of anonymous requests,
+ * caller, maintenance, rate limit, CSRF, role, free disk space. Synchronous when nothing needs to be looked up.
  */
-export function makeGuard(watch: Watch): Guard {
-  const { instance } = watch.domain
-  /** Requests that were counted by their address already, before their body named the action. */
-  const counted = new WeakSet<FastifyRequest>()
+export function makeGuard(deps: GuardDependencies): Guard {
+  const { instance } = deps.domain
+  /** Requests already counted by address before their body named the action. */
+  const countedByAddress = new WeakSet<FastifyRequest>()
   async function limitOnce(
     request: FastifyRequest,
     name: LimitName,
-    who: Counted[],
+    who: RateLimitKey[],
     reply: FastifyReply,
   ): Promise<void> {
-    if (counted.has(request)) return
-    counted.add(request)
-    await limit(watch, { name }, who, reply)
+    if (countedByAddress.has(request)) return
+    countedByAddress.add(request)
+    await limit(deps, { name }, who, reply)
   }
 
   const publicUrl = async () => (await instance.settings.values()).public_url
 
-  /** Refuses while the service is closed to the caller: at first, and again later in the course of the request. */
+  /** Throws while maintenance excludes the caller. Called at the start and on every recheck. */
   async function assertOpen(action: AnyAction, caller: Caller): Promise<void> {
     if (action.openIn?.includes('maintenance') || caller.user.role === 'admin') return
     const closed = await instance.closedFor({ changes: !isReading(action) })
@@ -137,47 +138,46 @@ export function makeGuard(watch: Watch): Guard {
     if (!openIn.includes('setup') && !instance.isKnownToBeSetUp() && !(await instance.isSetUp()))
       throw fault('setup_required')
     if (auth === 'anyone') {
-      // Counted whatever becomes of it: also what is refused costs.
-      if (limitName !== 'none') await limitOnce(request, limitName, addressOf(request), reply)
-      if (action.sameOrigin) refuseForeign(request, await publicUrl())
+      // Refused requests count too, because they cost work.
+      if (limitName !== 'none') await limitOnce(request, limitName, keysOfAddress(request), reply)
+      if (action.sameOrigin) rejectCrossSite(request, await publicUrl())
       return ANYONE
     }
-    const lookedAt = performance.now()
-    const caller = await identify(watch, action, request)
-    // Not after what follows, which may wait: the access may end meanwhile, and the body arrive behind that.
-    const isBodyDue = !request.raw.complete
+    const checkedAt = performance.now()
+    const caller = await identify(deps, action, request)
+    // Taken before the steps below, which may wait: access can end meanwhile and the body arrive after that.
+    const isBodyPending = !request.raw.complete
     await assertOpen(action, caller)
-    if (limitName !== 'none') await limit(watch, { name: limitName, cost }, namesOf(caller), reply)
-    let csrfDue = false
+    if (limitName !== 'none') await limit(deps, { name: limitName, cost }, keysOfCaller(caller), reply)
+    let isCsrfPending = false
     if (isInSession(caller)) {
-      refuseForeign(request, await publicUrl())
-      csrfDue = action.method === 'POST' && tokenDue(request, caller)
+      rejectCrossSite(request, await publicUrl())
+      isCsrfPending = action.method === 'POST' && isTokenPending(request, caller)
     }
-    // With the token still to come, whether the caller may do it is told only to whoever turns out to be the caller.
-    if (auth.admin && caller.user.role !== 'admin' && !csrfDue) throw fault('forbidden')
-    if (action.stores) await watch.reserve.assertRoom(Number(request.headers['content-length'] ?? 0))
-    const { accounts } = watch.domain
-    const look = async (on?: Transaction) => {
-      const again = await identify(watch, action, request, on)
+    // While the CSRF token is pending, the sender is unverified and must not learn the caller's role.
+    if (auth.admin && caller.user.role !== 'admin' && !isCsrfPending) throw fault('forbidden')
+    if (action.stores) await deps.reserve.assertRoom(Number(request.headers['content-length'] ?? 0))
+    const { accounts } = deps.domain
+    const check = async (on?: Transaction) => {
+      const again = await identify(deps, action, request, on)
       await assertOpen(action, again)
       if (auth.admin && again.user.role !== 'admin') throw fault('forbidden')
-      // What was received meanwhile lies on the disk already.
-      if (action.stores) await watch.reserve.assertRoom(0, 'now')
+      // The received bytes are already on the disk.
+      if (action.stores) await deps.reserve.assertRoom(0, 'now')
     }
-    const access = makeAccess({ accounts, caller, look, lookedAt })
-    return { caller, csrfDue, isBodyDue, access }
+    const access = makeAccess({ accounts, caller, check, checkedAt })
+    return { caller, isCsrfPending, isBodyPending, access }
   }
 
-  /** The actions, of those that a body may be about to name, which its sender can call; counts who sends it unasked. */
   async function narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply) {
     const open = actions.filter(({ auth }) => auth === 'anyone')
     try {
       const auth = Object.assign({}, ...actions.map((action) => (action.auth === 'anyone' ? {} : action.auth))) as Auth
-      await identify(watch, { auth }, request)
+      await identify(deps, { auth }, request)
       return actions
     } catch (error) {
       if (open.length === 0 || !isFault(error)) throw error
-      await limitOnce(request, 'anonymous', addressOf(request), reply)
+      await limitOnce(request, 'anonymous', keysOfAddress(request), reply)
       return open
     }
   }

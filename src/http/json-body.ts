@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ByteGatherer } from '../base/byte-gatherer.ts'
+import { ByteBuffer } from '../base/byte-buffer.ts'
 import { fault } from '../contract/errors.ts'
 import { JSON_DEPTH } from '../contract/limits.ts'
 import { sendContinue } from './expect-continue.ts'
-import { excessOf } from './json-shape.ts'
+import { findExcess } from './json-limits.ts'
 
-/** The most that a request may bring as JSON: bytes, and values in them. */
+/** Maximum size in bytes of a JSON body and maximum number of values in it. */
 export interface JsonLimits {
   bytes: number
   values: number
@@ -13,16 +13,16 @@ export interface JsonLimits {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the route's first hook, before the body is read. */
+    /** Set by the route's `onRequest` hook, before the body is read. */
     jsonLimits: JsonLimits | undefined
   }
 }
 
-/** Reads a body of at most `max` bytes; of one that is longer the rest is left unread. Fault `too_large`. */
+/** Reads a body of at most `max` bytes and leaves the rest unread. Fault `too_large`. */
 function readBody({ raw, headers }: FastifyRequest, max: number): Promise<Buffer> {
   if (Number(headers['content-length'] ?? 0) > max) throw fault('too_large')
   sendContinue(raw)
-  const gathered = new ByteGatherer()
+  const gathered = new ByteBuffer()
   return new Promise((resolve, reject) => {
     raw.on('data', (piece: Buffer) => {
       gathered.add(piece)
@@ -36,7 +36,7 @@ function readBody({ raw, headers }: FastifyRequest, max: number): Promise<Buffer
   })
 }
 
-/** Takes JSON and nothing else: a form or plain text could be sent by any web page without asking. */
+/** Accepts JSON bodies only: web pages can send forms and plain text across sites without a preflight request. */
 export function acceptJson(app: FastifyInstance): void {
   app.decorateRequest('jsonLimits', undefined)
   app.removeContentTypeParser(['text/plain', 'application/json'])
@@ -44,11 +44,11 @@ export function acceptJson(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
     const { bytes: max, values } = request.jsonLimits ?? { bytes: 0, values: 0 }
     const bytes = await readBody(request, max)
-    // Actions without parameters may come with the header and without a body.
+    // Actions without parameters may send the header with an empty body.
     if (bytes.length === 0) return {}
-    const excess = excessOf(bytes, { depth: JSON_DEPTH, values })
-    if (excess === 'depth') throw tooMuch(`is nested deeper than ${JSON_DEPTH} levels`)
-    if (excess === 'values') throw tooMuch(`has more than ${values} values`)
+    const excess = findExcess(bytes, { depth: JSON_DEPTH, values })
+    if (excess === 'depth') throw excessFault(`is nested deeper than ${JSON_DEPTH} levels`)
+    if (excess === 'values') throw excessFault(`has more than ${values} values`)
     return new Promise((resolve, reject) => {
       const done = (error: Error | null, body?: unknown) => (error ? reject(error) : resolve(body))
       Promise.resolve(parse(request, bytes.toString(), done)).catch(reject)
@@ -56,5 +56,5 @@ export function acceptJson(app: FastifyInstance): void {
   })
 }
 
-const tooMuch = (what: string) =>
+const excessFault = (what: string) =>
   fault('bad_request', { text: `The body ${what}.`, fields: { details: [{ path: '', message: `the body ${what}` }] } })

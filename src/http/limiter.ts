@@ -1,29 +1,33 @@
 import type { Clock } from '../base/clock.ts'
 import { LIMIT_WINDOW } from '../contract/limits.ts'
 
-/** What a limited request is told about its limit; `retryAfter` (whole seconds) is 0 when it may pass. */
-export interface Verdict {
+/**
+ * State of the limit that leaves the fewest requests. `retryAfter` is in whole seconds, 0 when the request may pass.
+ */
+export interface RateLimitStatus {
   limit: number
   remaining: number
-  /** Whole seconds until the window has room for one more. */
+  /** Whole seconds until the window has room for one more request. */
   reset: number
   retryAfter: number
 }
 
-/** So many requests of one kind at most. */
-export interface Bound {
+/** A limit on requests of one kind. */
+export interface Quota {
   key: string
   max: number
-  /** As how many a request counts; one passes whatever it costs. */
+  /**
+   * Units that a request counts as, 1 by default. A request that costs more than `max` passes when the window is empty.
+   */
   cost?: number
 }
 
 const WINDOW_MS = LIMIT_WINDOW * 1_000
 const SWEEP_EVERY = 10_000
 
-/** Counts requests in an exact sliding window: of any 60 seconds, at most `max` pass. Refused ones do not count. */
+/** Exact sliding-window rate limiter: at most `max` requests within any 60 seconds. Refused requests do not count. */
 export function makeLimiter(clock: Clock) {
-  /** Times of the requests that passed, oldest first. */
+  /** Times of accepted requests in epoch ms, oldest first. */
   const passed = new Map<string, number[]>()
   let calls = 0
 
@@ -31,11 +35,11 @@ export function makeLimiter(clock: Clock) {
     for (const [key, times] of passed) if ((times.at(-1) ?? 0) <= now - WINDOW_MS) passed.delete(key)
   }
 
-  /** The times that still count. */
+  /** Times inside the window. */
   function timesOf(key: string, now: number): number[] {
     let times = passed.get(key)
     if (!times) passed.set(key, (times = []))
-    // The clock was set back: what passed counts as of now, so that nobody waits longer than the window.
+    // The clock was set back. Later times become now, so that nobody waits longer than one window.
     if (times.at(-1)! > now)
       times.fill(
         now,
@@ -47,19 +51,23 @@ export function makeLimiter(clock: Clock) {
   }
 
   return {
-    /** Takes one of each of these, or of none when one of them is used up. Tells of the one that leaves least. */
-    take(...bounds: [Bound, ...Bound[]]): Verdict {
+    /**
+     * Counts a request against all limits, or against none if one of them is exhausted. Returns the state of the
+     * tightest one.
+     */
+    acquire(...quotas: [Quota, ...Quota[]]): RateLimitStatus {
       const now = clock.now()
       if (++calls % SWEEP_EVERY === 0) sweep(now)
-      const windows = bounds.map(({ key, max, cost = 1 }) => ({
+      const windows = quotas.map(({ key, max, cost = 1 }) => ({
         max,
         cost: Math.min(cost, max),
         times: timesOf(key, now),
       }))
       const isFull = windows.some(({ max, cost, times }) => times.length + cost > max)
       if (!isFull) for (const { cost, times } of windows) for (let unit = 0; unit < cost; unit += 1) times.push(now)
-      const verdicts = windows.map(({ max, cost, times }): Verdict => {
-        // With a lowered limit more may have passed than now may: room comes when all but `max - cost` are over.
+      const statuses = windows.map(({ max, cost, times }): RateLimitStatus => {
+        // After a limit was lowered, more requests may be in the window than `max`: room comes once all but `max -
+        // cost` have left it.
         const over = times.length - Math.max(0, max - cost)
         const blocking = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
         const reset = Math.max(1, Math.ceil((blocking + WINDOW_MS - now) / 1_000))
@@ -67,7 +75,7 @@ export function makeLimiter(clock: Clock) {
         const remaining = Math.max(0, Math.floor((max - times.length) / cost))
         return { limit: Math.floor(max / cost), remaining, reset, retryAfter: isUsedUp ? reset : 0 }
       })
-      return verdicts.reduce((least, one) =>
+      return statuses.reduce((least, one) =>
         one.retryAfter > least.retryAfter || (!isFull && one.remaining < least.remaining) ? one : least,
       )
     },

@@ -4,20 +4,20 @@ import { addressBelow, type AnyAction } from '../contract/contract.ts'
 import { badRequest, fault } from '../contract/errors.ts'
 import { JSON_BODY, JSON_VALUES, OPEN_BODY, OPEN_VALUES } from '../contract/limits.ts'
 import { isInSession } from '../domain/accounts/accounts.ts'
-import { SAME_MOMENT_MS } from './access.ts'
-import { jsonHeaders, sendBytes, writerFor } from './answers.ts'
+import { RECHECK_TOLERANCE_MS } from './access.ts'
+import { jsonHeaders, sendBytes, makeSerializer } from './responses.ts'
 import { assertToken, CSRF_FIELD } from './cross-site.ts'
-import { Asked } from './asked.ts'
-import { EventStream, sendEvents, STREAM_SILENCE } from './event-stream.ts'
-import { isReading, makeGuard, type Admitted, type Guard, type Watch } from './guard.ts'
-import type { Handler, Incoming, Outgoing } from './handle.ts'
-import { acceptBytes, heldTo, incomingOf } from './incoming.ts'
+import { RequestContext } from './request-context.ts'
+import { EventStream, sendEvents, STREAM_IDLE_MS } from './event-stream.ts'
+import { isReading, makeGuard, type Admitted, type Guard, type GuardDependencies } from './guard.ts'
+import type { Handler, Payload, ByteResponse } from './handler.ts'
+import { acceptPayloads, withAccessCheck, readPayload } from './payload.ts'
 import type { JsonLimits } from './json-body.ts'
 import { checkerFor } from './params.ts'
 
 type Query = Record<string, unknown>
 
-/** One action ready to be called: the checks that come before a body is read, and the rest. */
+/** An action bound to its handler: the checks before the body is read, and the response. */
 interface Route {
   action: AnyAction
   admit(request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted>
@@ -26,17 +26,19 @@ interface Route {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set by the route's first hook, before the body is read. */
+    /** Set by the route's `onRequest` hook, before the body is read. */
     admitted: Admitted | undefined
   }
   interface FastifyContextConfig {
-    /** Path of the endpoint, whichever address of it was called. */
+    /** Path of the endpoint, for both addresses of an action. */
     endpoint?: string
     action?: string
   }
 }
 
-/** The query of a request. Fault `bad_request` when its percent signs make no UTF-8: the parser would take them literally. */
+/**
+ * The query of a request. Fault `bad_request` for invalid percent-encoded UTF-8, which the parser would keep as it is.
+ */
 function queryOf({ url, query }: FastifyRequest): Query {
   if (url.includes('%')) {
     try {
@@ -48,19 +50,19 @@ function queryOf({ url, query }: FastifyRequest): Query {
   return query as Query
 }
 
-/** Until when an answer is still being made after it has begun. */
+/** Resolves when a streamed response has ended. */
 const streamed = (result: object) => (result instanceof EventStream ? result.produced : undefined)
 
-/** Checks a CSRF token that comes with the body, and what had to wait for it. Faults: `csrf`, `forbidden`. */
-function settleToken({ caller, csrfDue }: Admitted, { auth }: AnyAction, fields: unknown): void {
-  if (!csrfDue || !caller || !isInSession(caller)) return
+/** Checks the CSRF token in the body, and the role check that depended on it. Faults: `csrf`, `forbidden`. */
+function checkBodyToken({ caller, isCsrfPending }: Admitted, { auth }: AnyAction, fields: unknown): void {
+  if (!isCsrfPending || !caller || !isInSession(caller)) return
   assertToken((fields as Query | undefined)?.[CSRF_FIELD], caller)
   if (auth !== 'anyone' && auth.admin && caller.user.role !== 'admin') throw fault('forbidden')
 }
 
-function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Route {
+function routeFor({ action, run }: Handler, { domain }: GuardDependencies, guard: Guard): Route {
   const checker = checkerFor(action.params)
-  const write = action.answers === 'bytes' ? undefined : writerFor(action)
+  const write = action.answers === 'bytes' ? undefined : makeSerializer(action)
   const call = run as (call: unknown) => Promise<object>
   const readsQuery = action.method === 'GET' || action.sends === 'bytes'
 
@@ -71,11 +73,11 @@ function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Ro
   }
 
   async function receive(admitted: Admitted, request: FastifyRequest, reply: FastifyReply) {
-    const incoming = heldTo(admitted.access, await incomingOf(request))
+    const payload = withAccessCheck(admitted.access, await readPayload(request))
     try {
-      return await respond(admitted, request, reply, incoming)
+      return await respond(admitted, request, reply, payload)
     } catch (error) {
-      incoming.drop()
+      payload.drain()
       throw error
     }
   }
@@ -84,22 +86,22 @@ function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Ro
     admitted: Admitted,
     request: FastifyRequest,
     reply: FastifyReply,
-    incoming?: Incoming,
+    payload?: Payload,
   ): Promise<string | Readable | FastifyReply> {
     const { access } = admitted
-    // A body may take minutes to arrive; that of bytes is checked where it is read.
-    if (admitted.isBodyDue && !incoming) await access?.recheck()
-    settleToken(admitted, action, incoming ? incoming.early : request.body)
+    // A JSON body may take minutes to arrive. Payloads of bytes are checked while they are read.
+    if (admitted.isBodyPending && !payload) await access?.recheck()
+    checkBodyToken(admitted, action, payload ? payload.earlyFields : request.body)
     const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
-    // What takes minutes is not ended for being silent meanwhile.
-    if (action.streams) request.raw.socket.setTimeout(STREAM_SILENCE)
-    const asked = new Asked({ params, caller: admitted.caller, domain, incoming, access, request, reply })
-    const result = await (access ? access.run(() => call(asked), streamed) : call(asked))
-    // A change was checked in its transaction, and may have been to end this very access.
-    if (isReading(action) || action.streams) await access?.recheck(asked.hasWaited ? 0 : SAME_MOMENT_MS)
-    if (!write) return sendBytes(reply, result as Outgoing, access)
+    // A long answer must not hit the idle timeout.
+    if (action.streams) request.raw.socket.setTimeout(STREAM_IDLE_MS)
+    const context = new RequestContext({ params, caller: admitted.caller, domain, payload, access, request, reply })
+    const result = await (access ? access.run(() => call(context), streamed) : call(context))
+    // Changes recheck access inside their transaction, and may end this very access themselves.
+    if (isReading(action) || action.streams) await access?.recheck(context.hasWaited ? 0 : RECHECK_TOLERANCE_MS)
+    if (!write) return sendBytes(reply, result as ByteResponse, access)
     if (result instanceof EventStream) return sendEvents(reply, result, access)
-    // Returned, not sent: a reply returned from an async handler costs listeners on every response.
+    // Returned instead of sent: a reply returned from an async handler adds listeners to every response.
     void reply.code(action.status ?? 200).headers(jsonHeaders)
     const { body, length } = write(result)
     if (length !== undefined) void reply.header('content-length', length)
@@ -107,11 +109,11 @@ function routeFor({ action, run }: Handler, { domain }: Watch, guard: Guard): Ro
   }
 }
 
-/** The methods an action takes: bytes can be asked about without being sent. */
+/** Byte responses also answer HEAD. */
 const methodsOf = ({ method, answers }: AnyAction): HTTPMethods[] =>
   method === 'GET' && answers === 'bytes' ? ['GET', 'HEAD'] : [method]
 
-/** The most that an action takes as JSON; of strangers no more than they need. */
+/** JSON limits of an action. Actions open to anyone have lower ones. */
 const jsonLimitsOf = ({ auth, maxBody, maxValues }: AnyAction): JsonLimits =>
   auth === 'anyone'
     ? { bytes: OPEN_BODY, values: OPEN_VALUES }
@@ -122,14 +124,14 @@ function largestOf(actions: readonly AnyAction[]): JsonLimits {
   return { bytes: Math.max(...all.map(({ bytes }) => bytes)), values: Math.max(...all.map(({ values }) => values)) }
 }
 
-/** Registers an action at both of its addresses: its endpoint with `?action=`, and below its endpoint. */
+/** Registers an action at both of its addresses: `?action=` and below its endpoint. */
 function register(app: FastifyInstance, route: Route): void {
   const { action } = route
   const options: RouteOptions = {
     method: methodsOf(action),
     url: action.path,
     config: { endpoint: action.path, action: action.name },
-    // Whoever reads a body bounds it.
+    // The body parsers enforce their own limits.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     onRequest(request, reply, done) {
       request.jsonLimits = jsonLimitsOf(action)
@@ -137,7 +139,7 @@ function register(app: FastifyInstance, route: Route): void {
         request.admitted = admitted
         done()
       }
-      // Most of what anyone may ask needs no look-up, and so no turn of waiting.
+      // Most public actions are admitted synchronously.
       const admitted = route.admit(request, reply)
       if (admitted instanceof Promise) admitted.then(pass, done)
       else pass(admitted)
@@ -150,26 +152,28 @@ function register(app: FastifyInstance, route: Route): void {
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Answers what the router left over: an action by default, one named in the body or spelt in another way, or a mistake. */
+/**
+ * Handles requests that no action route matched: default actions, actions named in the body, other spellings, errors.
+ */
 function registerFallback(app: FastifyInstance, path: string, routes: Route[], guard: Guard): void {
   const takes = ({ action }: Route, { method }: FastifyRequest) => methodsOf(action).includes(method)
-  /** The route an action's name stands for, or the default one without a name, when this request may take it. */
+  /** The route of an action by name, or the default one. Faults: `unknown_action`, `method_not_allowed`. */
   function chosen(name: unknown, request: FastifyRequest, reply: FastifyReply): Route {
     const named = routes.filter(({ action }) => (name === undefined ? action.byDefault : action.name === name))
     const route = named.find((one) => takes(one, request))
     if (!route) {
-      // Without a name the method comes first: one that nothing here takes is refused as that.
+      // Without a name, an unsupported method is reported as such.
       const isMethodKnown = name !== undefined || routes.some((one) => takes(one, request))
       if (named.length === 0 && isMethodKnown) throw fault('unknown_action')
       const allowed = (named.length > 0 ? named : routes).flatMap(({ action }) => methodsOf(action))
       void reply.header('allow', [...new Set(allowed)].join(', '))
       throw fault('method_not_allowed')
     }
-    // Bytes have no place beside a body that names the action.
+    // A body of bytes cannot name its action.
     if (route.action.sends === 'bytes') throw fault('unknown_action')
     return route
   }
-  /** The action's name as the address has it: below the endpoint, or in the query, which only then counts. */
+  /** The action named by the address: a path segment below the endpoint, or the query. */
   const nameIn = ({ params, query }: FastifyRequest): unknown =>
     (params as { action?: string }).action ?? (query as Query)['action']
   const options: RouteOptions = {
@@ -179,15 +183,15 @@ function registerFallback(app: FastifyInstance, path: string, routes: Route[], g
     onRequest: async (request, reply) => {
       const name = nameIn(request)
       if (Array.isArray(name)) throw badRequest('action', 'is given more than once')
-      // Without a name in the address, a POST may still have one in its body.
-      const mayBeMeant = routes.filter((one) => takes(one, request) && one.action.sends !== 'bytes')
-      const isOpen = name === undefined && request.method === 'POST' && mayBeMeant.length > 0
-      if (isOpen && mayBeMeant.length > 1) {
-        const actions = mayBeMeant.map(({ action }) => action)
+      // Without a name in the address, a POST may name its action in the body.
+      const candidates = routes.filter((one) => takes(one, request) && one.action.sends !== 'bytes')
+      const isOpen = name === undefined && request.method === 'POST' && candidates.length > 0
+      if (isOpen && candidates.length > 1) {
+        const actions = candidates.map(({ action }) => action)
         request.jsonLimits = largestOf(await guard.narrow(actions, request, reply))
         return
       }
-      const route = isOpen ? mayBeMeant[0]! : chosen(name, request, reply)
+      const route = isOpen ? candidates[0]! : chosen(name, request, reply)
       request.jsonLimits = jsonLimitsOf(route.action)
       request.admitted = await route.admit(request, reply)
     },
@@ -202,14 +206,18 @@ function registerFallback(app: FastifyInstance, path: string, routes: Route[], g
   app.route({ ...options, url: `${path}/:action(.+)` })
 }
 
-/** Turns handlers into routes: the only place that does. Every action gets a route of its own with its own checks. */
-export async function mount(app: FastifyInstance, handlers: readonly Handler[], watch: Watch): Promise<void> {
+/** Registers one route per action with its own checks. The only place that creates routes from the contract. */
+export async function mount(
+  app: FastifyInstance,
+  handlers: readonly Handler[],
+  deps: GuardDependencies,
+): Promise<void> {
   app.decorateRequest('admitted', undefined)
   const paths = new Map<string, Route[]>()
   const receiving: Route[] = []
-  const guard = makeGuard(watch)
+  const guard = makeGuard(deps)
   for (const handler of handlers) {
-    const route = routeFor(handler, watch, guard)
+    const route = routeFor(handler, deps, guard)
     const { path, sends } = route.action
     if (sends === 'bytes') receiving.push(route)
     else register(app, route)
@@ -217,7 +225,7 @@ export async function mount(app: FastifyInstance, handlers: readonly Handler[], 
   }
   for (const [path, routes] of paths) registerFallback(app, path, routes, guard)
   await app.register(async (scope) => {
-    await acceptBytes(scope)
+    await acceptPayloads(scope)
     for (const route of receiving) register(scope, route)
   })
 }

@@ -7,11 +7,10 @@ type Values = Record<string, unknown>
 
 const INTEGER = /^\d{1,15}$/
 
-/** Checks the values of one action and returns them without what its declaration does not name. */
+/** Validates the parameters of an action and drops undeclared ones. Fault `bad_request`. */
 export interface Checker {
-  /** Values of a query or a form, which are texts: numbers and flags are read from them. A key given twice is refused. */
+  /** Parameters of a query or form: strings, converted to declared numbers and booleans. Repeated keys are refused. */
   fromTexts(texts: Record<string, unknown>): Values
-  /** Values of a JSON body, taken as they are. */
   fromJson(body: unknown): Values
 }
 
@@ -29,7 +28,7 @@ function fromText(name: string, type: unknown, text: unknown): unknown {
   return text
 }
 
-function refused(validator: Validator, values: Values, textsOfMissing: Map<string, string>): Error {
+function validationFault(validator: Validator, values: Values, missingTexts: Map<string, string>): Error {
   const details = validator.Errors(values).flatMap((error) => {
     const params = error.params as { requiredProperties?: string[] }
     const missing = error.keyword === 'required' ? (params.requiredProperties ?? []) : []
@@ -40,21 +39,21 @@ function refused(validator: Validator, values: Values, textsOfMissing: Map<strin
   })
   const isEmpty = ({ path }: { path: string }) => (values[path] ?? '') === ''
   const [first] = details
-  const missing = details.find((detail) => textsOfMissing.has(detail.path) && isEmpty(detail))
+  const missing = details.find((detail) => missingTexts.has(detail.path) && isEmpty(detail))
   const general = first ? `${first.path || 'The request'} ${first.message}.` : undefined
-  const text = missing ? textsOfMissing.get(missing.path) : general
+  const text = missing ? missingTexts.get(missing.path) : general
   return fault('bad_request', { ...(text ? { text } : {}), fields: { details } })
 }
 
-/** The checks that follow from an action's declared parameters. */
+/** Builds a checker from the declared parameters. */
 export function checkerFor(schema: TObject): Checker {
-  const validator = Compile(schema)
+  let compiled: ReturnType<typeof Compile> | undefined
   const types = new Map(
     Object.entries(schema.properties).map(([name, part]) => [name, (part as { type?: unknown }).type]),
   )
 
-  /** What the specification says of parameters that are missing or empty, where it says something. */
-  const textsOfMissing = new Map(
+  /** Error texts that the specification prescribes for missing or empty parameters. */
+  const missingTexts = new Map(
     Object.entries(schema.properties).flatMap(([name, part]) => {
       const text = (part as { 'x-missing'?: string })['x-missing']
       return text === undefined ? [] : [[name, text] as const]
@@ -62,7 +61,9 @@ export function checkerFor(schema: TObject): Checker {
   )
 
   function check(values: Values): Values {
-    if (!validator.Check(values)) throw refused(validator, values, textsOfMissing)
+    // As with serializers, a server starts without compiling any.
+    const validator = (compiled ??= Compile(schema))
+    if (!validator.Check(values)) throw validationFault(validator, values, missingTexts)
     for (const [name, value] of Object.entries(values)) {
       if (typeof value === 'string' && !isSound(value))
         throw badRequest(name, 'holds a character that cannot be stored')

@@ -1,15 +1,15 @@
 import type { RequestListener, Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that may wait for the answer to another one; with more the connection ends. */
-const MOST_WAITING = 64
+/** Pipelined requests that may wait per connection; with more the connection is closed. */
+const MAX_QUEUED = 64
 
 /**
- * Handles the requests of a connection one after the other, with a turn of the event loop between them: Node parses a whole
- * read of the socket at once, and handling the hundreds of requests in it together holds up everybody else.
+ * Handles pipelined requests of a connection one by one, with a turn of the event loop between them. Node parses a
+ * whole socket read at once, and hundreds of requests handled together would block all others.
  */
 export function serializePipelines(server: Server): void {
-  /** By connection that has a request in work, those that wait for its answer. */
+  /** Waiting requests by connection, for connections with a request in progress. */
   const waiting = new WeakMap<Socket, (() => void)[]>()
 
   function advance(socket: Socket): void {
@@ -33,7 +33,7 @@ export function serializePipelines(server: Server): void {
       if (!queue) {
         waiting.set(socket, [])
         begin()
-      } else if (queue.length < MOST_WAITING) queue.push(begin)
+      } else if (queue.length < MAX_QUEUED) queue.push(begin)
       else socket.destroy()
     }
 

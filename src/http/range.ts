@@ -1,16 +1,16 @@
 import { fault } from '../contract/errors.ts'
 
-/** First and last byte to send, both inclusive. */
+/** First and last byte, both inclusive. */
 export interface Range {
   start: number
   end: number
 }
 
 /**
- * The single byte range a request asks for (RFC 9110, section 14.2); undefined for all of it, also when several are asked
- * for or the header makes no sense. Fault `range_not_satisfiable` when it lies outside.
+ * Parses a single byte range (RFC 9110, 14.2). Undefined means the whole content, also for several ranges and invalid
+ * headers. Fault `range_not_satisfiable` when it lies outside of the content.
  */
-export function rangeOf(header: string | undefined, size: number): Range | undefined {
+export function parseRange(header: string | undefined, size: number): Range | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '')
   if (!found || (found[1] === '' && found[2] === '')) return undefined
   const [first, last] = [found[1]!, found[2]!]

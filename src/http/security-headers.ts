@@ -2,8 +2,8 @@
 const HSTS_AGE = 31_536_000
 
 /**
- * What browsers are told with every answer, also with errors (OWASP HTTP Headers Cheat Sheet): nothing is to be guessed, framed
- * or run. A route that shows something says so itself with a policy of its own, which then counts instead.
+ * Headers of every response, including errors (OWASP HTTP Headers Cheat Sheet): no sniffing, framing or scripts. Routes
+ * that serve pages override the policy.
  */
 export const securityHeaders = (publicUrl: string): Record<string, string> => ({
   'x-content-type-options': 'nosniff',
@@ -15,13 +15,13 @@ export const securityHeaders = (publicUrl: string): Record<string, string> => ({
 })
 
 /**
- * The same for a file of an app. It belongs into a frame of the desktop, and runs without an origin wherever it is opened: it
- * reaches no cookie, no storage and no page of this server, and loads nothing but files from here. To such a frame even its own
- * files are another origin's, so they may be read by all; everybody may ask for them anyway.
+ * Headers of files of custom apps. They run without an origin even when opened directly: no cookies, storage or pages
+ * of this server, and only files of this server load. Frames without an origin need CORS even for their own files,
+ * which are public anyway.
  */
 export const appFileHeaders = {
   'content-security-policy': [
-    'sandbox allow-scripts allow-forms allow-popups allow-downloads',
+    'sandbox allow-scripts allow-forms allow-popups',
     "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
     "style-src 'self' 'unsafe-inline'",
@@ -40,16 +40,16 @@ export const appFileHeaders = {
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'access-control-allow-origin': '*',
   'cross-origin-resource-policy': 'cross-origin',
-  // Browsers refuse to open a page that is both sandboxed and in a group of its own (HTML, 7.1.3).
+  // Browsers refuse a sandboxed page with its own opener policy group (HTML, 7.1.3).
   'cross-origin-opener-policy': 'unsafe-none',
 }
 
-/** What a page of the desktop's own may not use of the machine. */
+/** Features that pages of the package never use. */
 const powers = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
 /**
- * The page of the desktop: everything from here, no script or style but those of the package. It is this policy that keeps its frames
- * from navigating elsewhere.
+ * Headers of the desktop page: only scripts and styles of the package. This policy also keeps its frames from
+ * navigating to other sites.
  */
 export const desktopHeaders: Record<string, string> = {
   'content-security-policy': [
@@ -73,8 +73,8 @@ export const desktopHeaders: Record<string, string> = {
 }
 
 /**
- * An app of the package: it runs without an origin like any other, and has less than a custom one: no address at all can be
- * asked from it, so that whatever gets into it can tell nobody. It speaks with the desktop only.
+ * Headers of system apps: like custom apps, but without any network access, so that injected content cannot leak data.
+ * They talk to the desktop only.
  */
 export const systemAppHeaders: Record<string, string> = {
   ...appFileHeaders,
@@ -87,7 +87,7 @@ export const systemAppHeaders: Record<string, string> = {
     'media-src data: blob:',
     "font-src 'self'",
     "connect-src 'none'",
-    // What takes files apart; the policy holds in there too.
+    // For file decoders; the policy applies inside workers too.
     'worker-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -99,10 +99,10 @@ export const systemAppHeaders: Record<string, string> = {
 }
 
 /**
- * The frame in which a component of the desktop runs: without an origin, and without anything to ask or tell. The first policy
- * runs the script of this hash, and what that adds to the page; nothing that a component writes into markup, so that a frame made of
- * markup gives no realm back that is still whole. A nonce would not do: `originalPolicy` of a violation tells it. The second keeps
- * scripts of addresses out.
+ * Headers of the frame that runs components: no origin and no network. The first policy allows the bootstrap script by
+ * hash and scripts that it adds ('strict-dynamic'), but no script in markup, so that a nested frame cannot provide an
+ * unmodified realm. A nonce would leak through `originalPolicy` of a violation event. The second policy forbids scripts
+ * from URLs.
  */
 export const sandboxHeaders = (scriptHash: string): Record<string, string> => ({
   ...appFileHeaders,
@@ -126,7 +126,7 @@ export const sandboxHeaders = (scriptHash: string): Record<string, string> => ({
   'cache-control': 'no-store',
 })
 
-/** The page around an app of another origin, with the hash of its script: that origin alone is framed, or none. */
+/** Headers of the page around an app of another origin: it frames that origin only. */
 export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<string, string> => ({
   ...appFileHeaders,
   'content-security-policy': [
@@ -144,7 +144,7 @@ export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<s
   'cache-control': 'no-cache',
 })
 
-/** What pages of the desktop are made of: named by content, and read by frames without an origin too. */
+/** Headers of the desktop's assets: their names contain a content hash, and frames without an origin read them. */
 export const assetHeaders: Record<string, string> = {
   'cache-control': 'public, max-age=31536000, immutable',
   'access-control-allow-origin': '*',

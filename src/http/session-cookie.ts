@@ -1,8 +1,8 @@
 const NAME = 'PHPSESSID'
 
 /**
- * The session id of a Cookie header. Two of them are as good as none: somebody beside the service (a page of a sibling
- * domain) can add one, and must not decide whose session counts.
+ * The session ID of a Cookie header; undefined for two of them. A page of a sibling domain can add a cookie and must
+ * not choose the session.
  */
 export function sessionCookieOf(header: string | undefined): string | undefined {
   if (!header?.includes(NAME)) return undefined
@@ -13,7 +13,7 @@ export function sessionCookieOf(header: string | undefined): string | undefined 
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The Set-Cookie header that begins a session, or with undefined ends it in the browser. */
+/** The Set-Cookie header that sets the session, or deletes it with undefined. */
 export function setSessionCookie(value: string | undefined, secure: boolean): string {
   const life = value === undefined ? '; Max-Age=0' : ''
   return `${NAME}=${value ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${life}`

@@ -1,49 +1,55 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { CoalescedMessage } from './incoming-message.ts'
+import { CoalescedMessage } from './coalesced-message.ts'
 
-/** Milliseconds that each byte of a body is worth: 8 KiB in 10 seconds is as slow as one may be. */
-const MS_A_BYTE = 10_000 / 8_192
-/** Most time that a sender can save up, in ms. */
-const MOST_SAVED = 120_000
+/** Milliseconds of credit per byte: 8 KiB in 10 seconds is the lowest accepted rate. */
+const MS_PER_BYTE = 10_000 / 8_192
+/** Maximum credit of a sender, in ms. */
+const MAX_CREDIT_MS = 120_000
 
-/** What a body has of time, in ms, and how much of it had arrived when that was last looked at. */
-interface Account {
+/** Remaining time of a body in ms, and the bytes it had received at the last check. */
+interface TimeCredit {
   left: number
   received: number
 }
 
-/** The error with which Node ends requests whose head comes too slowly. */
+/** The error with which Node ends requests whose headers arrive too slowly. */
 const tooSlow = () => Object.assign(new Error('The body comes too slowly.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
-/**
- * Ends requests whose bodies come too slowly. A body has some time to begin with and gains more with each byte; it loses time
- * only while its sender is waited for. Returns what stops watching.
- */
-export function endSlowBodies(server: Server, patienceMs: number): () => void {
-  const open = new Map<CoalescedMessage, Account>()
-  const every = Math.min(1_000, patienceMs / 4)
+/** Whether a body follows the head (RFC 9112, 6). Most requests have none, and are not worth watching. */
+const hasBody = ({ headers }: CoalescedMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-  function look(): void {
-    for (const [message, account] of open) {
-      if (message.complete || message.destroyed) {
+/**
+ * Aborts requests whose bodies arrive too slowly. A body starts with `initialMs` of credit, gains more with each byte,
+ * and spends it only while the server waits for its sender. Returns a function that stops the checks.
+ */
+export function abortSlowBodies(server: Server, initialMs: number): () => void {
+  const open = new Map<CoalescedMessage, TimeCredit>()
+  const intervalMs = Math.min(1_000, initialMs / 4)
+
+  function check(): void {
+    for (const [message, credit] of open) {
+      if (message.destroyed) {
         open.delete(message)
         continue
       }
-      const gained = (message.received - account.received) * MS_A_BYTE
-      account.received = message.received
-      account.left = Math.min(MOST_SAVED, account.left + gained)
-      if (message.isDrained) account.left -= every
-      if (account.left > 0) continue
+      const gained = (message.received - credit.received) * MS_PER_BYTE
+      credit.received = message.received
+      credit.left = Math.min(MAX_CREDIT_MS, credit.left + gained)
+      if (message.readableLength === 0) credit.left -= intervalMs
+      if (credit.left > 0) continue
       open.delete(message)
       server.emit('clientError', tooSlow(), message.socket satisfies Socket)
     }
   }
 
   const watch = (message: unknown): void => {
-    if (message instanceof CoalescedMessage && !message.complete) open.set(message, { left: patienceMs, received: 0 })
+    if (!(message instanceof CoalescedMessage) || !hasBody(message)) return
+    open.set(message, { left: initialMs, received: 0 })
+    message.onComplete = () => open.delete(message)
   }
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) server.on(event, watch)
-  const timer = setInterval(look, every).unref()
+  const timer = setInterval(check, intervalMs).unref()
   return () => clearInterval(timer)
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 
-/** How long a sender may go on after the answer, in ms: many read it only when all is sent. */
-const LINGER = 30_000
+/** Time in ms a sender may continue after the response; many read it only after they have sent everything. */
+const LINGER_MS = 30_000
 
-/** Reads and drops what still comes of a body after its answer, for a while; then the connection ends. */
-export function dropRest(request: IncomingMessage): void {
+/** Discards the rest of a body after its response, then closes the connection. */
+export function drainBody(request: IncomingMessage): void {
   if (request.complete || request.readableEnded || request.destroyed) return
   request.resume()
-  const timer = setTimeout(() => request.destroy(), LINGER).unref()
+  const timer = setTimeout(() => request.destroy(), LINGER_MS).unref()
   request.once('close', () => clearTimeout(timer)).once('end', () => clearTimeout(timer))
 }

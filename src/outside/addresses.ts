@@ -20,15 +20,15 @@ const PRIVATE_V4 = [
 ].map((range) => ipaddr.IPv4.parseCIDR(range))
 
 /**
- * Global unicast, the only part of IPv6 that is routed. Allowing by range refuses the mapped, translated and local forms
- * (`::ffff:a.b.c.d`, `64:ff9b::`, `fc00::`, `fe80::`) without naming them.
+ * Global unicast, the only routed part of IPv6. An allowed range rejects the mapped, translated and local forms
+ * (`::ffff:a.b.c.d`, `64:ff9b::`, `fc00::`, `fe80::`) without listing them.
  */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3')
 
-/** Inside it: Teredo and other protocols, documentation, 6to4. */
+/** Special ranges inside it: Teredo and other protocols, documentation, 6to4. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((range) => ipaddr.IPv6.parseCIDR(range))
 
-/** Whether an IP address belongs to the public internet. Anything that is no plain address is not. */
+/** Whether a text is an IP address of the public internet. */
 export function isPublic(address: string): boolean {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) {
     const parsed = ipaddr.IPv4.parse(address)

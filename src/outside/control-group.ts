@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What all processes of a command may use together. */
+/** Limits shared by all processes of a command. */
 interface GroupLimits {
   memory: number
   tasks: number
 }
 
-/** A way to start a program in a control group of its own: what stands before it, and the environment that needs. */
+/** Starts a program in a control group: the command prefix, and its environment. */
 export interface Launcher {
   before: readonly string[]
   env: Record<string, string>
@@ -18,8 +18,8 @@ export interface Launcher {
 const SYSTEMD_RUN = '/usr/bin/systemd-run'
 
 /**
- * The way systemd offers to put a program into a scope, whose limits the kernel keeps; undefined where systemd does not run.
- * Whether it works has to be tried: a service manager may refuse. The program behind it starts with an empty environment.
+ * A launcher that runs a program in a systemd scope, whose limits the kernel enforces; undefined without systemd. A
+ * service manager may refuse, so it must be tried. The program starts with an empty environment.
  */
 export function scopeLauncher(
   { memory, tasks }: GroupLimits,

@@ -1,15 +1,14 @@
 import { fetch, type Agent, type Response } from 'undici'
-import { ByteGatherer } from '../base/byte-gatherer.ts'
+import { ByteBuffer } from '../base/byte-buffer.ts'
 import { fault, isFault, type Fault } from '../contract/errors.ts'
 import { privateAddress, publicAgent, type Dial, type Resolve } from './public-connection.ts'
 import { readable } from './readable-page.ts'
 
-/** What a fetch is held to. */
 export interface FetchLimits {
   connectMs: number
   headersMs: number
   totalMs: number
-  /** Of the page after it was decompressed; the rest is left. */
+  /** After decompression; the rest is not read. */
   bytes: number
   redirects: number
   ports: readonly number[]
@@ -25,14 +24,14 @@ const LIMITS: FetchLimits = {
 }
 
 export interface FetchOptions {
-  /** Host names of this service, which is not asked by itself. */
+  /** Host names of this service, which must not fetch from itself. */
   ownHosts?: readonly string[]
   limits?: Partial<FetchLimits>
   resolve?: Resolve
   dial?: Dial
 }
 
-/** Always the same: who asks is nobody's business. */
+/** Constant, so that pages learn nothing about the user. */
 const HEADERS = {
   'user-agent': 'svc-assistant',
   accept: 'text/html, text/plain, text/markdown, application/json, application/xml;q=0.9',
@@ -42,7 +41,7 @@ const LOCAL_NAMES = /(^|\.)(localhost|local|internal|home\.arpa|lan|intranet)$/
 
 const refuse = (text: string): Fault => fault('bad_request', { text })
 
-/** Understands an address. Faults: `bad_request`, `forbidden` for one that is not of the public internet. */
+/** Parses a URL. Faults: `bad_request`, `forbidden` outside the public internet. */
 function readUrl(text: string, base: URL | undefined, { ports }: FetchLimits, ownHosts: readonly string[]): URL {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined
   if (!url) throw refuse('That is not a URL.')
@@ -56,7 +55,7 @@ function readUrl(text: string, base: URL | undefined, { ports }: FetchLimits, ow
   return url
 }
 
-/** The fault behind an error of a connection, or what to say of it. */
+/** Converts a connection error to a fault. */
 function asFault(error: unknown, host: string): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) if (isFault(cause)) return cause
   if (!(error instanceof Error) || !(error.cause instanceof Error)) return error
@@ -65,7 +64,7 @@ function asFault(error: unknown, host: string): unknown {
 }
 
 async function bodyOf(response: Response, max: number): Promise<Uint8Array> {
-  const gathered = new ByteGatherer()
+  const gathered = new ByteBuffer()
   for await (const piece of response.body ?? []) {
     gathered.add(piece as Uint8Array)
     if (gathered.size >= max) break
@@ -73,7 +72,7 @@ async function bodyOf(response: Response, max: number): Promise<Uint8Array> {
   return Buffer.concat(gathered.take()).subarray(0, max)
 }
 
-/** Fetches pages of the public web: no private address, no cookies, at most a few redirects, seconds and MiB. */
+/** Fetches pages of the public web: no private address, no cookies, limited redirects, time and size. */
 export function makePageFetcher({ ownHosts = [], limits: given = {}, resolve, dial }: FetchOptions = {}) {
   const limits = { ...LIMITS, ...given }
 

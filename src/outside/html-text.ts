@@ -5,7 +5,7 @@ export interface HtmlText {
   text: string
 }
 
-/** What holds nothing for reading. */
+/** Elements without text to read. */
 const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'nav', 'svg', 'iframe', 'object', 'select', 'head'])
 
 const BLOCKS = new Set(
@@ -16,19 +16,19 @@ const BLOCKS = new Set(
 
 const HEADING = /^h[1-6]$/
 
-/** Elements inside each other; no honest page comes near it. */
+/** Deepest nesting; legitimate pages stay far below. */
 const DEPTH_MAX = 1_000
 
 const TITLE_MAX = 300
 const HREF_MAX = 2_000
 
-/** A link over more of the page than this is no link for reading. */
+/** The URL of a link that spans this many pieces or more is omitted. */
 const LINK_PIECES = 200
 
-/** Characters that are parsed before others have their turn. */
+/** Characters parsed before yielding to the event loop. */
 const TURN = 32_768
 
-/** Builds the text while the page is parsed: blocks on lines of their own, blanks joined as a browser does. */
+/** Builds the text while the page is parsed: blocks on separate lines, white space collapsed as in browsers. */
 class Writer {
   depth = 0
   private title = ''
@@ -96,7 +96,7 @@ class Writer {
     return { title: title || undefined, text: text.trim() }
   }
 
-  // Pieces, and their end beside them: looking at the end of a growing text would copy it each time.
+  // Keeps pieces and their last characters: inspecting the end of a growing string would copy it each time.
   private put(text: string): void {
     if (text === '') return
     this.pieces.push(text)
@@ -120,7 +120,7 @@ class Writer {
   }
 }
 
-/** The text of an HTML page with its links, in time linear in its size, letting others have their turn meanwhile. */
+/** The text of an HTML page with its links, in linear time, yielding to the event loop. */
 export async function htmlText(html: string, base: string): Promise<HtmlText> {
   const writer = new Writer(base)
   const parser = new Parser({

@@ -1,24 +1,24 @@
 import { ModelError, type LanguageModels, type ModelServer, type ModelTraits } from '../base/language-model.ts'
 import { guardedFetch, toModelError, modelErrorOfStatus } from './model-http.ts'
 
-/** How long a server may take to say what it has, ms. */
+/** How long a server may take to describe itself, ms. */
 const PATIENCE = 5_000
-/** The same for one that may not be there at all. */
+/** The same for a server that may not exist, ms. */
 const GLANCE = 500
 
 const OLLAMA = '127.0.0.1:11434'
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/
 
 /**
- * Whether a server speaks Anthropic's protocol: its host is anthropic.com or below it, or a part of its path is `anthropic`.
- * Everything else is asked as OpenAI is.
+ * Whether a server uses Anthropic's protocol: its host is anthropic.com or a subdomain, or its path contains
+ * `anthropic`. All others use OpenAI's.
  */
 export function speaksAnthropic({ url }: ModelServer): boolean {
   const { hostname, pathname } = new URL(url)
   return /(^|\.)anthropic\.com$/.test(hostname) || pathname.split('/').includes('anthropic')
 }
 
-/** The address below which the protocol begins: a URL without a path means `/v1`. */
+/** The base URL of the API: a URL without a path means `/v1`. */
 export function baseOf({ url }: ModelServer): string {
   const parsed = new URL(url)
   return parsed.pathname === '/' ? `${parsed.origin}/v1` : url
@@ -61,7 +61,7 @@ const stringsOf = (value: unknown): string[] =>
 const countOf = (...values: unknown[]): number | undefined =>
   values.find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 1_024)
 
-/** What a server says of itself and its models. */
+/** Queries a server for its models and their abilities. */
 export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'> {
   const models = async (server: ModelServer) => listOf((await json(server, `${baseOf(server)}/models`))['data'])
 
@@ -92,17 +92,17 @@ export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'
   }
 }
 
-/** What Ollama shows of a model; undefined for another server. */
+/** Abilities of a model according to Ollama; undefined for another server. */
 async function ollamaTraits(server: ModelServer, model: string): Promise<ModelTraits | undefined> {
   let shown: Record<string, unknown>
   try {
     shown = await json(server, `${new URL(server.url).origin}/api/show`, { method: 'POST', body: { model } })
   } catch (error) {
-    // Servers of another kind know no such address.
+    // Other servers do not have this URL.
     if (error instanceof ModelError && (error.kind === 'missing' || error.kind === 'broken')) return undefined
     throw error
   }
-  // Those before 0.6.4 say nothing of it.
+  // Ollama before 0.6.4 does not report them.
   const abilities = Array.isArray(shown['capabilities']) ? stringsOf(shown['capabilities']) : undefined
   const info = (shown['model_info'] ?? {}) as Record<string, unknown>
   const own = Object.entries(info).find(([name]) => name.endsWith('.context_length'))?.[1]
@@ -110,7 +110,7 @@ async function ollamaTraits(server: ModelServer, model: string): Promise<ModelTr
   return { tools: abilities?.includes('tools'), vision: abilities?.includes('vision'), context: countOf(set, own) }
 }
 
-/** What vLLM, llama.cpp, OpenRouter and others say of a model in their list, each in its own words. */
+/** Abilities in the model list of vLLM, llama.cpp, OpenRouter and others, which use different fields. */
 function listedTraits(model: Record<string, unknown>): ModelTraits {
   const { capabilities, meta, architecture, supported_parameters } = model as Record<string, Record<string, unknown>>
   const inputs = architecture?.['input_modalities']

@@ -19,15 +19,15 @@ import { withRetry, type RetryOptions } from '../base/retry.ts'
 import type { Sleep } from '../base/sleep.ts'
 import { guardedFetch, toModelError } from './model-http.ts'
 
-/** Most characters of text, and of arguments, that one reply may have. */
+/** Most characters of text, and of arguments, per reply. */
 const MOST = 262_144
 
-/** Tokens of a reply, for those who want to be told. */
+/** Reply tokens for servers that require a limit. */
 const REPLY_TOKENS = 8_192
 
 /**
- * Asks a model again where its server takes no request for the moment (429, 503). Somebody waits for the answer, so that a longer
- * delay is not worth it. These errors come before anything was said.
+ * Retries while the server takes no requests (429, 503). The user is waiting, so longer delays are not retried. These
+ * errors come before any output.
  */
 const whileBusy: RetryOptions = {
   first: 500,
@@ -39,7 +39,7 @@ const whileBusy: RetryOptions = {
   retryAfterOf: (error) => ((error as ModelError).retryAfter ?? 0) * 1_000,
 }
 
-/** Asks models by HTTP. `ollamaHost` is where an Ollama of this machine would be, as `OLLAMA_HOST` has it. */
+/** Asks models over HTTP. `ollamaHost` is the address of a local Ollama, as in `OLLAMA_HOST`. */
 export function makeModels({
   ollamaHost,
   ...options
@@ -89,13 +89,13 @@ async function ask(request: ModelRequest): Promise<ModelReply> {
   }
 }
 
-/** A call that cannot be told from another: without a name. */
+/** A call without a name or ID. */
 const NAMELESS: ModelCall = { id: '', name: '', arguments: '' }
 
-/** Whether an error is about a call the model wrote, and not about the whole answer. */
+/** Whether an error concerns a call that the model wrote, and not the whole response. */
 const isOfCall = (error: unknown): boolean => InvalidResponseDataError.isInstance(error) && error.data !== undefined
 
-/** Reads a reply. What is wrong with its calls is for whoever carries them out to say. */
+/** Reads a reply. Invalid calls are reported when they are executed. */
 async function read(stream: ReadableStream<LanguageModelV3StreamPart>, request: ModelRequest): Promise<ModelReply> {
   const begun = new Map<string, ModelCall>()
   const said = { text: '' }
@@ -107,7 +107,7 @@ async function read(stream: ReadableStream<LanguageModelV3StreamPart>, request: 
   }
 }
 
-/** Reads the parts of a reply; what has come so far stands in `begun` and `said`. */
+/** Reads the parts of a reply into `begun` and `said`. */
 async function readParts(
   stream: ReadableStream<LanguageModelV3StreamPart>,
   { onText }: ModelRequest,
@@ -135,7 +135,7 @@ async function readParts(
       begun.set(id, { id, name, arguments: input.slice(0, left) })
       argued += Math.max(0, input.length - left)
     }
-    // The call that is too long breaks off here, and so is no JSON.
+    // The oversized call is cut off here, so its JSON is invalid.
     if (argued > MOST) return { ...said, calls: [...begun.values()], tokens: 0, cut: true }
     if (part.type === 'finish') {
       const { finishReason, usage } = part
@@ -167,7 +167,7 @@ function toMessage(message: ModelMessage): LanguageModelV3Message {
             type: 'tool-call' as const,
             toolCallId: call.id,
             toolName: nameFor(call.name),
-            // Arguments that are no JSON go back as none: servers refuse them.
+            // Servers reject invalid JSON, so it is replaced with an empty object.
             input: argumentsOf(call) ?? {},
           })),
         ],
@@ -184,5 +184,5 @@ function toMessage(message: ModelMessage): LanguageModelV3Message {
   }
 }
 
-/** A name that servers take, for what a model made up. */
+/** A valid name for a call whose name the model made up. */
 const nameFor = (name: string): string => (/^[\w-]{1,64}$/.test(name) ? name : 'unreadable')

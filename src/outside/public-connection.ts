@@ -6,28 +6,27 @@ import { Agent, buildConnector } from 'undici'
 import { fault, type Fault } from '../contract/errors.ts'
 import { isPublic } from './addresses.ts'
 
-/** Finds the addresses of a name. */
 export type Resolve = (host: string) => Promise<readonly { address: string }[]>
 
-/** Opens a connection to an address that was found to be public. */
+/** Opens a connection to an address known to be public. */
 export type Dial = ReturnType<typeof buildConnector>
 
 export interface ConnectionOptions {
   resolve?: Resolve
   dial?: Dial
-  /** Milliseconds to connect. */
+  /** Time limit to connect, ms. */
   connectMs: number
-  /** Milliseconds until an answer begins. */
+  /** Time limit until the response begins, ms. */
   headersMs: number
 }
 
-/** Addresses of one name that are tried, one after the other. */
+/** Most addresses tried per name, one after the other. */
 const TRIED = 3
 
 export const privateAddress = (host: string): Fault =>
   fault('forbidden', { text: `${host} is not on the public internet; addresses of private networks are not fetched.` })
 
-/** Addresses of this machine itself: public ones too lead back inside. */
+/** Addresses of this machine: even public ones lead back inside. */
 const ownAddresses = (): Set<string> =>
   new Set(Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address)))
 
@@ -35,14 +34,14 @@ const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1')
 
 function assertPublic(host: string, addresses: readonly string[]): void {
   const own = ownAddresses()
-  // One private address among several is enough: it would be tried as well.
+  // One private address is enough to refuse: it would be tried too.
   if (addresses.length === 0 || addresses.some((address) => !isPublic(address) || own.has(address)))
     throw privateAddress(host)
 }
 
 /**
- * An agent whose every connection leads to the public internet: the name is resolved here, all its addresses are examined,
- * the connection goes to one of those, and the address at the other end is examined again.
+ * An agent that connects only to the public internet: it resolves the name, checks all addresses, connects to one of
+ * them, and checks the remote address again.
  */
 export function publicAgent({
   resolve = (host) => lookup(host, { all: true }),
@@ -64,7 +63,7 @@ export function publicAgent({
     const host = bare(options.hostname)
     const found = isIP(host) ? [host] : (await resolve(host)).map(({ address }) => address)
     assertPublic(host, found)
-    // Many machines have no way to IPv6 though names have such addresses.
+    // IPv4 first: many machines have no IPv6 route.
     const ordered = [...found].sort((a, b) => isIP(a) - isIP(b)).slice(0, TRIED)
     let lastError: unknown
     for (const address of ordered) {

@@ -3,7 +3,7 @@ import { fault } from '../contract/errors.ts'
 const HTML = /^(text\/html|application\/xhtml\+xml)$/
 const PLAIN = /^(text\/(plain|markdown|xml|csv)|application\/(json|xml)|application\/[a-z.+-]+\+(json|xml))$/
 
-/** The text in the character set it says it has; most pages that name one nobody knows are UTF-8. */
+/** Decodes the declared character set; pages with an unknown one are mostly UTF-8. */
 function decode(body: Uint8Array, charset: string): string {
   try {
     return new TextDecoder(charset).decode(body)
@@ -12,7 +12,7 @@ function decode(body: Uint8Array, charset: string): string {
   }
 }
 
-/** A page as text for reading. Fault `unsupported_media_type` for what is none. */
+/** A page as readable text. Fault `unsupported_media_type` for other content. */
 export async function readable(
   body: Uint8Array,
   contentType: string,

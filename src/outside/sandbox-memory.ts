@@ -1,17 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-// The memory that a process and all its descendants use together, where no control group counts it.
+// Measures the memory of a process and its descendants where no control group does.
 
 const KIB = 1_024
 
-/** What only a process itself, or shared memory, takes up: the files of programs are everybody's. */
+/** Private and shared memory of a process, without mapped files. */
 function ownMemory(status: string): number {
   let sum = 0
   for (const [, kib] of status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)) sum += Number(kib) * KIB
   return sum
 }
 
-/** A file of /proc; empty once its process is gone. */
+/** A file of /proc; empty once the process is gone. */
 const read = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
 
 async function childrenOf(pid: number): Promise<number[]> {
@@ -20,7 +20,7 @@ async function childrenOf(pid: number): Promise<number[]> {
   return lists.flatMap((list) => list.split(' ').filter(Boolean).map(Number))
 }
 
-/** Bytes that a process and its descendants use; pages that they share count for each. */
+/** Bytes used by a process and its descendants; shared pages count for each. */
 export async function memoryOfTree(root: number): Promise<number> {
   let sum = 0
   for (let level = [root]; level.length > 0;) {

@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process'
 import { errorCode } from '../base/errors.ts'
 import { memoryOfTree } from './sandbox-memory.ts'
 
-/** Bytes of output that are kept, of both streams together, and after which a command is stopped: reading them costs the server time. */
+/** Bytes of output kept, of both streams together. A command that writes more is stopped. */
 const OUTPUT_MAX = 65_536
 const OUTPUT_END = 16 * 1_048_576
 
-/** How often the memory is looked at, ms. */
+/** Interval of memory checks, ms. */
 const LOOK_MS = 100
 
-/** How a command ended. */
 export interface Ended {
   code: number | null
   output: string
@@ -20,17 +19,17 @@ export interface Ended {
 interface Job {
   command: readonly string[]
   env: Record<string, string>
-  /** Whom it is started as, where not as whoever starts it. */
+  /** The user ID to start as; undefined for the current user. */
   user: number | undefined
-  /** Bytes that all its processes may use together, where nobody else counts them. */
+  /** Memory limit of all its processes, bytes; undefined if a control group enforces it. */
   memory: number | undefined
-  /** Descriptor of the filter of system calls. */
+  /** Descriptor of the system call filter. */
   filter: number
   timeoutMs: number
   signal: AbortSignal
 }
 
-/** Starts a sandbox and waits for it to end; the whole group is killed when it takes too much or nobody waits any more. */
+/** Runs a sandbox to its end; kills the whole process group when it exceeds a limit or `signal` aborts. */
 export function runSandboxed({ command, env, user, memory, filter, timeoutMs, signal }: Job): Promise<Ended> {
   return new Promise((done, failed) => {
     const [program = '', ...args] = command
@@ -50,7 +49,7 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
       try {
         process.kill(-child.pid, 'SIGKILL')
       } catch (error) {
-        // It ended at this moment.
+        // It ended just now.
         if (errorCode(error) !== 'ESRCH') throw error
       }
     }
@@ -67,7 +66,7 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
     }, timeoutMs)
     const endWatch = watchMemory(child.pid, memory, kill, failed)
     signal.addEventListener('abort', kill, { once: true })
-    // Nobody is told of what happened before.
+    // An earlier abort does not emit an event.
     if (signal.aborted) kill()
     const settle = (): void => {
       clearTimeout(timer)
@@ -89,7 +88,7 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
   })
 }
 
-/** Kills a sandbox whose processes use too much memory together; returns how to end watching. */
+/** Kills a sandbox whose processes exceed the memory limit; returns a function that stops watching. */
 function watchMemory(
   pid: number | undefined,
   most: number | undefined,

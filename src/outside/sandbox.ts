@@ -8,7 +8,7 @@ import { scopeLauncher, type Launcher } from './control-group.ts'
 import { runSandboxed, type Ended } from './sandbox-process.ts'
 import { syscallFilter } from './syscall-filter.ts'
 
-/** A command with what it needs; paths are relative to the home of the sandbox. */
+/** A command and its files; paths are relative to the home folder of the sandbox. */
 export interface SandboxJob {
   command: string
   files: AsyncIterable<{ path: string; content: AsyncIterable<Uint8Array> | Uint8Array }>
@@ -16,24 +16,24 @@ export interface SandboxJob {
 }
 
 export interface SandboxOptions {
-  /** Wall clock of one command. */
+  /** Time limit of one command, ms. */
   timeoutMs?: number
   bwrap?: string
   /** As `process.arch` has it. */
   arch?: string
-  /** The environment in which a service manager is looked for; none without it. */
+  /** The environment in which a service manager is searched; none without it. */
   env?: NodeJS.ProcessEnv
 }
 
-/** What all processes of a command have together. */
+/** Limits of all processes of a command together. */
 const LIMITS = { memory: 512 * 1_048_576, tasks: 32 }
 
-/** `nobody`, whom the sandbox runs as inside, and as whom it is started where the server is root. */
+/** `nobody`: the user inside the sandbox, and the one that starts it if the server is root. */
 const NOBODY = 65_534
 
 const PREFIX = 'svc-sandbox-'
 
-/** A snapshot that a killed server left is removed after this long. */
+/** Age at which the files of a killed server are removed, ms. */
 const STALE_MS = 3_600_000
 
 const UNKNOWN_PROCESSOR = 'The numbers of system calls of this processor are not known, so none could be refused.'
@@ -42,11 +42,11 @@ const isRoot = process.getuid?.() === 0
 
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
-/** Where bubblewrap reads the filter of system calls from. */
+/** Descriptor from which bubblewrap reads the system call filter. */
 const FILTER_FD = 3
 
 /**
- * A machine with its programs and nothing else: no network, no rights, no users, no environment. Every file system in memory
+ * The machine's programs and nothing else: no network, privileges, users or environment. Every file system in memory
  * has a size or is read-only; bubblewrap gives `/` and `/dev` none.
  */
 const WALLS = words(`
@@ -57,17 +57,17 @@ const WALLS = words(`
   --seccomp ${FILTER_FD}
   --chdir /home --setenv PATH /usr/bin:/bin --setenv HOME /home --setenv LANG C.UTF-8`)
 
-/** What each process has, behind those of the server when both want to run. */
+/** Limits of each process, and a lower priority than the server. */
 const EACH = words(`nice -n 10 prlimit --cpu=10 --as=${LIMITS.memory} --fsize=33554432 --nofile=64 --core=0
   --nproc=${LIMITS.tasks} --memlock=65536 --sigpending=256 --msgqueue=0 --stack=8388608`)
 
-/** The command is a file of the sandbox: as an argument everybody on the machine would see it. */
+/** The command is a file in the sandbox: every user of the machine can read arguments. */
 function argumentsFor(folder: string): string[] {
   const mounts = ['--ro-bind', join(folder, 'home'), '/home', '--ro-bind', join(folder, 'command'), '/command']
   return [...WALLS, ...mounts, '--remount-ro', '/', '--', ...EACH, '/bin/sh', '/command']
 }
 
-/** Hands something to the user the sandbox is started as. */
+/** Changes the owner to the user who starts the sandbox. */
 const give = (path: string): Promise<void> => (isRoot ? chown(path, NOBODY, NOBODY) : Promise.resolve())
 
 /** Writes the files of a job below a folder; regular files only, and none outside it. */
@@ -90,7 +90,7 @@ async function lay(home: string, files: SandboxJob['files'], signal: AbortSignal
   }
 }
 
-/** Removes what servers that were killed left behind. */
+/** Removes files of killed servers. */
 async function sweep(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue
@@ -103,13 +103,13 @@ async function sweep(parent: string): Promise<void> {
 }
 
 /**
- * Runs commands with bubblewrap: no network, none of the machine's files but its programs, a read-only copy of what they
- * are given, few system calls, bounded time, memory, processes and output. Where systemd offers a control group it keeps the
- * bounds of all processes together, else the server looks after them. There is no other way to run a command.
+ * Runs commands with bubblewrap: no network, no files but the machine's programs and a read-only copy of the input, few
+ * system calls, and limited time, memory, processes and output. A control group of systemd enforces the common limits
+ * if available, otherwise the server does. Commands are never run in any other way.
  */
 export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch, env = {} }: SandboxOptions = {}) {
   const bytes = syscallFilter(arch)
-  /** How commands are put into a control group, where the probe has shown that it works. */
+  /** Starts commands in a control group, if the probe succeeded. */
   let launcher: Launcher | undefined
 
   async function startFiltered(folder: string, signal: AbortSignal): Promise<Ended> {
@@ -120,7 +120,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
     try {
       const user = isRoot && !launcher?.changesUser ? NOBODY : undefined
       const command = [...(launcher?.before ?? []), bwrap, ...argumentsFor(folder)]
-      // Process 1 of the sandbox is bubblewrap with the environment it was started with, so that has to be empty.
+      // Process 1 of the sandbox is bubblewrap, whose environment is readable inside, so it must be empty.
       const memory = launcher ? undefined : LIMITS.memory
       return await runSandboxed({
         command,
@@ -138,7 +138,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
 
   async function run({ command, files, signal }: SandboxJob): Promise<Ended> {
     signal.throwIfAborted()
-    // A neutral place: its path can be seen inside.
+    // A neutral path: it is visible inside.
     const folder = await mkdtemp(join(tmpdir(), PREFIX))
     try {
       const home = join(folder, 'home')
@@ -154,7 +154,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
     }
   }
 
-  /** Tries whether a command runs, with one more process: on Linux before 5.14 those of the whole machine count. */
+  /** Tries to run a command, with one more process: before Linux 5.14 the limit counts those of the whole machine. */
   async function attempt(): Promise<string | undefined> {
     const none = (async function* () {})()
     try {
@@ -170,7 +170,7 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
   return {
     run,
 
-    /** Why commands cannot be run here, in a sentence; undefined when they can. Asked once, at start. */
+    /** Why commands cannot be run here, as a sentence; undefined if they can. Called once at start. */
     async probe(): Promise<string | undefined> {
       if (process.platform !== 'linux') return 'Only Linux has what the sandbox is made of.'
       if (!bytes) return UNKNOWN_PROCESSOR

@@ -1,11 +1,11 @@
-// A seccomp filter: a program of classic BPF that the kernel runs before each system call of the sandbox. Layout and constants
-// are those of linux/filter.h, linux/seccomp.h and linux/audit.h, numbers those of arch/x86/entry/syscalls/syscall_64.tbl and
-// include/uapi/asm-generic/unistd.h of Linux 6.18.
+// A seccomp filter: a classic BPF program that the kernel runs before each system call of the sandbox. Layout and
+// constants are from linux/filter.h, linux/seccomp.h and linux/audit.h; numbers from
+// arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux 6.18.
 
 interface Machine {
   /** AUDIT_ARCH_*. */
   audit: number
-  /** Which of the two numbers of a system call is its own. */
+  /** Column of the architecture's numbers. */
   column: 0 | 1
 }
 
@@ -14,10 +14,10 @@ const machines: Partial<Record<string, Machine>> = {
   arm64: { audit: 0xc00000b7, column: 1 },
 }
 
-/** Numbers on x86_64 and aarch64; undefined where there is no such call. */
+/** Numbers on x86_64 and aarch64; undefined if there is no such call. */
 type Numbers = readonly [number | undefined, number | undefined]
 
-/** Calls that no command needs: each is a way to the kernel, to other processes, or to memory that no limit counts. */
+/** Calls that no command needs: they reach the kernel, other processes, or memory outside the limits. */
 const REFUSED: Record<string, Numbers> = {
   // Other processes.
   ptrace: [101, 117],
@@ -26,11 +26,11 @@ const REFUSED: Record<string, Numbers> = {
   process_madvise: [440, 440],
   pidfd_getfd: [438, 438],
   kcmp: [312, 272],
-  // Keys of the user, whom the sandbox may share with the server.
+  // Keyrings of the user, whom the sandbox may share with the server.
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // Large parts of the kernel with a history of holes.
+  // Large kernel subsystems with a history of vulnerabilities.
   io_uring_setup: [425, 425],
   io_uring_enter: [426, 426],
   io_uring_register: [427, 427],
@@ -98,17 +98,17 @@ const REFUSED: Record<string, Numbers> = {
   uselib: [134, undefined],
 }
 
-/** Calls that glibc tries first and does without: their arguments stand in memory, where a filter cannot look. */
+/** Calls that glibc tries first and can do without: a filter cannot read their arguments in memory. */
 const MISSING: Record<string, Numbers> = { clone3: [435, 435] }
 
-/** The highest number that was looked at: what newer kernels add is not there. */
+/** The highest number that was reviewed; later ones fail with ENOSYS. */
 const NEWEST = 462
 
 /** CLONE_NEWNS, _NEWCGROUP, _NEWUTS, _NEWIPC, _NEWUSER, _NEWPID and _NEWNET. */
 const NEW_NAMESPACE = 0x7e020000
 const clone: Numbers = [56, 220]
 const ioctl: Numbers = [16, 29]
-/** What types or pastes into a terminal: TIOCSTI and TIOCLINUX. */
+/** Terminal input: TIOCSTI and TIOCLINUX. */
 const TERMINAL_INPUT = [0x5412, 0x541c]
 const sockets: readonly Numbers[] = [
   [41, 198],
@@ -124,7 +124,7 @@ const ALLOW = 0x7fff0000
 const KILL = 0x80000000
 const error = (errno: number): number => 0x00050000 | errno
 
-/** Instructions: load a word of `seccomp_data`, compare it, return. Jumps count the instructions they skip. */
+/** Instructions: load a word of `seccomp_data`, compare it, return. Jumps count skipped instructions. */
 const load = (offset: number) => [0x20, 0, 0, offset] as const
 const skipUnless = (code: number, value: number, skipped: number) => [code, 0, skipped, value] as const
 const EQUAL = 0x15
@@ -135,10 +135,10 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 
 const NUMBER = 0
 const ARCHITECTURE = 4
-/** The lower half of an argument; both machines are little-endian. */
+/** Offset of an argument's lower half; both architectures are little-endian. */
 const argument = (index: number): number => 16 + 8 * index
 
-/** The filter for processors as `process.arch` names them; undefined for those whose numbers are not known here. */
+/** The filter for an architecture as in `process.arch`; undefined for unsupported ones. */
 export function syscallFilter(arch: string = process.arch): Uint8Array | undefined {
   const machine = machines[arch]
   if (!machine) return undefined
@@ -148,7 +148,7 @@ export function syscallFilter(arch: string = process.arch): Uint8Array | undefin
       const number = numbers[column]
       return number === undefined ? [] : [skipUnless(EQUAL, number, 1), answer(error(errno))]
     })
-  /** Looks at one argument of a call: the first test that holds decides, else `otherwise`. */
+  /** Tests one argument of a call: the first matching test decides, else `otherwise`. */
   const judge = (numbers: Numbers, index: number, tests: Instruction[], otherwise: number): Instruction[] => {
     const body = [load(argument(index)), ...tests, answer(otherwise)]
     return [skipUnless(EQUAL, numbers[column]!, body.length), ...body]
@@ -169,7 +169,7 @@ export function syscallFilter(arch: string = process.arch): Uint8Array | undefin
       TERMINAL_INPUT.flatMap((request) => [skipUnless(EQUAL, request, 1), answer(error(EPERM))]),
       ALLOW,
     ),
-    // Network namespaces do not hold every family: AF_VSOCK reaches the host of a virtual machine.
+    // Network namespaces do not isolate every family: AF_VSOCK reaches the host of a virtual machine.
     ...sockets.flatMap((numbers) =>
       judge(numbers, 0, [skipUnless(EQUAL, AF_UNIX, 1), answer(ALLOW)], error(EAFNOSUPPORT)),
     ),

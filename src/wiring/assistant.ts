@@ -10,7 +10,7 @@ import type { Sync } from '../domain/sync/sync.ts'
 import type { FetchPage } from '../domain/assistant/tools/fetch-url.ts'
 import { makeModels } from '../outside/models.ts'
 import type { Database } from '../storage/engine/database.ts'
-import { openSandbox } from './sandbox.ts'
+import { openSandbox } from './command-sandbox.ts'
 
 interface Parts {
   database: Database
@@ -25,7 +25,7 @@ interface Parts {
   env: NodeJS.ProcessEnv
 }
 
-/** Fetches pages as the settings of the moment say: which host is the service itself is one of them. */
+/** Reads the settings at each fetch, because they name the hosts of the service itself. */
 const pageFetcher =
   (settings: Settings): FetchPage =>
   async (url, signal) => {
@@ -35,7 +35,7 @@ const pageFetcher =
     return makePageFetcher({ ownHosts })(url, signal)
   }
 
-/** The assistant with what it reaches outside the process. */
+/** The assistant with its connections to the outside. */
 export function openAssistant({ env, chat, desktop, files, sync, ...parts }: Parts): Assistant {
   const { database, clock, settings } = parts
   const { sandbox } = openSandbox(settings, env)

@@ -1,17 +1,14 @@
-import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { generateSync } from 'otplib'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/base/clock.ts'
 import { openBrowser, PASSWORD } from '../support/browser.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { runWarm } from '../support/warm-command.ts'
 
 // What scripts cannot say, because it takes a browser, or a code that was printed before. The server runs all the while.
-
-const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 let server: TestServer
 let place: string
@@ -35,18 +32,13 @@ beforeEach(async () => {
 })
 
 /** Runs a command on the data directory, or as a client with `env`. */
-async function svc(args: string[], { stdin = '', env = {} }: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) {
-  const child = spawn(process.execPath, [program, ...args], {
+const svc = (args: string[], { stdin = '', env = {} }: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) =>
+  runWarm({
+    words: args,
     cwd: place,
     env: { PATH: process.env['PATH'], HOME: place, TZ: 'UTC', SVC_DATA_DIR: join(place, 'data'), ...env },
+    stdin,
   })
-  child.stdin.on('error', () => undefined).end(stdin)
-  const printed = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.stdout += text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.stderr += text))
-  const code = await new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve))
-  return { code, ...printed }
-}
 
 const jsonOf = async (...args: Parameters<typeof svc>) => {
   const { stdout, stderr, code } = await svc([...args[0], '--json'], args[1])
@@ -125,7 +117,7 @@ describe('a second factor set up by an administrator', () => {
     await browser.post('/login-2fa.php', { totp_code: generateSync({ secret }) })
     expect((await browser.get('/api/session.php')).status).toBe(200)
     const { stdout } = await svc(['2fa', 'reset', name, '--yes'])
-    expect(stdout).toBe(`${name} has no second factor any more; 1 session ended.\n`)
+    expect(stdout).toBe(`${name} no longer has a second factor; 1 session ended.\n`)
     expect((await browser.get('/api/session.php')).status).toBe(401)
     expect((await openBrowser(server).login(name)).json['success']).toBe(true)
     expect((await svc(['2fa', 'reset', name, '--yes'])).stdout).toContain('nothing was changed')

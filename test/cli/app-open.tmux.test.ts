@@ -9,7 +9,7 @@ import { hasTmux, openTmux } from '../support/tmux.ts'
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 describe.skipIf(!hasTmux || process.platform === 'win32')('svc app open on a terminal', () => {
-  test('starts the browser with the address, and says so where there is none', { timeout: 120_000 }, async () => {
+  test('starts the browser with the address, and says so where there is none', async () => {
     const server = await serverOfTest()
     const { token } = await server.account()
     const folder = await folderOfTest()
@@ -32,6 +32,6 @@ describe.skipIf(!hasTmux || process.platform === 'win32')('svc app open on a ter
     expect(await read()).toBe(`${server.url}/#open=files&path=%2Fa+b\n`)
 
     const none = await open('two', { ...env, BROWSER: join(folder, 'none') }, command)
-    await none.shows(/No browser could be started: open the address by hand[^]*ended with 0/)
+    await none.shows(/No browser could be started: open the address yourself[^]*ended with 0/)
   })
 })

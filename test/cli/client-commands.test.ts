@@ -171,7 +171,7 @@ describe('svc login', () => {
     await writeFile(credentials, 'not json')
     for (const [mode, message] of [
       [0o600, /is damaged/],
-      [0o644, /Others can read .*chmod 600/],
+      [0o644, /Other users can read .*chmod 600/],
     ] as const) {
       await chmod(credentials, mode)
       const { code, stderr } = await svc(login(server.url), { stdin: 'secret\n' })
@@ -196,7 +196,9 @@ describe('svc logout', () => {
     await store(await deadAddress())
     const refused = await svc(['logout'])
     expect(refused.code).toBe(7)
-    expect(refused.stderr).toMatch(/Nothing answers at .* The token still works there; svc logout --force forgets it/)
+    expect(refused.stderr).toMatch(
+      /Nothing answers at .* The token still works there; svc logout --force deletes it on this machine/,
+    )
     expect(await readFile(credentials, 'utf8')).toContain(TOKEN)
 
     const forced = await svc(['logout', '--force'])
@@ -223,7 +225,7 @@ describe('svc logout', () => {
     const { code, stdout } = await svc(['logout'], signedIn(server))
     expect({ code, stdout: stdout.toString() }).toEqual({
       code: 0,
-      stdout: `Signed out of ${server.url}. SVC_TOKEN is of no use any more: unset it.\n`,
+      stdout: `Signed out of ${server.url}. SVC_TOKEN no longer works: unset it.\n`,
     })
     expect(await readFile(credentials, 'utf8')).toBe(before)
   })
@@ -292,8 +294,10 @@ describe('files', () => {
     })
     const { code, stderr, stdout } = await svc(['files', 'get', '-r', '/photos', 'here'], signedIn(server))
     expect(code).toBe(3)
-    expect(stdout.toString()).toBe('Downloaded 1 file (3 B) to here, 5 left out.\n')
-    expect(stderr.split('\n').filter((line) => /left out .*not possible on this machine/.test(line))).toHaveLength(5)
+    expect(stdout.toString()).toBe('Downloaded 1 file (3 B) to here, 5 skipped.\n')
+    expect(
+      stderr.split('\n').filter((line) => /skipped .*this machine does not allow its name/.test(line)),
+    ).toHaveLength(5)
     expect(await readdir(place)).toEqual(['here'])
     expect(await readdir(join(place, 'here'))).toEqual(['good'])
   })

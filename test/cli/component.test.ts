@@ -98,8 +98,8 @@ describe('one who is signed in', () => {
     const { ada, svc } = await signedIn()
     const folder = await folderOfTest()
     for (const [name, content, message] of [
-      ['large.css', 'x'.repeat(102_401), 'large.css is larger than 100 KB, which is all a component may have.'],
-      ['latin.css', Buffer.from([0x61, 0xe9]), 'latin.css is no text in UTF-8.'],
+      ['large.css', 'x'.repeat(102_401), 'large.css is larger than 100 KB, the limit for a component.'],
+      ['latin.css', Buffer.from([0x61, 0xe9]), 'latin.css is not UTF-8 text.'],
     ] as const) {
       await writeFile(join(folder, name), content)
       const { code, stderr } = await svc('component', 'save', 'x', join(folder, name))

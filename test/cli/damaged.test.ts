@@ -8,7 +8,7 @@ import { bytesOf, sha256Of } from '../support/contents.ts'
 import { lineOfTest } from '../support/s3-line.ts'
 import { folderOfTest } from '../support/server.ts'
 
-test('a damaged database is told with the way back, by every command', { timeout: 60_000 }, async () => {
+test('a damaged database is told with the way back, by every command', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   const made = await runCommand(dataDir, 'init', '--admin', 'root', '--generate')
   expect(made).toMatchObject({ code: 0 })
@@ -26,7 +26,7 @@ const healthOf = (stdout: string): Record<string, string> =>
     (JSON.parse(stdout) as { checks: { id: string; health: string }[] }).checks.map(({ id, health }) => [id, health]),
   )
 
-test('svc doctor goes on where a check cannot be made', { timeout: 60_000 }, async () => {
+test('svc doctor goes on where a check cannot be made', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   expect(await runCommand(dataDir, 'init', '--admin', 'root', '--generate')).toMatchObject({ code: 0 })
   const store = await lineOfTest('http://127.0.0.1:9')
@@ -77,7 +77,7 @@ test.each([
   ['a folder', 'repo', []],
   ['an encrypted folder', 'sealed', ['--encrypt', '--passphrase-file', 'passphrase']],
   ['an archive', 'svc.tar', []],
-])('a damaged content never gets into a backup in %s', { timeout: 60_000 }, async (_, name, more) => {
+])('a damaged content never gets into a backup in %s', async (_, name, more) => {
   const { folder, dataDir, content, setFirstByte } = await withOneFile()
   await writeFile(join(folder, 'passphrase'), 'difference engine\n')
   const flags = more.map((flag) => (flag === 'passphrase' ? join(folder, flag) : flag))
@@ -99,7 +99,7 @@ test.each([
   expect(await verify(again)).toMatchObject({ code: 0 })
 })
 
-test('a damaged file is not exported as if it were sound', { timeout: 60_000 }, async () => {
+test('a damaged file is not exported as if it were sound', async () => {
   const { folder, dataDir, content, setFirstByte } = await withOneFile()
   const to = join(folder, 'ada.tar')
   await setFirstByte(content[0]! ^ 1)
@@ -122,14 +122,14 @@ test.each([
   ],
   [{ TMPDIR: '/dev/null' }, ['serve', '--ephemeral', '--port', '0'], '/dev/null', 'a part of the path is not a folder'],
   [{}, ['serve', '--port', '0', '--ready-file', '/proc/svc-test'], '/proc/svc-test', 'it does not exist'],
-])('what the system refuses is said in words: %o %j', { timeout: 60_000 }, async (env, args, path, reason) => {
+])('what the system refuses is said in words: %o %j', async (env, args, path, reason) => {
   const dataDir = await folderOfTest()
   const { code, stderr } = await runCommandWith({ HOME: dataDir, SVC_DATA_DIR: join(dataDir, 'data'), ...env }, ...args)
   expect(code).toBe(1)
   expect(stderr).toContain(`${path} cannot be used: ${reason}.`)
 })
 
-test('an archive of an account that is compressed is told to be so', { timeout: 60_000 }, async () => {
+test('an archive of an account that is compressed is told to be so', async () => {
   const { folder, dataDir } = await withOneFile()
   const [tar, gz] = [join(folder, 'ada.tar'), join(folder, 'ada.tar.gz')]
   await runCommand(dataDir, 'user', 'export', 'ada', '--to', tar)
@@ -143,7 +143,7 @@ test.each([
   ['sync', 'init', '/proc/svc-test/folder'],
   ['user', 'list', '--data-dir', '/proc/svc-test/data'],
   ['serve', '--port', '0', '--data-dir', '/proc/svc-test/data'],
-])('svc %s %s ends where no folder can be made', { timeout: 60_000 }, async (...args) => {
+])('svc %s %s ends where no folder can be made', async (...args) => {
   const dataDir = join(await folderOfTest(), 'data')
   await runCommand(dataDir, 'init', '--admin', 'root', '--generate')
   const { code, stderr } = await runCommand(dataDir, ...args)

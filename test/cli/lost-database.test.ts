@@ -20,7 +20,7 @@ beforeAll(async () => {
   const ada = await clientOf(used, server.url, 'ada')
   for (const { path, bytes } of FILES) await ada.upload(path, bytes)
   await server.end()
-}, 120_000)
+})
 
 /** A copy of the installation that a test may damage. */
 async function copyOfTest() {
@@ -150,7 +150,7 @@ describe('a data directory that lost its database', { timeout: 300_000 }, () => 
   })
 })
 
-describe('a command that sets an installation up', { timeout: 120_000 }, () => {
+describe('a command that sets an installation up', () => {
   test('and fails leaves nothing behind', async () => {
     const folder = await folderOfTest()
     const weak = join(folder, 'weak.txt')
@@ -321,28 +321,24 @@ describe('the collector', { timeout: 300_000 }, () => {
   })
 })
 
-test(
-  'the documented commands for a lost database work as printed, one after the other',
-  { timeout: 120_000 },
-  async () => {
-    const { folder, dataDir, database } = await copyOfTest()
-    const page = await readFile(new URL('../../src/docs/backup-and-restore.md', import.meta.url), 'utf8')
-    const [, block] = /## If the database is lost[^]*?```sh\n([^]*?)```/.exec(page)!
-    const [backups, target] = [join(folder, 'backups'), join(folder, 'new')]
-    await done(dataDir, 'backup', 'create', '--to', backups)
-    await rm(database)
-    const lines = block!.trim().split('\n')
-    expect(lines).toHaveLength(5)
-    for (const line of lines) {
-      const words = line.replace(/ *#.*/, '').split(' ').slice(1)
-      const args = words.map((word) => ({ '/mnt/backup/svc': backups, '/srv/svc-new': target })[word] ?? word)
-      if (args[0] === 'serve') expect(await (await startServe(dataDir, ...args.slice(1))).end()).toBe(0)
-      else expect([line, await runCommand(dataDir, ...args)]).toMatchObject([line, { code: 0 }])
-    }
-  },
-)
+test('the documented commands for a lost database work as printed, one after the other', async () => {
+  const { folder, dataDir, database } = await copyOfTest()
+  const page = await readFile(new URL('../../src/docs/backup-and-restore.md', import.meta.url), 'utf8')
+  const [, block] = /## If the database is lost[^]*?```sh\n([^]*?)```/.exec(page)!
+  const [backups, target] = [join(folder, 'backups'), join(folder, 'new')]
+  await done(dataDir, 'backup', 'create', '--to', backups)
+  await rm(database)
+  const lines = block!.trim().split('\n')
+  expect(lines).toHaveLength(5)
+  for (const line of lines) {
+    const words = line.replace(/ *#.*/, '').split(' ').slice(1)
+    const args = words.map((word) => ({ '/mnt/backup/svc': backups, '/srv/svc-new': target })[word] ?? word)
+    if (args[0] === 'serve') expect(await (await startServe(dataDir, ...args.slice(1))).end()).toBe(0)
+    else expect([line, await runCommand(dataDir, ...args)]).toMatchObject([line, { code: 0 }])
+  }
+})
 
-test('a key that was only being written does not look like a lost installation', { timeout: 60_000 }, async () => {
+test('a key that was only being written does not look like a lost installation', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
   await writeFile(join(dataDir, 'keys', '.secret.key.new.0123456789ab.tmp'), '')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { bytesOf } from '../support/contents.ts'
@@ -11,6 +11,10 @@ import { folderOfFile, folderOfTest } from '../support/server.ts'
 const NAMES = ['svc.db', 'svc.db-wal', 'svc.db-shm']
 const LARGE = bytesOf(100_000, 1)
 const SMALL = bytesOf(100, 2)
+/** The contents of a file that is stored in the database: some 15 pages of the log. */
+const pages = (number: number) => bytesOf(60_000, 10 + number)
+/** The size of a log that the next transaction moves into the database, bytes. */
+const CHECKPOINT_IS_DUE = 1_000 * 4_120
 
 const used = join(await folderOfFile(), 'data')
 
@@ -43,7 +47,7 @@ async function expectOutOfService(server: ServeProcess, ada: Client, reason: Reg
   for (const body of [SMALL, LARGE]) await expect(ada.upload('/lost.bin', body)).rejects.toThrow(/: 503 .*"busy"/)
   await expect(ada.remove('/before.bin')).rejects.toThrow(/: 503 .*"busy"/)
   await expect.poll(() => ada.download('/before.bin').catch(String)).toMatch(/: 503 .*"busy"/)
-  await expect.poll(() => readiness(server), { timeout: 30_000 }).toBe(503)
+  await expect.poll(() => readiness(server)).toBe(503)
   await expect.poll(() => levels(server, reason)).toEqual([50])
   expect(levels(server, /restore a backup to a new folder/)).toEqual([50])
 }
@@ -80,13 +84,47 @@ describe('a running server', { timeout: 300_000 }, () => {
     expect(await readdir(dataDir)).toEqual([])
     await rm(dataDir, { recursive: true })
     await rename(away, dataDir)
-    await expect.poll(() => readiness(server), { timeout: 30_000 }).toBe(200)
+    await expect.poll(() => readiness(server)).toBe(200)
     await ada.upload('/after.bin', SMALL)
     for (const [path, bytes] of [['/before.bin', LARGE] as const, ['/after.bin', SMALL] as const])
       expect((await ada.download(path)).equals(bytes)).toBe(true)
     expect(levels(server, /database is back/)).toEqual([30])
     expect(await server.end()).toBe(0)
   })
+
+  test.each([['svc.db'], NAMES])(
+    'whose %s is away when its first checkpoint is due refuses until it is back, and has then whatever it acknowledged',
+    async (...names) => {
+      const { folder, dataDir, server, ada } = await running()
+      await done(dataDir, 'config', 'set', 'limits.enabled', 'false')
+      const away = join(folder, 'away')
+      await mkdir(away)
+      const acknowledged: string[] = []
+      const fill = async () => {
+        const path = `/${acknowledged.length}.bin`
+        await ada.upload(path, pages(acknowledged.length))
+        acknowledged.push(path)
+      }
+      while ((await stat(join(dataDir, 'svc.db-wal'))).size < CHECKPOINT_IS_DUE) await fill()
+      for (const name of names) await rename(join(dataDir, name), join(away, name))
+      await expectOutOfService(server, ada, /svc.db was removed or its disk unmounted/)
+      expect(await readdir(dataDir)).not.toContain('svc.db')
+      for (const name of names) await rename(join(away, name), join(dataDir, name))
+      await expect.poll(() => readiness(server)).toBe(200)
+      const { size } = await stat(join(dataDir, 'svc.db'))
+      for (let more = 0; more < 100; more += 1) await fill()
+      expect((await stat(join(dataDir, 'svc.db'))).size).toBeGreaterThan(size)
+      const over = once(server.process, 'exit')
+      server.process.kill('SIGKILL')
+      await over
+      const again = await startServe(dataDir)
+      const back = await clientOf(dataDir, again.url, 'ada')
+      for (const [number, path] of acknowledged.entries())
+        expect((await back.download(path)).equals(pages(number))).toBe(true)
+      expect(await again.end()).toBe(0)
+      await done(dataDir, 'storage', 'check')
+    },
+  )
 
   test('has in the files that were moved away whatever it acknowledged until it noticed', async () => {
     const { folder, dataDir, server, ada } = await running()

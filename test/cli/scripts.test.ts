@@ -3,9 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import type { Ended } from '../support/command.ts'
 import { startModelServer, type Scripted } from '../support/model-server.ts'
 import { isExpected, parseScript, splitWords, type Step } from './script.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { runWarm } from '../support/warm-command.ts'
 
 // Runs every script in scripts/*.txt with the command as it is built. How they are written is told in script.ts.
 
@@ -21,15 +23,15 @@ interface Running {
   ended: Promise<number | null>
 }
 
-/** Starts a command where nothing of this machine's user reaches it. */
-function start(command: string, place: string, stdin: string): Running {
-  const [name, ...words] = splitWords(command)
-  if (name !== 'svc') throw new Error(`only svc can be run, not "${name}"`)
-  const home = join(place, 'home')
-  const child = spawn(process.execPath, [program, ...words], {
-    cwd: join(place, 'work'),
-    env: { PATH: process.env['PATH'], HOME: home, SVC_DATA_DIR: join(place, 'data'), TZ: 'UTC' },
-  })
+/** Keeps a command away from this machine's user. */
+function spawnOptions(place: string) {
+  const env = { PATH: process.env['PATH'], HOME: join(place, 'home'), SVC_DATA_DIR: join(place, 'data'), TZ: 'UTC' }
+  return { cwd: join(place, 'work'), env }
+}
+
+/** Starts a command in a process of its own. */
+function start(words: string[], place: string, stdin: string): Running {
+  const child = spawn(process.execPath, [program, ...words], spawnOptions(place))
   // A command that ends without reading its input is none the worse for it.
   child.stdin.on('error', () => undefined).end(stdin)
   const printed = { stdout: '', stderr: '' }
@@ -55,18 +57,26 @@ function readiness({ child, printed, ended }: Running): Promise<string> {
 const asText = (stdout: string, stderr: string, code: number | null): string =>
   [stdout.trimEnd(), '-- standard error', stderr.trimEnd(), '-- exit code', code].join('\n')
 
-async function runStep(step: Step, place: string, servers: Running[], url: string): Promise<string> {
+/** Runs a command to its end; `alone` in a process of its own. */
+async function run(words: string[], place: string, stdin: string, alone: boolean): Promise<Ended> {
+  if (!alone) return runWarm({ words, stdin, ...spawnOptions(place) })
+  const { ended, printed } = start(words, place, stdin)
+  return { code: await ended, ...printed }
+}
+
+async function runStep(step: Step, place: string, servers: Running[], url: string, alone: boolean): Promise<string> {
   for (const { name, text } of step.files) writeFileSync(join(place, 'work', name), text, { mode: 0o600 })
-  const running = start(step.command.replaceAll('$URL', url), place, step.stdin)
+  const [name, ...words] = splitWords(step.command.replaceAll('$URL', url))
+  if (name !== 'svc') throw new Error(`only svc can be run, not "${name}"`)
   if (step.background) {
+    const running = start(words, place, step.stdin)
     servers.push(running)
     const ready = await readiness(running)
     const begun = running.printed.stdout
     if (!isExpected(begun, step.stdout)) throw new Error(`the server began with: ${begun}`)
     return ready
   }
-  const code = await running.ended
-  const { stdout, stderr } = running.printed
+  const { code, stdout, stderr } = await run(words, place, step.stdin, alone)
   const asWritten = isExpected(stdout, step.stdout) && isExpected(stderr, step.stderr) && code === step.code
   const wanted = asText(step.stdout.join('\n'), step.stderr.join('\n'), step.code)
   // Shown together, because the cause of a missing line usually stands in another stream.
@@ -76,7 +86,7 @@ async function runStep(step: Step, place: string, servers: Running[], url: strin
 
 const scripts = readdirSync(folder).filter((name) => name.endsWith('.txt'))
 
-// Mostly waiting for processes, so several at a time.
+// The first command of a script and every server are processes of their own; the others, which are many, share one.
 test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
   const place = await temporaryFolder()
   for (const sub of ['work', 'home']) mkdirSync(join(place, sub))
@@ -85,11 +95,11 @@ test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
   let url = ''
   const model = await startModelServer()
   try {
-    for (const step of parseScript(readFileSync(join(folder, name), 'utf8'))) {
+    for (const [index, step] of parseScript(readFileSync(join(folder, name), 'utf8')).entries()) {
       try {
         model.will(...step.replies.map((reply) => JSON.parse(reply) as Scripted))
         const command = step.command.replaceAll('$MODEL', model.url)
-        url = await runStep({ ...step, command }, place, servers, url)
+        url = await runStep({ ...step, command }, place, servers, url, index === 0)
       } catch (error) {
         if (error instanceof Error) error.message = `${name}:${step.line}: $ ${step.command}\n${error.message}`
         throw error

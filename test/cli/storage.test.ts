@@ -24,7 +24,7 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
       'quota-drift  repairable',
       '  account ada: 7 bytes of files are counted, there are 100000',
       '',
-      'Looked at 4 file and folder rows, 2 changes and 1 content (97.7 KB, all read).',
+      'Checked 4 file and folder rows, 2 changes and 1 content (97.7 KB, all read).',
       'Found: 1 can be repaired with --repair.',
       '',
     ].join('\n'),
@@ -47,8 +47,8 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
       `  content ${sha256}: the bytes of a content are gone`,
       '    ada: /letters/to\u0301.bin',
       '',
-      'Looked at 4 file and folder rows, 2 changes and 1 content (97.7 KB, not read).',
-      'Found: 1 broken: restore what they name from a backup.',
+      'Checked 4 file and folder rows, 2 changes and 1 content (97.7 KB, not read).',
+      'Found: 1 damaged: restore what they name from a backup.',
       '',
     ].join('\n'),
     stderr: '',
@@ -82,5 +82,5 @@ test('contents are not moved to where they are already', async () => {
   const keys = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
   const move = () => runCommandWith({ HOME: dataDir, SVC_DATA_DIR: dataDir, ...keys }, 'storage', 'migrate', '--to', to)
   expect(await move()).toMatchObject({ code: 0 })
-  expect(await move()).toEqual({ code: 6, stdout: '', stderr: 'svc: The contents are there already.\n' })
+  expect(await move()).toEqual({ code: 6, stdout: '', stderr: 'svc: The contents are already there.\n' })
 })

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/folder.ts'
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const PASSWORD = 'analytical engine'
 /** How long anything may take before it counts as not happening, ms. */
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 
 type Event = Record<string, unknown>
 

@@ -45,4 +45,4 @@ test('a table of ten thousand rows takes no minute', async () => {
   const columns = Array.from({ length: 10 }, (_, index) => ({ title: `COLUMN ${index}`, align: 'left' as const }))
   const rows = Array.from({ length: 10_000 }, (_, row) => columns.map((_, column) => `cell ${row} ${column}`))
   expect((await tableText(columns, rows)).split('\n')).toHaveLength(10_001)
-}, 10_000)
+})

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { makeApi, type Api } from '../../src/client/api.ts'
-import { makeNodeTransport } from '../../src/client/node-http.ts'
+import { makeNodeTransport } from '../../src/client/http/node-transport.ts'
 import { Unreachable } from '../../src/client/errors.ts'
 import { Fault } from '../../src/contract/errors.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
@@ -255,7 +255,7 @@ describe('what is no svc server', () => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('Bad Gateway'),
     )
     const error = await refusal(server.url)
-    expect(error).toEqual(unreachable(/not available at the moment \(502\)/))
+    expect(error).toEqual(unreachable(/not available right now \(502\)/))
     expect(error).toMatchObject({ outcomeUnknown: true })
   })
 

@@ -29,7 +29,7 @@ async function atWork(options = {}) {
       const one = admin.locator('tbody tr').filter({ hasText: username })
       await expect.poll(() => admin.locator('tbody tr').count()).toBe(1)
       await one.getByRole('button').click()
-      await admin.getByRole('heading', { name: 'What can be done' }).waitFor()
+      await admin.getByRole('heading', { name: 'Actions' }).waitFor()
     },
     act: (name: string) => admin.getByRole('button', { name, exact: true }).click(),
     /** Answers the open dialog, with the own password where it asks for it. */
@@ -51,8 +51,8 @@ describe('users', () => {
     const grace = `grace${++graces}`
     await act('Add a user')
     await dialog.getByLabel('User name').fill('grace hopper')
-    await dialog.getByLabel('Name shown to others').fill('<b>Grace</b>')
-    await dialog.getByRole('button', { name: 'Make one up' }).click()
+    await dialog.getByLabel('Display name').fill('<b>Grace</b>')
+    await dialog.getByRole('button', { name: 'Generate' }).click()
     const password = await dialog.getByLabel('New password').inputValue()
     expect(password).toMatch(/^([a-z2-9]{5}-){3}[a-z2-9]{5}$/)
     await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('own')
@@ -74,7 +74,7 @@ describe('users', () => {
     await theirs.page.getByRole('navigation', { name: 'Dock' }).waitFor()
 
     await act('Edit')
-    await dialog.getByLabel('Name shown to others').fill('Grace Hopper')
+    await dialog.getByLabel('Display name').fill('Grace Hopper')
     await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('default')
     await answer('Save')
     await told('Saved.')
@@ -109,7 +109,7 @@ describe('users', () => {
     const person = await world.person()
     await openUser(root.username)
     await admin.getByText('This is your own account').waitFor()
-    for (const name of ['Disable', 'Make ordinary user', 'Remove …', 'Set password'])
+    for (const name of ['Disable', 'Make regular user', 'Remove …', 'Set password'])
       await expect.poll(() => admin.getByRole('button', { name, exact: true }).count()).toBe(0)
     await act('All users')
 
@@ -117,7 +117,7 @@ describe('users', () => {
     await openUser(person.username)
     await act('Bypass code')
     await answer('Make the code', 'something else')
-    await dialog.getByText('That is not your password.').waitFor()
+    await dialog.getByText('The password is wrong.').waitFor()
     expect(await visited.flaws()).toEqual([])
     await answer('Make the code', PASSWORD)
     await dialog.getByText('It is shown only now.').waitFor()
@@ -133,7 +133,7 @@ describe('users', () => {
     await act('Make administrator')
     await answer('Make administrator', PASSWORD)
     await told('Saved.')
-    await admin.getByRole('button', { name: 'Make ordinary user' }).waitFor()
+    await admin.getByRole('button', { name: 'Make regular user' }).waitFor()
     expect((await accounts.details(person.username)).role).toBe('admin')
     expectQuiet(visited)
   })
@@ -174,10 +174,10 @@ describe('users', () => {
     await dialog.getByRole('combobox', { name: 'The files go to' }).selectOption(String(heir.id))
     await dialog.getByText('heir finds them in “/Files of leaver”').waitFor()
     await dialog.getByLabel(OWN).fill(PASSWORD)
-    expect(await dialog.getByRole('button', { name: 'Remove for good' }).isDisabled()).toBe(true)
+    expect(await dialog.getByRole('button', { name: 'Remove permanently' }).isDisabled()).toBe(true)
     await dialog.getByLabel('To go on, type “leaver”').fill('leaver')
     expect(await visited.flaws()).toEqual([])
-    await answer('Remove for good')
+    await answer('Remove permanently')
     await told('leaver was removed.')
     await expect
       .poll(() =>
@@ -221,7 +221,7 @@ test('a user is removed whose chat messages stay, and others see at once that th
   expect(await visited.flaws()).toEqual([])
   await dialog.getByLabel(OWN).fill(PASSWORD)
   await dialog.getByLabel(/^To go on, type/).fill(leaver.username)
-  await answer('Remove for good')
+  await answer('Remove permanently')
   await told(`${leaver.username} was removed.`)
 
   await message.getByText('Ehemaliger Benutzer').waitFor()
@@ -245,7 +245,7 @@ test('quotas are shown, and the default one is changed', async () => {
   await act('Change the default quota')
   await dialog.getByRole('combobox', { name: 'Quota' }).selectOption('own')
   await dialog.getByLabel('Gigabytes').fill('many')
-  await dialog.getByText('That is no amount.').waitFor()
+  await dialog.getByText('Enter a number.').waitFor()
   await dialog.getByLabel('Gigabytes').fill('20')
   await answer('Save')
   await told('Saved.')
@@ -325,14 +325,14 @@ test('backups, checks and apps are shown', async () => {
   const places = admin.getByRole('switch', { name: 'Users have Places' })
   await places.click()
   await dialog.getByText('Nobody is shown it any more').waitFor()
-  await answer('Switch off')
-  await told('Places is switched off.')
+  await answer('Disable')
+  await told('Places is disabled.')
   await expect.poll(() => places.isChecked()).toBe(false)
   expect(await visited.flaws()).toEqual([])
   await places.click()
   await told('Users have Places again.')
   await expect.poll(() => places.isChecked()).toBe(true)
-  await act('Ask again')
+  await act('Refresh')
   expectQuiet(visited)
 })
 
@@ -349,7 +349,7 @@ test('the audit log goes on where the page ends', async () => {
   await expect.poll(() => admin.locator('tbody tr').count()).toBe(70)
   expect(await admin.locator('tbody tr').last().innerText()).toContain('count=0')
   await admin.getByRole('searchbox').fill('nobody-at-all')
-  await admin.getByText('There are no such entries.').waitFor()
+  await admin.getByText('No entries found').waitFor()
   expectQuiet(visited)
 })
 
@@ -372,14 +372,14 @@ test('works on a phone, in German and in the dark', async () => {
   })
   const { page } = visited
   await page.keyboard.press('Control+k')
-  await page.getByRole('searchbox').fill('Verwaltung')
+  await page.getByRole('searchbox').fill('Administration')
   await page.keyboard.press('Enter')
   const admin = await visited.app('admin')
   await admin.getByRole('button', { name: 'Benutzer hinzufügen' }).waitFor()
   expect(await visited.flaws()).toEqual([])
-  for (const name of ['Speicher', 'Wartung', 'Sicherungen', 'Zustand', 'Protokoll', 'Apps']) {
+  for (const name of ['Speicher', 'Wartung', 'Sicherungen', 'Systemzustand', 'Audit-Protokoll', 'Apps']) {
     await admin.getByRole('button', { name: 'Zurück', exact: true }).click()
-    await admin.getByRole('navigation', { name: 'Verwaltung' }).getByRole('button', { name, exact: true }).click()
+    await admin.getByRole('navigation', { name: 'Administration' }).getByRole('button', { name, exact: true }).click()
     await admin.getByRole('heading', { name, exact: true }).waitFor()
     await admin.locator('.admin-page > *').first().waitFor()
     await expect.poll(() => admin.locator('.loading').count()).toBe(0)

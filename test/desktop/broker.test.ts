@@ -34,7 +34,7 @@ async function taken(): Promise<[DesktopPage, Frame]> {
 /** What was refused, in order. */
 const failures = (frame: Frame) =>
   frame.evaluate<{ id: number; code: string }[]>(
-    `heard.filter(({ type }) => type === 'failed').map(({ id, fault }) => ({ id, code: fault.code }))`,
+    `heard.filter(({ type }) => type === 'failed').map(({ id, error }) => ({ id, code: error.code }))`,
   )
 
 test('an app gets nothing that its grant does not name, streams included, and changes nothing of the desktop', async () => {
@@ -46,7 +46,7 @@ test('an app gets nothing that its grant does not name, streams included, and ch
     calls.forEach((action, index) => port.postMessage({
       type: 'call', id: -1 - index, action, params: { message: 'Hello', stream: true, tables: 'svc_tasks', path: '/' }
     }))
-    port.postMessage({ type: 'prefer', preferences: { theme: 'dark', wallpaper: 'sea' } })
+    port.postMessage({ type: 'set-preferences', preferences: { theme: 'dark', wallpaper: 'sea' } })
     port.postMessage({ type: 'sign-out' })
     port.postMessage({ type: 'call', id: -10, action: 'assistant.ask', params: 'x' })
   }`)
@@ -70,7 +70,7 @@ test('an app has a bounded number of calls at once, and its window goes on', asy
 
 test('an app that floods its port is stopped and named, and the desktop goes on', async () => {
   const [{ page }, frame] = await taken()
-  await frame.evaluate(`for (let n = 0; n < 20_000; n++) port.postMessage({ type: 'keep', key: 'k', value: 'v' })`)
+  await frame.evaluate(`for (let n = 0; n < 20_000; n++) port.postMessage({ type: 'set-item', key: 'k', value: 'v' })`)
   await page.getByText('Notes sent too many messages and was stopped.').waitFor()
   await page.getByRole('button', { name: 'Reload' }).click()
   const again = await notesOf(page)

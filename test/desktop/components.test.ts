@@ -56,9 +56,7 @@ test('styles, hooks and widgets work on the desktop, and hostile names and label
   await expect.poll(() => page.evaluate("getComputedStyle(document.querySelector('.dock')).gap")).toBe('9px')
   const clock = widget(visited, '<b>clock</b>')
   const time = clock.locator('iframe').contentFrame().locator('#time')
-  await expect
-    .poll(() => time.textContent({ timeout: 1_000 }).catch(() => ''), { timeout: 10_000 })
-    .toMatch(/^\d\d:\d\d$/)
+  await expect.poll(() => time.textContent({ timeout: 1_000 }).catch(() => '')).toMatch(/^\d\d:\d\d$/)
   await expect.poll(() => dock(visited)).toEqual(['Settings', '<i>Slips</i>'])
 
   const before = (await clock.boundingBox())!
@@ -108,7 +106,7 @@ test('a component reaches nothing: no network, no storage, no page around it', a
       .frames()
       .find((frame) => frame.url().endsWith('/sandbox/frame.html'))
       ?.evaluate("document.querySelector('#found')?.textContent")
-  await expect.poll(said, { timeout: 10_000 }).toBe('reached: .')
+  await expect.poll(said).toBe('reached: .')
   expect(asked.filter((url) => /ping|x\.js|x\.png/.test(url))).toEqual([])
 })
 
@@ -148,14 +146,13 @@ test('a component that throws, floods, hangs, leaves or answers nonsense is off,
   const visited = await world.enter(person)
   const { page } = visited
   const off = () => page.locator('.component-hooks, .widget').count()
-  await expect.poll(off, { timeout: 15_000 }).toBe(1)
+  await expect.poll(off).toBe(1)
   await widget(visited, 'good').locator('iframe').contentFrame().getByText('still here').waitFor()
   expect(await dock(visited)).toContain('Notes')
-  const failed = ['thrower', 'flooder', 'looper', 'leaver', 'liar'].map((name) => `“${name}” was switched off`)
+  const failed = ['thrower', 'flooder', 'looper', 'leaver', 'liar'].map((name) => `“${name}” was stopped`)
   await says(visited, '<img src=x>', ...failed)
 
   await page.goto('/?safe=1')
   await says(visited, 'Started without components')
   expect(await off()).toBe(0)
-  await visited.context.close()
 })

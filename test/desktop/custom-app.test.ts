@@ -61,12 +61,45 @@ test('an app gives its window a title, notifies, and opens another app', async (
   await page.getByRole('region', { name: '<b>Half past</b>' }).waitFor({ state: 'detached' })
 })
 
+test('what an app says is shown with its name, whatever the app is called and says', async () => {
+  const names = { plain: 'Settings', hebrew: 'הגדרות', long: 'Very '.repeat(15).trim(), markup: '<b>svc</b>' }
+  for (const [slug, name] of Object.entries(names)) {
+    const files = { 'index.html': PAGE, 'clock.js': SCRIPT }
+    await world.server.local.domain.desktop.releases.install(appPackage(files, { slug, name }))
+  }
+  const { page, app } = await world.enter(await world.person())
+  const title = '\u202EYour session ended\n\n'
+  const text = `<b>svc</b> ${'sign in at http://evil.example '.repeat(40)}`
+  for (const [slug, name] of Object.entries(names)) {
+    await page.evaluate(`location.hash = 'open=${slug}'`)
+    const frame = await app(slug)
+    await frame.getByText('It is late.').waitFor()
+    await frame.evaluate(`parent.postMessage(${JSON.stringify({ type: 'svc-notify', title, text })}, '*')`)
+    const toast = page.locator('.toast', { has: page.getByText(`App “${name}”`, { exact: true }) })
+    await toast.waitFor()
+    const [source, whole] = [await toast.locator('.source').boundingBox(), await toast.boundingBox()]
+    expect(source!.x).toBeGreaterThan(whole!.x)
+    expect(source!.y).toBeGreaterThan(whole!.y)
+    expect(source!.x + source!.width).toBeLessThanOrEqual(whole!.x + whole!.width)
+    expect(source!.height).toBeGreaterThan(10)
+    expect(whole!.height).toBeLessThan(200)
+  }
+  expect(await page.locator('.toast b').count()).toBe(0)
+  await page.getByRole('button', { name: 'Notifications (4)' }).click()
+  const sources = page.getByRole('dialog').locator('li .source')
+  expect(await sources.allTextContents()).toEqual(
+    Object.values(names)
+      .map((name) => `App “${name}”`)
+      .reverse(),
+  )
+})
+
 test('an app that speaks as one of the package is not listened to', async () => {
   const visited = await withClock()
   const asked: string[] = []
   visited.page.on('request', (request) => asked.push(request.url()))
   await visited.say(`{ type: 'call', id: 1, action: 'rows.list', params: {} }`)
-  await visited.say(`{ type: 'prefer', preferences: { theme: 'dark' } }`)
+  await visited.say(`{ type: 'set-preferences', preferences: { theme: 'dark' } }`)
   await visited.say(`{ type: 'sign-out' }`)
   await visited.say(`{ type: 'svc-title', title: 'still here' }`)
   await visited.page.getByRole('heading', { name: 'still here' }).waitFor()
@@ -88,6 +121,22 @@ test('an app reaches neither cookie nor storage nor the page around it', async (
     await expect(frame.evaluate(attempt), attempt).rejects.toThrow()
   }
   expect(await frame.evaluate(`fetch('/api/session.php').then(() => 'answered', () => 'refused')`)).toBe('refused')
+})
+
+test('an app downloads nothing, whether it was clicked or not', async () => {
+  const { page, app } = await withClock()
+  const frame = await app('clock')
+  const downloads: string[] = []
+  page.on('download', (download) => downloads.push(download.suggestedFilename()))
+  await frame.evaluate(`document.body.insertAdjacentHTML('beforeend',
+    '<a download="evil.exe" href="data:application/octet-stream,x">Save</a><a download="evil.exe" href="/apps/clock/clock.js">Code</a>')`)
+  await frame.evaluate(`document.querySelector('a').click()`)
+  for (const name of ['Save', 'Code']) await frame.getByRole('link', { name }).click()
+  // Downloads keep their order: a refused one does not come after one that the desktop itself begins.
+  const own = page.waitForEvent('download')
+  await page.evaluate(`Object.assign(document.createElement('a'), { href: '/healthz', download: 'own' }).click()`)
+  await own
+  expect(downloads).toEqual(['own.json'])
 })
 
 test('an app that floods the desktop is stopped and can be loaded anew', async () => {

@@ -65,7 +65,7 @@ test('a folder is downloaded as an archive, from its menu by mouse and by keys a
   await item(frame, 'Letters').dblclick()
   await item(frame, 'one.txt').waitFor()
   await frame.locator('.items').click({ button: 'right', position: { x: 300, y: 400 } })
-  const fromInside = await saved(visited, () => frame.getByRole('menuitem', { name: 'Download the folder' }).click())
+  const fromInside = await saved(visited, () => frame.getByRole('menuitem', { name: 'Download folder' }).click())
   expect([fromInside.name, fromInside.held]).toEqual(['Letters.zip', letters])
   expectQuiet(visited)
 })

@@ -25,7 +25,7 @@ test('it opens at a page, and says in German that its pages are English', async 
   await visited.page.goto(`${world.server.url}/#open=help&path=/security`)
   const help = await visited.app('help')
   await help.getByRole('heading', { name: 'The assistant' }).waitFor()
-  await help.getByText('Diese Seiten gibt es auf Englisch.').waitFor()
+  await help.getByText('Nur auf Englisch verfügbar').waitFor()
   expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })

@@ -32,7 +32,7 @@ test('what is written is saved by itself, shown without running anything, and th
   expect(await notesOf(person.id)).toMatchObject([{ title: `Tea ${HOSTILE}`, content: `# Earl Grey\n\n${HOSTILE}` }])
   expectQuiet(visited)
 
-  await notes.getByRole('button', { name: 'Show as formatted text' }).click()
+  await notes.getByRole('button', { name: 'Preview' }).click()
   await notes.getByRole('heading', { name: 'Earl Grey' }).waitFor()
   expect(await notes.locator('.markdown img, .markdown script, .markdown a[href^=javascript]').count()).toBe(0)
   expect(await notes.title()).toBe('notes')
@@ -113,7 +113,7 @@ test('a change made elsewhere while writing is not overwritten but asked about',
   await notes.getByText('This note was changed elsewhere').waitFor()
   expect(await notesOf(person.id)).toMatchObject([{ content: 'theirs' }])
   expect(await visited.flaws()).toEqual([])
-  await notes.getByRole('button', { name: 'Keep mine' }).click()
+  await notes.getByRole('button', { name: 'Keep my version' }).click()
   await notes.getByText('Saved', { exact: true }).waitFor()
   expect(await notesOf(person.id)).toMatchObject([{ content: 'mine' }])
 })

@@ -30,38 +30,58 @@ const inkOf = (frame: Frame, page: number): Promise<number> =>
     return ink
   })()`)
 
-test.each(['light', 'dark'] as const)('pages are drawn, read aloud and enlarged, %s', async (colorScheme) => {
-  const visited = await withFile(makePdf(['On the Engine', 'Note G', 'Epilogue']), { colorScheme })
+/** The pages of a paper of three, on the screen. */
+async function withPaper(options = {}): Promise<DesktopPage & { frame: Frame }> {
+  const visited = await withFile(makePdf(['On the Engine', 'Note G', 'Epilogue']), options)
+  await visited.frame.getByText('On the Engine').waitFor()
+  await visited.frame.getByText('3 pages').waitFor()
+  return visited
+}
+
+const pageOf = (frame: Frame, page: number) => frame.getByRole('group', { name: `Page ${page} of 3` })
+
+test('pages are drawn, and their words lie where they are drawn', async () => {
+  const visited = await withPaper()
   const { frame } = visited
-  await frame.getByText('On the Engine').waitFor()
-  await frame.getByText('3 pages').waitFor()
   await expect.poll(() => inkOf(frame, 1)).toBeGreaterThan(50)
-  const page = frame.getByRole('group', { name: 'Page 1 of 3' })
-  const { width } = (await page.boundingBox())!
-  expect(await visited.flaws()).toEqual([])
-  // The words lie where they are drawn: 60 of 595 from the left, with their foot 142 of 842 from the top.
-  const sheet = (await page.boundingBox())!
+  // 60 of 595 from the left, with their foot 142 of 842 from the top.
+  const sheet = (await pageOf(frame, 1).boundingBox())!
   const line = (await frame.getByText('On the Engine').boundingBox())!
   expect(line.x - sheet.x).toBeCloseTo((60 / 595) * sheet.width, -1)
   expect(Math.abs(line.y + line.height - sheet.y - (142 / 842) * sheet.height)).toBeLessThan(line.height)
-
-  await frame.getByRole('button', { name: 'Larger' }).click()
-  await expect.poll(async () => (await page.boundingBox())!.width).toBeCloseTo(width * 1.5, -1)
-  await frame.getByRole('group', { name: 'Page 3 of 3' }).scrollIntoViewIfNeeded()
+  await pageOf(frame, 3).scrollIntoViewIfNeeded()
   await frame.getByText('Epilogue').waitFor()
   await expect.poll(() => inkOf(frame, 3)).toBeGreaterThan(50)
+  expectQuiet(visited)
+})
+
+test('pages are enlarged, and drawn again at their new size', async () => {
+  const visited = await withPaper()
+  const { frame } = visited
+  const { width } = (await pageOf(frame, 1).boundingBox())!
+  await frame.getByRole('button', { name: 'Zoom in' }).click()
+  await expect.poll(async () => (await pageOf(frame, 1).boundingBox())!.width).toBeCloseTo(width * 1.5, -1)
+  await pageOf(frame, 3).scrollIntoViewIfNeeded()
+  await frame.getByText('Epilogue').waitFor()
+  await expect.poll(() => inkOf(frame, 3)).toBeGreaterThan(50)
+  expectQuiet(visited)
+})
+
+test.each(['light', 'dark'] as const)('pages break no rule of accessibility, %s', async (colorScheme) => {
+  const visited = await withPaper({ colorScheme })
+  expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })
 
 test('a locked file asks for its password, and again after a wrong one', async () => {
   const visited = await withFile(makePdf(['Top secret'], { password: 'difference' }))
   const { frame, page } = visited
-  await frame.getByText('This PDF is locked').waitFor()
+  await frame.getByText('This PDF is protected by a password').waitFor()
   expect(await visited.flaws()).toEqual([])
-  await frame.getByLabel('Password of the file').fill('analytical')
+  await frame.getByLabel('Password').fill('analytical')
   await page.keyboard.press('Enter')
-  await frame.getByText('That is not the password of this file.').waitFor()
-  await frame.getByLabel('Password of the file').fill('difference')
+  await frame.getByText('The password is wrong.').waitFor()
+  await frame.getByLabel('Password').fill('difference')
   await frame.getByRole('button', { name: 'Open', exact: true }).click()
   await frame.getByText('Top secret').waitFor()
   expectQuiet(visited)

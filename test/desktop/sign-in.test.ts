@@ -59,17 +59,28 @@ test('a session that ends in the middle of work is taken up again with nothing l
   const visited = await world.enter(person)
   const { page } = visited
   const notes = await visited.open('notes', 'Notes')
+  // Nothing is saved before the session has ended.
+  let end: () => void = () => undefined
+  const hasEnded = new Promise<void>((resolve) => (end = resolve))
+  await page.route('**/api/rows.php**', async (route) => {
+    if (route.request().method() === 'POST') await hasEnded
+    await route.continue()
+  })
   await notes.getByRole('button', { name: 'New note' }).first().click()
-  await world.server.database.write((tx) => deleteSessionsOf(tx, person.id))
   await notes.getByRole('textbox', { name: 'Title' }).fill('Half a thought')
+  await world.server.database.write((tx) => deleteSessionsOf(tx, person.id))
+  end()
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
   expect(await visited.flaws()).toEqual([])
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await notes.getByText('Saved', { exact: true }).waitFor()
   expect(await notes.getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Half a thought')
-  const { data } = await rowsAndCursorOf(world.server.local.domain.sync, person.id, ['svc_notes'])
-  expect(data['svc_notes']).toMatchObject([{ title: 'Half a thought' }])
+  const stored = async () => {
+    const { data } = await rowsAndCursorOf(world.server.local.domain.sync, person.id, ['svc_notes'])
+    return data['svc_notes']
+  }
+  await expect.poll(stored).toMatchObject([{ title: 'Half a thought' }])
 })
 
 test('a locked desktop shows and takes nothing until the password is given', async () => {

@@ -72,7 +72,7 @@ test('keys do the same, also when the focus is inside of the app', async () => {
   await window.getByRole('button', { name: 'Window' }).click()
   await page.keyboard.press('m')
   await page.keyboard.press('Enter')
-  await page.getByText('Arrow keys move the window').waitFor()
+  await page.getByText('Move the window with the arrow keys').waitFor()
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Enter')
@@ -129,11 +129,11 @@ test.each(['light', 'dark'] as const)(
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Account: Ada' }).click()
     expect(await visited.flaws()).toEqual([])
-    await page.getByRole('menuitem', { name: 'Keyboard' }).click()
+    await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
     expect(await visited.flaws()).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Notifications' }).click()
-    await page.getByText('Nothing new.').waitFor()
+    await page.getByText('No notifications').waitFor()
     expect(await visited.flaws()).toEqual([])
     expectQuiet(visited)
   },
@@ -152,7 +152,7 @@ test('the server gone is said, and that it is back', async () => {
   await page.context().setOffline(true)
   await page.unroute('**/api/**')
   await page.context().setOffline(false)
-  await notes.getByText('Saved', { exact: true }).waitFor({ timeout: 20_000 })
+  await notes.getByText('Saved', { exact: true }).waitFor()
 })
 
 test('an app whose page is there before the desktop draws again is heard', async () => {

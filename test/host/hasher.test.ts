@@ -102,7 +102,7 @@ async function programOf(contents: string) {
     format: 'esm',
   })
   return () => {
-    const { status, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 60_000 })
+    const { status, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8', timeout: 120_000 })
     return { status, stdout: stdout.trim() }
   }
 }

@@ -78,7 +78,7 @@ function expectOrder(steps: [what: string, call: SystemCall | undefined][]): voi
 
 const WAL = /svc\.db-wal>/
 
-test('an answer comes after everything it promises is on the disk', { timeout: 60_000 }, async (context) => {
+test('an answer comes after everything it promises is on the disk', async (context) => {
   if (missing) return context.skip(missing)
   const { child, client, dataDir, trace } = await traced(() => ['-e', CALLS])
   const content = bytesOf(INLINE_MAX + 300_000)
@@ -149,56 +149,48 @@ describe('when the disk fails to take something', () => {
     'trace=fsync,fdatasync',
   ]
 
-  test(
-    'an upload whose name cannot be flushed is not acknowledged and not stored',
-    { timeout: 60_000 },
-    async (context) => {
-      if (missing) return context.skip(missing)
-      const content = bytesOf(INLINE_MAX + 1)
-      const sha256 = sha256Of(content)
-      const { client } = await traced(
-        failing((dataDir) => join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4))),
-      )
-      for (let attempt = 0; attempt < 2; attempt += 1) {
-        const reply = await client.upload('/a.bin', content)
-        expect([reply.status, reply.json]).toMatchObject([500, { code: 'internal', error: 'Interner Fehler' }])
-      }
-      expect((await client.manifest()).files).toEqual([])
-      // Nothing else suffers.
-      await client.put('/b.bin', bytesOf(INLINE_MAX + 1, 2))
-      await client.put('/c.txt', 'small')
-    },
-  )
+  test('an upload whose name cannot be flushed is not acknowledged and not stored', async (context) => {
+    if (missing) return context.skip(missing)
+    const content = bytesOf(INLINE_MAX + 1)
+    const sha256 = sha256Of(content)
+    const { client } = await traced(
+      failing((dataDir) => join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4))),
+    )
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const reply = await client.upload('/a.bin', content)
+      expect([reply.status, reply.json]).toMatchObject([500, { code: 'internal', error: 'Interner Fehler' }])
+    }
+    expect((await client.manifest()).files).toEqual([])
+    // Nothing else suffers.
+    await client.put('/b.bin', bytesOf(INLINE_MAX + 1, 2))
+    await client.put('/c.txt', 'small')
+  })
 
-  test(
-    'a server whose rows cannot be flushed acknowledges nothing more, and ends',
-    { timeout: 60_000 },
-    async (context) => {
-      if (missing) return context.skip(missing)
-      const { child, client, token, dataDir } = await traced((folder) => [
-        '-P',
-        join(folder, 'svc.db-wal'),
-        '-e',
-        'inject=fdatasync:error=EIO:when=12+',
-        '-e',
-        'trace=fdatasync',
-      ])
-      const over = once(child.process, 'exit')
-      const acknowledged: string[] = []
-      for (let number = 0; number < 200; number += 1) {
-        const operations = [{ table: 'svc_notes', operation: 'INSERT', data: { title: `note ${number}` } }]
-        const reply = await client.call(syncData.actions.push, { operations }).catch(() => undefined)
-        if (reply?.status !== 200) break
-        acknowledged.push(`note ${number}`)
-      }
-      // strace counts the calls of each thread.
-      expect(acknowledged.length).toBeLessThan(200)
-      expect(await over).toEqual([1, null])
-      const again = await startChild('serve', dataDir)
-      onTestFinished(() => again.kill())
-      const { data } = await clientOf(again.ready, token).everything()
-      const titles = data['svc_notes']!.map(({ title }) => title)
-      expect(titles).toEqual(expect.arrayContaining(acknowledged))
-    },
-  )
+  test('a server whose rows cannot be flushed acknowledges nothing more, and ends', async (context) => {
+    if (missing) return context.skip(missing)
+    const { child, client, token, dataDir } = await traced((folder) => [
+      '-P',
+      join(folder, 'svc.db-wal'),
+      '-e',
+      'inject=fdatasync:error=EIO:when=12+',
+      '-e',
+      'trace=fdatasync',
+    ])
+    const over = once(child.process, 'exit')
+    const acknowledged: string[] = []
+    for (let number = 0; number < 200; number += 1) {
+      const operations = [{ table: 'svc_notes', operation: 'INSERT', data: { title: `note ${number}` } }]
+      const reply = await client.call(syncData.actions.push, { operations }).catch(() => undefined)
+      if (reply?.status !== 200) break
+      acknowledged.push(`note ${number}`)
+    }
+    // strace counts the calls of each thread.
+    expect(acknowledged.length).toBeLessThan(200)
+    expect(await over).toEqual([1, null])
+    const again = await startChild('serve', dataDir)
+    onTestFinished(() => again.kill())
+    const { data } = await clientOf(again.ready, token).everything()
+    const titles = data['svc_notes']!.map(({ title }) => title)
+    expect(titles).toEqual(expect.arrayContaining(acknowledged))
+  })
 })

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY, HOUR, iso, MINUTE } from '../../src/base/clock.ts'
 import { openBrowser, newUser, PASSWORD, secondFactor, sessionOf, signedIn, type Browser } from '../support/browser.ts'
-import { backupTarget } from '../../src/wiring/backup-places.ts'
+import { backupTarget } from '../../src/wiring/backups/backup-locations.ts'
 import { noPassphrases } from '../support/backups.ts'
 import { folderOfTest, serverOfTest, startServer, type TestServer } from '../support/server.ts'
-import { checks } from '../../src/wiring/doctor.ts'
+import { checks } from '../../src/wiring/doctor/doctor.ts'
 
 let server: TestServer
 beforeAll(async () => void (server = await startServer()))

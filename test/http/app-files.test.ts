@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { apps } from '../../src/contract/apps.ts'
 import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
-import { openLocal } from '../../src/wiring/local.ts'
+import { openLocal } from '../../src/wiring/local-domain.ts'
 import { appPackage } from '../support/app-package.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { openRaw, rawHead, readRaw } from '../support/raw.ts'
@@ -96,12 +96,7 @@ describe('a file of an installed app', () => {
         .split('; ')
         .map((part) => [part.split(' ', 1)[0], part.slice(part.indexOf(' ') + 1)]),
     )
-    expect(policy.get('sandbox')!.split(' ').sort()).toEqual([
-      'allow-downloads',
-      'allow-forms',
-      'allow-popups',
-      'allow-scripts',
-    ])
+    expect(policy.get('sandbox')!.split(' ').sort()).toEqual(['allow-forms', 'allow-popups', 'allow-scripts'])
     expect(policy.get('default-src')).toBe("'none'")
     expect(policy.get('script-src')).toBe("'self' 'wasm-unsafe-eval'")
     expect(policy.get('frame-ancestors')).toBe("'self'")

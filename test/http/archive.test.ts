@@ -3,7 +3,7 @@ import { readdir, readlink, rm } from 'node:fs/promises'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { ARCHIVE } from '../../src/contract/limits.ts'
 import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
@@ -338,9 +338,9 @@ describe('an archive that cannot be sent to its end', () => {
     // Nobody reads on: the server waits in the middle of the content.
     const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream & { pause(): void }]
     response.pause()
-    await vi.waitFor(async () => expect(await opened()).toBe(1))
+    await expect.poll(() => opened()).toBe(1)
     request.on('error', () => undefined).destroy()
-    await vi.waitFor(async () => expect(await opened()).toBe(0))
+    await expect.poll(() => opened()).toBe(0)
     expect((await ada.call(fs.archive, { path: '/d' }, { method: 'HEAD' })).status).toBe(200)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, secondFactor, signedIn } from '../support/browser.ts'
 import { serverOfTest, type TestServer } from '../support/server.ts'
-import { openLocal } from '../../src/wiring/local.ts'
+import { openLocal } from '../../src/wiring/local-domain.ts'
 
 const SETTINGS = '/api/settings.php?action='
 

@@ -8,7 +8,7 @@ import { accountInFolder } from '../support/account-in-folder.ts'
 import { startChild, type Child } from '../support/child.ts'
 import { bytesOf, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { makeRandom, type Random } from '../support/random.ts'
-import { openLocal } from '../../src/wiring/local.ts'
+import { openLocal } from '../../src/wiring/local-domain.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 /** How often the server is killed; each time it is in the middle of requests. */
@@ -110,7 +110,8 @@ async function inspect(account: Client, memories: Memory[]): Promise<void> {
 async function inspectStorage(account: Account): Promise<void> {
   const { domain, close } = await openLocal({ dataDir, env: {} })
   const { used } = await domain.files.desktop.quota(account.id)
-  await domain.instance.check()
+  await domain.instance.checkDatabase()
+  await domain.instance.checkContents()
   await close()
   const database = openSqlite(join(dataDir, 'svc.db'))
   const sizes = await database.read.q
@@ -123,43 +124,39 @@ async function inspectStorage(account: Account): Promise<void> {
   expect(used).toBe(sizes.reduce((sum, { size }) => sum + size, 0))
 }
 
-test(
-  `a server that is killed ${KILLS} times in the middle of its work loses nothing it has acknowledged`,
-  { timeout: 120_000 },
-  async () => {
-    const random = makeRandom(20_261_121)
-    const memories: Memory[] = Array.from({ length: CLIENTS }, () => ({
-      files: new Map(),
-      rows: new Map(),
-      maybe: new Set(),
-      acknowledgements: 0,
-    }))
-    const done = () => memories.reduce((sum, { acknowledgements }) => sum + acknowledgements, 0)
-    child = await startChild('serve', dataDir)
-    const account = await accountInFolder(dataDir, child.ready)
+test(`a server that is killed ${KILLS} times in the middle of its work loses nothing it has acknowledged`, async () => {
+  const random = makeRandom(20_261_121)
+  const memories: Memory[] = Array.from({ length: CLIENTS }, () => ({
+    files: new Map(),
+    rows: new Map(),
+    maybe: new Set(),
+    acknowledgements: 0,
+  }))
+  const done = () => memories.reduce((sum, { acknowledgements }) => sum + acknowledgements, 0)
+  child = await startChild('serve', dataDir)
+  const account = await accountInFolder(dataDir, child.ready)
 
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const client = clientOf(child.ready, account.token)
-      const clients = memories.map((memory, index) => work(index, client, memory, makeRandom(kill * 100 + index)))
-      const outcomes = Promise.allSettled(clients)
-      // Some work is done first, so that there is something to lose; then the end comes at no particular moment.
-      const enough = done() + 10 + random.below(40)
-      while (done() < enough && (await Promise.race([outcomes, later(2)])) === undefined);
-      await child.kill()
-      for (const outcome of await outcomes) {
-        // Only the end of the connection may have stopped a client.
-        expect(outcome).toMatchObject({
-          status: 'rejected',
-          reason: { message: expect.stringMatching(/fetch failed|terminated/) as string },
-        })
-      }
-      child = await startChild('serve', dataDir)
-      await inspect(clientOf(child.ready, account.token), memories)
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const client = clientOf(child.ready, account.token)
+    const clients = memories.map((memory, index) => work(index, client, memory, makeRandom(kill * 100 + index)))
+    const outcomes = Promise.allSettled(clients)
+    // Some work is done first, so that there is something to lose; then the end comes at no particular moment.
+    const enough = done() + 10 + random.below(40)
+    while (done() < enough && (await Promise.race([outcomes, later(2)])) === undefined);
+    await child.kill()
+    for (const outcome of await outcomes) {
+      // Only the end of the connection may have stopped a client.
+      expect(outcome).toMatchObject({
+        status: 'rejected',
+        reason: { message: expect.stringMatching(/fetch failed|terminated/) as string },
+      })
     }
-    expect(await child.end()).toBe(0)
-    child = undefined
-    await inspectStorage(account)
-    // What the cut-off uploads left behind is bounded by their number, and swept a day later.
-    expect((await temporaryFilesOf(dataDir)).length).toBeLessThanOrEqual(KILLS * CLIENTS)
-  },
-)
+    child = await startChild('serve', dataDir)
+    await inspect(clientOf(child.ready, account.token), memories)
+  }
+  expect(await child.end()).toBe(0)
+  child = undefined
+  await inspectStorage(account)
+  // What the cut-off uploads left behind is bounded by their number, and swept a day later.
+  expect((await temporaryFilesOf(dataDir)).length).toBeLessThanOrEqual(KILLS * CLIENTS)
+})

@@ -12,7 +12,7 @@ import { fill, smallDisk } from '../support/small-disk.ts'
 
 const MIB = 1 << 20
 
-test('a full disk is never taken for a full quota, nor the other way round', { timeout: 60_000 }, async (context) => {
+test('a full disk is never taken for a full quota, nor the other way round', async (context) => {
   const made = await smallDisk(24 * MIB)
   if ('reason' in made) return context.skip(made.reason)
   const server = await serverOfTest({ dataDir: join(made.folder, 'data') })
@@ -60,7 +60,7 @@ test('a full disk is never taken for a full quota, nor the other way round', { t
   expect([refused.status, refused.json['code']]).toEqual([413, 'quota_exceeded'])
 })
 
-test('a disk that uploads filled can be emptied again by its users', { timeout: 120_000 }, async (context) => {
+test('a disk that uploads filled can be emptied again by its users', async (context) => {
   const made = await smallDisk(24 * MIB)
   if ('reason' in made) return context.skip(made.reason)
   const server = await serverOfTest({ dataDir: join(made.folder, 'data') })

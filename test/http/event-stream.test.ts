@@ -126,7 +126,7 @@ test('an event is not written once its reader may not have it any more, and the 
   const { stream, read, tell, fail } = await streaming()
   read()
   let isAllowed = true
-  stream.heldTo(() => (isAllowed ? Promise.resolve() : Promise.reject(fault('unauthorized'))))
+  stream.checkBeforeSend(() => (isAllowed ? Promise.resolve() : Promise.reject(fault('unauthorized'))))
   await tell('delta', { text: 'still' })
   expect(read()).toBe('event: delta\ndata: {"text":"still"}\n\n')
   isAllowed = false

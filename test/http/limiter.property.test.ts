@@ -28,7 +28,7 @@ test('in any minute exactly as many requests pass as may: never one more, and ne
         clock.pass(wait)
         const now = clock.now()
         const recent = passed.get(key)!.filter((time) => time > now - WINDOW)
-        const verdict = limiter.take({ key, max })
+        const verdict = limiter.acquire({ key, max })
         const passes = recent.length < max
         expect(verdict.retryAfter === 0).toBe(passes)
         if (passes) passed.get(key)!.push(now)
@@ -54,15 +54,15 @@ test('whoever waits as long as told passes, and whoever waits a second less may 
       const limiter = makeLimiter(clock)
       for (const { pause: wait, key } of sequence) {
         clock.pass(wait)
-        const { retryAfter, reset } = limiter.take({ key, max })
+        const { retryAfter, reset } = limiter.acquire({ key, max })
         expect(reset).toBeGreaterThanOrEqual(1)
         expect(reset).toBeLessThanOrEqual(60)
         if (retryAfter === 0) continue
         expect(retryAfter).toBe(reset)
         clock.pass((retryAfter - 1) * 1_000)
-        if (retryAfter > 1) expect(limiter.take({ key, max }).retryAfter).toBe(1)
+        if (retryAfter > 1) expect(limiter.acquire({ key, max }).retryAfter).toBe(1)
         clock.pass(1_000)
-        expect(limiter.take({ key, max }).retryAfter).toBe(0)
+        expect(limiter.acquire({ key, max }).retryAfter).toBe(0)
       }
     }),
     { numRuns: 200 },
@@ -79,7 +79,7 @@ test('a limit that is changed holds at once, for what has passed too', () => {
         clock.pass(wait)
         const now = clock.now()
         const recent = passed.filter((time) => time > now - WINDOW)
-        const { retryAfter, remaining } = limiter.take({ key: 'a', max })
+        const { retryAfter, remaining } = limiter.acquire({ key: 'a', max })
         expect(retryAfter === 0).toBe(recent.length < max)
         if (retryAfter === 0) passed.push(now)
         else {
@@ -105,7 +105,7 @@ test('a request that costs more counts as so many, and tells how many more like 
         clock.pass(wait)
         const now = clock.now()
         const spent = passed.reduce((sum, one) => sum + (one.at > now - WINDOW ? one.cost : 0), 0)
-        const verdict = limiter.take({ key: 'a', max, cost })
+        const verdict = limiter.acquire({ key: 'a', max, cost })
         const passes = spent + cost <= max
         expect(verdict.retryAfter === 0).toBe(passes)
         if (passes) passed.push({ at: now, cost })
@@ -114,7 +114,7 @@ test('a request that costs more counts as so many, and tells how many more like 
         if (passes) continue
         // Whoever waits as long as told passes.
         clock.pass(verdict.retryAfter * 1_000)
-        expect(limiter.take({ key: 'a', max, cost }).retryAfter).toBe(0)
+        expect(limiter.acquire({ key: 'a', max, cost }).retryAfter).toBe(0)
         passed.push({ at: clock.now(), cost })
       }
     }),
@@ -129,14 +129,14 @@ test('a clock that is set back keeps nobody waiting longer than a minute', () =>
       const limiter = makeLimiter(clock)
       for (const { pause: wait, key } of sequence) {
         clock.pass(wait)
-        limiter.take({ key, max })
+        limiter.acquire({ key, max })
       }
       clock.pass(-back)
-      const told = ['a', 'b'].map((key) => limiter.take({ key, max }).reset)
+      const told = ['a', 'b'].map((key) => limiter.acquire({ key, max }).reset)
       expect(Math.max(...told)).toBeLessThanOrEqual(WINDOW / 1_000)
       clock.pass(WINDOW)
       for (const key of ['a', 'b'])
-        for (let one = 0; one < max; one += 1) expect(limiter.take({ key, max }).retryAfter).toBe(0)
+        for (let one = 0; one < max; one += 1) expect(limiter.acquire({ key, max }).retryAfter).toBe(0)
     }),
     { numRuns: 200 },
   )

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import { openLocal } from '../../src/wiring/local.ts'
+import { openLocal } from '../../src/wiring/local-domain.ts'
 import type { Account, Change } from '../support/account.ts'
 import { makeRandom, type Random } from '../support/random.ts'
 import { serverOfFile } from '../support/server.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import type { Account } from '../support/account.ts'
@@ -85,7 +85,7 @@ describe.each(stores)('a store %s', (_where, { server, stored }) => {
     const headers = { authorization: `Bearer ${account.token}`, 'content-length': content.length, connection: 'close' }
     raw.write(rawHead('POST', `${syncFiles.path}?action=upload&path=/late.bin`, headers))
     raw.write(content.subarray(0, MIB / 2))
-    await vi.waitFor(async () => expect((await stored()).length).toBe(before.length + 1))
+    await expect.poll(async () => (await stored()).length).toBe(before.length + 1)
     const other = fresh()
     await account.put('/other.bin', other)
     raw.write(content.subarray(MIB / 2))
@@ -101,7 +101,7 @@ describe.each(stores)('a store %s', (_where, { server, stored }) => {
     const headers = { authorization: `Bearer ${account.token}`, 'content-length': MIB, connection: 'close' }
     raw.write(rawHead('POST', `${syncFiles.path}?action=upload&path=/late.bin`, headers))
     raw.write(content.subarray(0, MIB / 2))
-    await vi.waitFor(async () => expect((await stored()).length).toBe(before.length + 1))
+    await expect.poll(async () => (await stored()).length).toBe(before.length + 1)
     await disable(server, account)
     raw.write(content.subarray(MIB / 2))
     expect(readRaw(await raw.answer()).status).toBe(401)
@@ -114,9 +114,9 @@ describe.each(stores)('a store %s', (_where, { server, stored }) => {
     const headers = { authorization: `Bearer ${account.token}`, 'content-length': MIB, connection: 'close' }
     raw.write(rawHead('POST', `${syncFiles.path}?action=upload&path=/late.bin`, headers))
     raw.write(fresh().subarray(0, MIB / 2))
-    await vi.waitFor(async () => expect((await stored()).length).toBe(before.length + 1))
+    await expect.poll(async () => (await stored()).length).toBe(before.length + 1)
     raw.hangUp()
-    await vi.waitFor(async () => expect(await stored()).toEqual(before))
+    await expect.poll(() => stored()).toEqual(before)
   })
 
   test('of an archive only what is accepted comes into the store, whatever stands before it in the archive', async () => {

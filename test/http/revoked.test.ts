@@ -144,7 +144,7 @@ test('no action takes effect whose body arrives after the access of its sender h
   // A form is due before anything else is looked at.
   const formless = outcomes.filter((outcome) => JSON.stringify(outcome).includes('filesystem.php","upload"'))
   expect(outcomes.filter((outcome) => !formless.includes(outcome))).toEqual([])
-}, 120_000)
+})
 
 describe('an upload that was under way when its user was disabled', () => {
   /** What the account has when it may sign in again. */
@@ -211,29 +211,39 @@ describe('an upload that was under way when its user was disabled', () => {
   })
 })
 
-test('an answer of the assistant ends with a refusal, and its tools change nothing, once the user is disabled', async () => {
+type Ending = (on: TestServer, account: Account) => Promise<unknown>
+
+test.each<[string, string, Ending]>([
+  ['the user is disabled', 'unauthorized', disable],
+  ['their token expired', 'unauthorized', (on) => Promise.resolve(on.clock.pass(61 * SECOND))],
+  [
+    'maintenance begins',
+    'maintenance',
+    ({ local }) => local.domain.instance.maintenance.begin({ message: '', until: null }),
+  ],
+])('an answer of the assistant ends with a refusal, and its tools change nothing, once %s', async (_, code, end) => {
   const { server: own, model, ada } = await stage()
   let goOn = (): void => undefined
   const until = new Promise<void>((resolve) => (goOn = resolve))
   const write = { name: 'write_file', arguments: { path: '/late.txt', content: 'late' } }
-  model.will({ pieces: ['A ', 'moment.'], calls: [write], until })
+  model.will({ pieces: ['A ', 'moment.'], calls: [write], until, late: ['A ', 'secret.'] })
   const { path } = assistant.actions.ask
+  const { token } = await own.local.domain.accounts.mintToken(ada.id, { ttl: 60 * SECOND, name: 'CI' })
   const response = await fetch(`${own.url}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ message: 'Write it', stream: true }),
   })
   const reader = response.body!.getReader()
   const first = Buffer.from((await reader.read()).value!)
-  await disable(own, ada)
+  await end(own, ada)
   goOn()
   const rest: Buffer[] = [first]
   for (let next = await reader.read(); !next.done; next = await reader.read()) rest.push(Buffer.from(next.value))
   const events = eventsOf({ bytes: Buffer.concat(rest) } as never)
+  expect(Buffer.concat(rest).includes('secret')).toBe(false)
   // Not even that a tool was about to be called.
-  expect(events.filter(({ event }) => event !== 'delta')).toMatchObject([
-    { event: 'error', data: { code: 'unauthorized' } },
-  ])
+  expect(events.filter(({ event }) => event !== 'delta')).toMatchObject([{ event: 'error', data: { code } }])
   expect(await own.database.read.q.selectFrom('nodes').select('name').where('name', '=', 'late.txt').execute()).toEqual(
     [],
   )

@@ -14,18 +14,18 @@ const server = await serverOfFile()
 describe('health', () => {
   test('says that the process is up, and that it can work', async () => {
     expect((await server.send('/healthz')).json).toEqual({ ok: true, status: 'ok' })
-    const checks = { 'disk-space': expect.any(String), clock: 'ok', migrations: 'ok', storage: 'ok' }
+    const checks = { 'disk-space': expect.any(String), clock: 'ok', migrations: 'ok', database: 'ok', storage: 'ok' }
     expect((await server.send('/readyz')).json).toEqual({ ok: true, status: 'ready', checks })
   })
 
   test('says when it cannot work, and which check says so, without saying why to everybody', async () => {
     const { instance } = server.local.domain
-    const check = vi.spyOn(instance, 'check').mockRejectedValueOnce(new Error('secret path'))
+    const check = vi.spyOn(instance, 'checkDatabase').mockRejectedValueOnce(new Error('secret path'))
     server.clock.pass(2_000)
     const reply = await server.send('/readyz')
     expect(reply).toMatchObject({
       status: 503,
-      json: { ok: false, status: 'not ready', checks: { storage: 'failure' } },
+      json: { ok: false, status: 'not ready', checks: { database: 'failure' } },
     })
     expect(reply.bytes.toString()).not.toContain('secret')
     // However many ask, the checks run once a second.
@@ -256,11 +256,9 @@ describe('the address of a client', () => {
     on.clock.pass(2 * MINUTE)
     await account.call(syncAuth.actions.validate, {}, { headers: { 'x-forwarded-for': forwarded } })
     // The use of a token is noted beside the request that used it.
-    return vi.waitFor(async () => {
-      const { devices } = await account.ask(syncAuth.actions.devices, {})
-      expect(devices[0]!.last_ip).not.toBeNull()
-      return devices[0]!.last_ip
-    })
+    const lastIp = async () => (await account.ask(syncAuth.actions.devices, {})).devices[0]!.last_ip
+    await expect.poll(lastIp).not.toBeNull()
+    return lastIp()
   }
 
   test('is that of the connection, whatever a header claims', async () => {
@@ -285,6 +283,11 @@ describe('what is no HTTP', () => {
     ['a header with a line break', 'GET / HTTP/1.1\r\nhost: 127.0.0.1\r\nx: a\x00b\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['a length that is none', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: -1\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'],
+    [
+      'a transfer coding that is not undone',
+      'POST /api/sync/auth.php?action=login HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: gzip, chunked\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n',
+    ],
     ['two lengths', 'POST / HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
     [
       'chunks that are none',

@@ -307,6 +307,46 @@ describe('the profile', () => {
   })
 })
 
+describe('a display name', () => {
+  test('is none under which the service writes, whatever letters it is written in', async () => {
+    const ada = await newUser(server)
+    const browser = await signedIn(server, ada.username)
+    for (const display_name of [
+      'assistant',
+      ' ASSISTANT',
+      'аssistаnt',
+      'Ａssistant',
+      'as\u200bsis\u00adtant',
+      'Asslstant',
+      'As-sis-tánt',
+      'Assistent',
+      'Former user',
+      'former  usеr',
+      'Ehemaliger Benutzer',
+    ])
+      expect([display_name, await outcome(browser.post(`${SETTINGS}profile`, { display_name }))]).toEqual([
+        display_name,
+        [400, 'bad_request'],
+      ])
+    expect(await outcome(browser.post(`${SETTINGS}profile`, { display_name: 'Assistant of Ada' }))).toBe(200)
+    const { accounts } = server.local.domain
+    await expect(accounts.create({ username: 'assistant', password: PASSWORD })).rejects.toThrow('itself writes')
+  })
+
+  test('is not the user name of somebody else, unless an administrator gives it', async () => {
+    const [ada, bob] = [await newUser(server), await newUser(server)]
+    const browser = await signedIn(server, bob.username)
+    for (const display_name of [ada.username, ada.username.toUpperCase(), ada.username.replace('e', 'е')])
+      expect(await outcome(browser.post(`${SETTINGS}profile`, { display_name }))).toEqual([400, 'bad_request'])
+    expect(await outcome(browser.post(`${SETTINGS}profile`, { display_name: bob.username }))).toBe(200)
+    const { accounts } = server.local.domain
+    expect(await accounts.update(bob.id, { display_name: ada.username })).toMatchObject({ display_name: ada.username })
+    // What was set stays, also when it is sent again with something else.
+    const again = { display_name: ada.username, avatar_color: '#336699' }
+    expect(await outcome(browser.post(`${SETTINGS}profile`, again))).toBe(200)
+  })
+})
+
 describe('devices', () => {
   test('are listed and revoked by their owner only', async () => {
     const [ada, bob] = [await newUser(server), await newUser(server)]

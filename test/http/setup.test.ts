@@ -120,6 +120,19 @@ describe('the page of a set-up link', () => {
     expect([done.status, done.bytes.toString()]).toEqual([410, expect.stringContaining('is set up') as string])
   })
 
+  test.each([
+    ['de-DE,de;q=0.9,en;q=0.8', 'de', 'Ersten Administrator anlegen'],
+    ['fr, en;q=0.4, de;q=0.6', 'de', 'Ersten Administrator anlegen'],
+    ['en-GB,en;q=0.9,de;q=0.8', 'en', 'Create the first administrator'],
+    ['fr', 'en', 'Create the first administrator'],
+  ])('speaks the language that the browser prefers: %s', async (header, language, heading) => {
+    const server = await fresh()
+    const path = `/setup?token=${await offered(server)}`
+    const page = (await openBrowser(server).get(path, { 'accept-language': header })).bytes.toString()
+    expect(page).toContain(`<html lang="${language}">`)
+    expect(page).toContain(heading)
+  })
+
   test.each(['', '?token', '?token=a&token=b', '?token[]=a', '?token=%ff', '?token=%00'])(
     'is none for "%s"',
     async (query) => {

@@ -4,8 +4,8 @@ import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { makeApp } from '../../src/http/app.ts'
-import { machineOf } from '../../src/wiring/machine.ts'
-import { openLocal, type Local } from '../../src/wiring/local.ts'
+import { hostStatusOf } from '../../src/wiring/doctor/machine-report.ts'
+import { openLocal, type Local } from '../../src/wiring/local-domain.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const PASSWORD = 'analytical engine'
@@ -23,7 +23,7 @@ async function makeServer() {
     trustedProxies: [],
     metrics: 'off',
     desktopFolder: '',
-    machine: machineOf(local),
+    machine: hostStatusOf(local),
   })
   onTestFinished(async () => {
     await app.close()

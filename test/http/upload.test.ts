@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { INLINE_MAX } from '../../src/storage/contents/contents.ts'
 import { blobsOf, bytesOf, chunked, sha256Of, temporaryFilesOf } from '../support/contents.ts'
@@ -274,7 +274,7 @@ describe('a content that is not what was announced', () => {
       raw.end()
       const { status } = readRaw(await raw.answer())
       expect([0, 400, 422]).toContain(status)
-      await vi.waitFor(async () => expect(await temporaryFilesOf(server.dataDir)).toEqual([]))
+      await expect.poll(() => temporaryFilesOf(server.dataDir)).toEqual([])
     })
     expect((await account.manifest()).files).toEqual([])
   })
@@ -291,10 +291,9 @@ describe('a content that is not what was announced', () => {
         const bytes = bytesOf(sent)
         if ('content-length' in headers) raw.write(bytes)
         else raw.write(Buffer.concat([Buffer.from(`${sent.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]))
-        if (sent > INLINE_MAX)
-          await vi.waitFor(async () => expect(await temporaryFilesOf(server.dataDir)).toHaveLength(1))
+        if (sent > INLINE_MAX) await expect.poll(() => temporaryFilesOf(server.dataDir)).toHaveLength(1)
         raw.hangUp()
-        await vi.waitFor(async () => expect(await temporaryFilesOf(server.dataDir)).toEqual([]))
+        await expect.poll(() => temporaryFilesOf(server.dataDir)).toEqual([])
       }
     })
     expect((await account.manifest()).files).toEqual([])

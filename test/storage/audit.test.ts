@@ -1,4 +1,3 @@
-import { CompiledQuery, type RootOperationNode } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import {
   auditEntries,
@@ -8,7 +7,7 @@ import {
   type AuditFilter,
 } from '../../src/storage/instance/audit.ts'
 import type { Database } from '../../src/storage/engine/database.ts'
-import { databaseOfTest } from '../support/storage.ts'
+import { databaseOfTest, plansOf } from '../support/storage.ts'
 
 let database: Database
 beforeEach(async () => {
@@ -53,25 +52,6 @@ test('goes on after an entry, up to its newest', async () => {
   expect([await after(2, 10), await after(2, 1), await after(5, 10)]).toEqual([[3, 4, 5], [3], []])
 })
 
-/** How the database goes about the questions of a filter. */
-async function plansOf(filter: Partial<AuditFilter>): Promise<string[]> {
-  const nodes: RootOperationNode[] = []
-  const q = database.read.q.withPlugin({
-    transformQuery: ({ node }) => (nodes.push(node), node),
-    transformResult: ({ result }) => Promise.resolve(result),
-  })
-  await auditEntries({ engine: 'sqlite', q, run: (query) => database.read.run(query) }, { limit: 10, ...filter })
-  const plans: string[] = []
-  for (const node of nodes) {
-    const { sql, parameters } = database.read.q.getExecutor().compileQuery(node, { queryId: 'plan' })
-    const { rows } = await database.read.q.executeQuery<{ detail: string }>(
-      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
-    )
-    plans.push(rows.map(({ detail }) => detail).join('; '))
-  }
-  return plans
-}
-
 // A log of a year may hold a million entries: no question reads them all, and none sorts what it found.
 test.each([
   [{}, ['SCAN audit USING INDEX audit_by_time']],
@@ -82,5 +62,5 @@ test.each([
     ['SEARCH audit USING INDEX audit_by_name (actor=?)', 'SEARCH audit USING INDEX audit_by_target (target=?)'],
   ],
 ])('%j is answered by an index, in order', async (filter, plans) => {
-  expect(await plansOf(filter)).toEqual(plans)
+  expect(await plansOf(database, (on) => auditEntries(on, { limit: 10, ...filter }))).toEqual(plans)
 })

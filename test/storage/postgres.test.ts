@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { Busy } from '../../src/base/errors.ts'
 import { shapes } from '../../src/domain/sync/sync.ts'
@@ -24,8 +25,8 @@ describe.skipIf(missing)('a database of Postgres', () => {
   })
   afterAll(() => cluster.stop())
 
-  async function opened(url: string, patience?: number): Promise<Database> {
-    const database = await openPostgres(url, patience)
+  async function opened(url: string, limits: Parameters<typeof openPostgres>[1] = {}): Promise<Database> {
+    const database = await openPostgres(url, limits)
     onTestFinished(() => database.close())
     return database
   }
@@ -62,6 +63,13 @@ describe.skipIf(missing)('a database of Postgres', () => {
 
   const settings = async (database: Database) =>
     (await database.read.q.selectFrom('settings').selectAll().orderBy('key').execute()).map(({ key }) => key)
+
+  /** A line to a database, and the address of the database at its end. */
+  async function lineTo(url: string) {
+    const { pathname, username, password } = new URL(url)
+    const line = await lineOfTest(url.replace(/^postgres(ql)?:/, 'http:'))
+    return { line, far: `postgres://${username}:${password}@${new URL(line.url).host}${pathname}` }
+  }
 
   /** Ends the connection on which a process writes, as a network or a restart does. */
   const cut = (database: Database) =>
@@ -147,7 +155,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
 
   test('says that it is busy when another server holds it too long, and goes on then', async () => {
     const { database, url } = await made()
-    const impatient = await opened(url, 100)
+    const impatient = await opened(url, { lock: 100 })
     let free: () => void = () => undefined
     const held = new Promise<void>((resolve) => (free = resolve))
     let started: () => void = () => undefined
@@ -166,10 +174,8 @@ describe.skipIf(missing)('a database of Postgres', () => {
 
   test('goes on after a connection that was cut in the wait, and whose successor waited in vain', async () => {
     const { database, url } = await made()
-    const { pathname, username, password } = new URL(url)
-    const line = await lineOfTest(url.replace(/^postgres(ql)?:/, 'http:'))
-    const far = new URL(line.url)
-    const impatient = await opened(`postgres://${username}:${password}@${far.host}${pathname}`, 1_000)
+    const { line, far } = await lineTo(url)
+    const impatient = await opened(far, { lock: 1_000 })
     await put(impatient, 'first', '')
     let free: () => void = () => undefined
     const held = new Promise<void>((resolve) => (free = resolve))
@@ -233,6 +239,88 @@ describe.skipIf(missing)('a database of Postgres', () => {
     })
     await expect(reading).rejects.toThrow(Busy)
     expect(await settings(database)).toEqual([])
+  })
+
+  test('a server that falls silent fails what waits for it, and is used again when it answers', async () => {
+    const { database: direct, url } = await made()
+    const { line, far } = await lineTo(url)
+    const database = await opened(far, { silence: 300, connect: 1_000 })
+    await put(database, 'before', '')
+    const reading = database.snapshot(async (at) => {
+      await at.q.selectFrom('settings').selectAll().execute()
+      line.silence()
+      await at.q.selectFrom('settings').selectAll().execute()
+    })
+    await expect(reading).rejects.toThrow(Busy)
+    await expect(put(database, 'silent', '')).rejects.toThrow(Busy)
+    await expect(settings(database)).rejects.toThrow(Busy)
+    line.restore()
+    await put(database, 'after', '')
+    expect(await settings(database)).toEqual(['after', 'before'])
+    expect(await settings(direct)).toEqual(['after', 'before'])
+  })
+
+  test('a connection that falls silent while the server answers others is replaced', async () => {
+    const { url } = await made()
+    const { line, far } = await lineTo(url)
+    const database = await opened(far, { silence: 300 })
+    await put(database, 'before', '')
+    await settings(database)
+    line.silence()
+    line.restore()
+    // Nothing had begun: the transaction begins on another connection.
+    await put(database, 'after', '')
+    await expect(settings(database)).rejects.toThrow(Busy)
+    expect(await settings(database)).toEqual(['after', 'before'])
+  })
+
+  test('a query that takes long is waited for', async () => {
+    const { url } = await made()
+    const database = await opened(url, { silence: 100 })
+    await database.write((tx) => sql`select pg_sleep(1.5)`.execute(tx.q))
+    await sql`select pg_sleep(1.5)`.execute(database.read.q)
+  })
+
+  test('a standby is not used, and its successor is', async () => {
+    const { database, url } = await made()
+    await put(database, 'before', '')
+    await cluster.crash()
+    await cluster.startStandby()
+    await expect(put(database, 'standby', '')).rejects.toThrow(Busy)
+    await expect(settings(database)).rejects.toThrow(Busy)
+    await expect(openPostgres(url)).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringContaining('standby') as string,
+    })
+    const admin = new pg.Client(url)
+    await admin.connect()
+    await admin.query('select pg_promote()')
+    await admin.end()
+    await put(database, 'after', '')
+    expect(await settings(database)).toEqual(['after', 'before'])
+  })
+
+  test('writes whatever the isolation that the database has by default, and again after it was read only', async () => {
+    const { database, url } = await made()
+    const name = new URL(url).pathname.slice(1)
+    const admin = new pg.Client(cluster.url + '/postgres')
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    /** Takes effect with the next connections. */
+    const alter = async (change: string) => {
+      await admin.query(`alter database ${name} set ${change}`)
+      await admin.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [name])
+    }
+    await alter("default_transaction_isolation = 'serializable'")
+    const isolation = await database.write((tx) =>
+      sql<Record<string, string>>`show transaction_isolation`.execute(tx.q),
+    )
+    expect(isolation.rows).toEqual([{ transaction_isolation: 'read committed' }])
+    await alter('default_transaction_read_only = on')
+    await expect(put(database, 'refused', '')).rejects.toThrow(Busy)
+    await admin.query(`alter database ${name} set default_transaction_read_only = off`)
+    await put(database, 'taken', '')
+    expect(await settings(database)).toEqual(['taken'])
   })
 
   test('a server that crashes keeps what was acknowledged, and is found again', async () => {

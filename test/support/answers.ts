@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CoalescedMessage } from '../../src/http/incoming-message.ts'
+import { CoalescedMessage } from '../../src/http/coalesced-message.ts'
 import type { Answer } from './documented.ts'
 
 // Every answer of an endpoint is compared with the OpenAPI document: those of servers in this process as they are sent, those

@@ -9,8 +9,8 @@ import { databasePieces, type Manifest } from '../../src/storage/backups/manifes
 import { readRepository, repositoryAt } from '../../src/storage/backups/repository.ts'
 import { piecesOf } from '../../src/storage/backups/scratch.ts'
 import type { BackupSource } from '../../src/storage/backups/source.ts'
-import { backupTarget, type Passphrases } from '../../src/wiring/backup-places.ts'
-import { openLocal, type Local } from '../../src/wiring/local.ts'
+import { backupTarget, type Passphrases } from '../../src/wiring/backups/backup-locations.ts'
+import { openLocal, type Local } from '../../src/wiring/local-domain.ts'
 import { bytesOf, sha256Of } from './contents.ts'
 import { folderOfTest } from './server.ts'
 

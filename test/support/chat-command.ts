@@ -6,7 +6,7 @@ import { folderOfTest } from './server.ts'
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 /** How long anything may take before it counts as not happening, milliseconds. */
-const PATIENCE = 30_000
+const PATIENCE = 60_000
 
 /** A command under way, and what it printed so far. */
 export interface Running {

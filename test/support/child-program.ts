@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { readRepository, repositoryAt } from '../../src/storage/backups/repository.ts'
-import { backupTarget } from '../../src/wiring/backup-places.ts'
-import { openLocal } from '../../src/wiring/local.ts'
-import { restore } from '../../src/wiring/restore.ts'
-import { serve } from '../../src/wiring/serve.ts'
+import { backupTarget } from '../../src/wiring/backups/backup-locations.ts'
+import { openLocal } from '../../src/wiring/local-domain.ts'
+import { restore } from '../../src/wiring/backups/restore.ts'
+import { serve } from '../../src/wiring/server.ts'
 
 // A program of its own, for tests that need another process. It says `ready …` and ends with its input:
 //

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { runWarm } from './warm-command.ts'
 
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
@@ -9,23 +10,26 @@ export interface Ended {
   stderr: string
 }
 
-/** Starts the built command in this environment, in UTC and away from this machine's user. */
+/** In UTC and away from this machine's user. */
+const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], TZ: 'UTC', ...env })
+
+const environmentOf = (dataDir: string): NodeJS.ProcessEnv => ({ HOME: dataDir, SVC_DATA_DIR: dataDir })
+
+/** Starts the built command in this environment, in a process of its own. */
 export const startCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess =>
-  spawn(process.execPath, [program, ...args], {
-    env: { PATH: process.env['PATH'], TZ: 'UTC', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  spawn(process.execPath, [program, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
 
 /** The same on a data directory. */
 export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>
-  startCommandWith({ HOME: dataDir, SVC_DATA_DIR: dataDir }, ...args)
+  startCommandWith(environmentOf(dataDir), ...args)
 
-/** Runs it to its end. */
-export const runCommand = (dataDir: string, ...args: string[]): Promise<Ended> => ended(startCommand(dataDir, ...args))
-
-/** The same in this environment. */
+/** Runs it to its end, in the process of the commands that ran before. */
 export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
-  ended(startCommandWith(env, ...args))
+  runWarm({ words: args, cwd: process.cwd(), env: environment(env), stdin: '' })
+
+/** The same on a data directory. */
+export const runCommand = (dataDir: string, ...args: string[]): Promise<Ended> =>
+  runCommandWith(environmentOf(dataDir), ...args)
 
 /** What a command that was started prints until it ends, and how it ends. */
 export async function ended(child: ChildProcess): Promise<Ended> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, BrowserContext, BrowserContextOptions, Frame, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { PASSWORD } from './browser.ts'
 import { startChromium } from './chromium.ts'
 import { startServer, type ServerOptions, type TestServer } from './server.ts'
@@ -31,7 +31,7 @@ export interface DesktopWorld {
   server: TestServer
   browser: Browser
   person(role?: 'user' | 'admin'): Promise<Person>
-  /** A page of a new browser profile, in English unless asked otherwise; nobody is signed in. */
+  /** A page of a new browser profile, in English unless asked otherwise; nobody is signed in. It closes with the test. */
   visit(options?: BrowserContextOptions): Promise<DesktopPage>
   /** The same, with somebody signed in. */
   enter(person: Person, options?: BrowserContextOptions): Promise<DesktopPage>
@@ -49,9 +49,10 @@ interface Violation {
 }
 
 async function flawsOf(frame: Frame): Promise<string[]> {
-  await frame.evaluate(axe)
+  // The source is large, and each page keeps it.
+  if (!(await frame.evaluate("'axe' in self"))) await frame.evaluate(axe)
   const { violations } = await frame.evaluate<{ violations: Violation[] }>(
-    `axe.run(document, { iframes: false, ...${RULES} })`,
+    `axe.run(document, { iframes: false, resultTypes: ['violations'], ...${RULES} })`,
   )
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }
@@ -70,7 +71,9 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
     reducedMotion: 'reduce',
     ...options,
   })
-  context.setDefaultTimeout(10_000)
+  // Pages that stay open draw, poll and hold streams.
+  onTestFinished(() => context.close())
+  context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))

@@ -72,6 +72,10 @@ const UNROUTED = [
   'setup_required',
 ] as const satisfies ErrorCode[]
 
+const refusals = new Map(
+  UNROUTED.map((code) => [code, JSON.parse(JSON.stringify(failureSchema(code))) as Schema] as const),
+)
+
 const validators = new Map<Schema, Validator>()
 
 /** Where a value departs from a schema; fields that the schema does not name are departures too. */
@@ -127,7 +131,7 @@ function departuresOfRefusal({ method, status, headers, body }: Answer): string[
   const code = UNROUTED.find((one) => one === value.code && errors[one][0] === status)
   if (!code) return [`status ${status} with code ${String(value.code)} is not documented`]
   if (code === 'method_not_allowed' && headers['allow'] === undefined) return ['header allow is missing']
-  return departuresFrom(JSON.parse(JSON.stringify(failureSchema(code))) as Schema, value)
+  return departuresFrom(refusals.get(code)!, value)
 }
 
 const ADDRESS = /^(\/.*\.php)(?:\/([^/]+))?$/

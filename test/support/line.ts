@@ -7,6 +7,10 @@ export interface Line {
   url: string
   /** Ends every connection at once, in the middle of whatever it carries. */
   cut(): void
+  /** Lets nothing more through on what is connected, nor on new connections, and tells neither end. */
+  silence(): void
+  /** Lets new connections through again; those that fell silent stay so. */
+  restore(): void
 }
 
 /** A line to a server for one test, which closes it. */
@@ -20,7 +24,9 @@ export async function lineOfTest(to: string): Promise<Line> {
     socket.on('error', () => socket.destroy())
     return socket
   }
+  let isSilent = false
   const server = createServer((near) => {
+    if (isSilent) return void keep(near)
     const far = keep(connect(Number(port), hostname))
     keep(near).pipe(far).pipe(near)
     near.on('close', () => far.destroy())
@@ -34,5 +40,10 @@ export async function lineOfTest(to: string): Promise<Line> {
     cut()
     await once(server, 'close')
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut }
+  const silence = (): void => {
+    isSilent = true
+    for (const socket of sockets) socket.unpipe().pause()
+  }
+  const restore = (): void => void (isSilent = false)
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, silence, restore }
 }

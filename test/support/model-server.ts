@@ -29,6 +29,8 @@ export interface Scripted {
   hang?: boolean
   /** Waited for before the end. */
   until?: Promise<unknown>
+  /** More pieces of the text, after the wait; of OpenAI's protocol alone. */
+  late?: readonly string[]
 }
 
 export interface Heard {
@@ -95,6 +97,7 @@ function* asOpenAi(reply: Scripted, model: string): Generator<string> {
     yield chunk({ tool_calls: [{ index, function: { arguments: rest } }] })
   }
   yield ''
+  for (const content of reply.late ?? []) yield chunk({ content })
   yield chunk({}, reply.calls?.length ? 'tool_calls' : 'stop')
   yield event({
     id: 'chat-1',

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import { runCommand, startCommand } from './command.ts'
+import { runCommand, startCommandWith } from './command.ts'
 import { filesBelow } from './contents.ts'
 
 // An installation as its administrator sees it: the built command, its exit codes, and what it answers over HTTP.
@@ -19,8 +19,12 @@ export interface ServeProcess {
 }
 
 /** Runs `svc serve` and waits until it is ready. Throws what it wrote when it ends before. */
-export async function startServe(dataDir: string, ...args: string[]): Promise<ServeProcess> {
-  const child = startCommand(dataDir, 'serve', '--port', '0', ...args)
+export const startServe = (dataDir: string, ...args: string[]): Promise<ServeProcess> =>
+  startServeWith({ HOME: dataDir, SVC_DATA_DIR: dataDir }, ...args)
+
+/** The same in this environment. */
+export async function startServeWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<ServeProcess> {
+  const child = startCommandWith(env, 'serve', '--port', '0', ...args)
   const over = once(child, 'exit') as Promise<[number | null]>
   let [stdout, stderr] = ['', '']
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (stderr += text))

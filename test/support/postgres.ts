@@ -20,6 +20,8 @@ export interface Cluster {
   /** The server as it is after a crash, and as it is after the start that follows. */
   crash(): Promise<void>
   start(): Promise<void>
+  /** Starts it as a standby, which follows nobody until it is promoted (`pg_promote`). */
+  startStandby(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -116,7 +118,7 @@ export async function startPostgres(): Promise<Cluster> {
       started.once('exit', () => reject(new Error(said)))
       started.stderr.on('data', (text: Buffer) => {
         said += text.toString()
-        if (said.includes('ready to accept connections')) resolve()
+        if (said.includes('ready to accept')) resolve()
       })
     })
   }
@@ -133,6 +135,10 @@ export async function startPostgres(): Promise<Cluster> {
     // "Immediate": without a checkpoint, as with a power cut of the server.
     crash: () => end('SIGQUIT'),
     start,
+    async startStandby() {
+      await writeFile(join(data, 'standby.signal'), '', { mode: 0o644 })
+      await start()
+    },
     async stop() {
       await end('SIGINT')
       await rm(folder, { recursive: true, force: true })

@@ -1,7 +1,11 @@
+import process from 'node:process'
 import { afterEach } from 'vitest'
 import { listenToServers, undocumentedAnswers } from './answers.ts'
 
 listenToServers()
+
+// Commands that ran in this process for another file of its worker may have tightened it.
+process.umask(0o022)
 
 afterEach(async () => {
   const found = await undocumentedAnswers()

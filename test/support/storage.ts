@@ -1,8 +1,9 @@
 import { join } from 'node:path'
+import { CompiledQuery, type RootOperationNode } from 'kysely'
 import { onTestFinished } from 'vitest'
 import { shapes } from '../../src/domain/sync/sync.ts'
 import { insertAccount } from '../../src/storage/accounts/accounts.ts'
-import type { Database } from '../../src/storage/engine/database.ts'
+import type { Database, Reader } from '../../src/storage/engine/database.ts'
 import { migrate } from '../../src/storage/engine/migrations/migrate.ts'
 import { ensureTables } from '../../src/storage/engine/synchronised-tables.ts'
 import { openSqlite } from '../../src/storage/engine/sqlite.ts'
@@ -22,6 +23,25 @@ export async function databaseOfTest(): Promise<{ database: Database; file: stri
   await migrate(database)
   await ensureTables(database, shapes)
   return { database, file, user: await addUser(database, 'ada') }
+}
+
+/** How SQLite executes the queries of `work`. */
+export async function plansOf({ read }: Database, work: (on: Reader) => Promise<unknown>): Promise<string[]> {
+  const nodes: RootOperationNode[] = []
+  const q = read.q.withPlugin({
+    transformQuery: ({ node }) => (nodes.push(node), node),
+    transformResult: ({ result }) => Promise.resolve(result),
+  })
+  await work({ engine: 'sqlite', q, run: (query) => read.run(query) })
+  const plans: string[] = []
+  for (const node of nodes) {
+    const { sql, parameters } = read.q.getExecutor().compileQuery(node, { queryId: 'plan' })
+    const { rows } = await read.q.executeQuery<{ detail: string }>(
+      CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+    )
+    plans.push(rows.map(({ detail }) => detail).join('; '))
+  }
+  return plans
 }
 
 export async function addUser(database: Database, username: string): Promise<number> {

@@ -16,6 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { Ended } from './command.ts'
+import { runWarm } from './warm-command.ts'
 
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const PASSWORD = 'analytical engine'
@@ -42,6 +43,7 @@ export interface SyncCommand {
   url: string
   environment(): NodeJS.ProcessEnv
   start(args: string[], options?: StartOptions): { child: ChildProcessWithoutNullStreams; ended: Promise<Ended> }
+  /** Runs a command to its end, in the process of those before it where permissions need not hold. */
   svc(args: string[], options?: StartOptions): Promise<Ended>
   /** Runs a command that has to succeed. */
   ok(args: string[], options?: StartOptions): Promise<Ended>
@@ -77,7 +79,11 @@ export function useSyncCommand(): SyncCommand {
       })
       return { child, ended }
     },
-    svc: (args, options) => command.start(args, options).ended,
+    svc(args, options = {}) {
+      if (options.confined) return command.start(args, options).ended
+      const { stdin = '', cwd = command.place, env = {} } = options
+      return runWarm({ words: args, cwd, env: { ...command.environment(), ...env }, stdin })
+    },
     async ok(args, options) {
       const ended = await command.svc(args, options)
       if (ended.code !== 0)

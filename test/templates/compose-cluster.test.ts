@@ -262,7 +262,7 @@ async function isReady({ url, printed }: Server): Promise<void> {
       })
       expect(status).toBe(200)
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
 }
 
@@ -286,7 +286,7 @@ async function caddyBefore(upstreams: readonly Server[], folder: string) {
       })
       expect(status).toBe(200)
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
   return {
     send,
@@ -354,7 +354,7 @@ test.skipIf(!programNamed('caddy') || programs === undefined)(
     // Two clients wait for news, one at each server; then one of them is gone, as with a power cut.
     const { cursor } = await delta('cursor=0')
     const waiting = [1, 2].map(() => delta(`cursor=${cursor}&wait=55`))
-    await vi.waitFor(async () => expect(await requests()).toEqual([1, 1]), { timeout: 10_000, interval: 50 })
+    await vi.waitFor(async () => expect(await requests()).toEqual([1, 1]), { timeout: 60_000, interval: 50 })
     await second.end('SIGKILL')
     for (let index = 0; index < 10; index += 1)
       expect(await delta('cursor=0')).toMatchObject({ status: 200, count: cursor })
@@ -369,7 +369,7 @@ test.skipIf(!programNamed('caddy') || programs === undefined)(
         expect((await delta('cursor=0')).status).toBe(200)
         expect(second.printed()).toContain('/api/sync/data.php')
       },
-      { timeout: 30_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     )
 
     // The other one is stopped, as for an update, and nobody notices.

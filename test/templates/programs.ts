@@ -19,7 +19,7 @@ export const programNamed = (name: string): string | undefined =>
 
 /** Runs a program to its end; what it printed counts, whatever its exit code. */
 export const run = (program: string, args: string[], env: Record<string, string> = {}) =>
-  promisify(execFile)(program, args, { env: { PATH: folders.join(delimiter), ...env }, timeout: 60_000 }).then(
+  promisify(execFile)(program, args, { env: { PATH: folders.join(delimiter), ...env }, timeout: 120_000 }).then(
     ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, text: stdout + stderr }),
   )

@@ -149,13 +149,13 @@ async function behind({ program, template, start }: Proxy): Promise<{
       })
       expect(status).toBe(200)
     },
-    { timeout: 20_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   )
   return { server, ports, send }
 }
 
 describe.each(proxies)('$program in front of svc', (proxy) => {
-  test.skipIf(!programNamed(proxy.program))('passes on what users do', { timeout: 120_000 }, async () => {
+  test.skipIf(!programNamed(proxy.program))('passes on what users do', async () => {
     const { server, ports, send } = await behind(proxy)
     const json = { 'content-type': 'application/json' }
 
@@ -210,7 +210,7 @@ describe.each(proxies)('$program in front of svc', (proxy) => {
       await vi.waitFor(async () => {
         const [arriving = ''] = await temporaryFilesOf(server.dataDir)
         expect((await stat(join(server.dataDir, 'blobs', 'tmp', arriving))).size).toBeGreaterThan(20 * MiB)
-      }, 30_000)
+      }, 60_000)
       yield content.subarray(30 * MiB)
     }
     const path = encodeURIComponent('/große Datei.bin')

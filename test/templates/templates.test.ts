@@ -62,7 +62,7 @@ describe('what is filled in', () => {
   test('is doubted where a service would not find its program', () => {
     const unit = (command: string, user = 'User=svc') =>
       warningFor([{ text: `${user}\nExecStart=${command} serve` }], { command, user: 'svc' })
-    expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js')).toMatch(/svc has to be able to read/)
+    expect(unit('/usr/bin/node /home/ada/svc/bin/svc.js')).toMatch(/svc must be able to read/)
     expect(unit('/root/.nvm/bin/node /opt/svc/bin/svc.js')).toBeDefined()
     expect(unit('/usr/bin/node /opt/home/bin/svc.js')).toBeUndefined()
     // A unit of one's own runs as whoever starts it.
@@ -131,7 +131,7 @@ test('the backup of the timer is one that works', async () => {
     { code: 0, text: expect.stringMatching(/^Backed up /) as string },
     { code: 0, text: expect.stringMatching(/^There is nothing to remove/) as string },
   ])
-}, 60_000)
+})
 
 test.skipIf(!programNamed('systemd-analyze'))('systemd understands the units, and finds little left open', async () => {
   const folder = await folderOfTest()

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { serve, type RunningServer, type ServeOptions } from '../../src/wiring/serve.ts'
+import { serve, type RunningServer, type ServeOptions } from '../../src/wiring/server.ts'
 import { request } from '../support/request.ts'
 import { folderOfTest } from '../support/server.ts'
 

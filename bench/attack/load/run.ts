@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
-import { openLocal } from '../../../src/wiring/local.ts'
+import { openLocal } from '../../../src/wiring/local-domain.ts'
 import { makeAccount, withDatabase, withService } from '../../account.ts'
 import { enlist, signIn } from '../../people.ts'
 import { numbers } from '../../samples.ts'

@@ -1,7 +1,7 @@
-/** A code as it is printed and read aloud: two groups of five. */
+/** Formats a backup code as two groups of five. */
 export const formatCode = (code: string): string => `${code.slice(0, 5)}-${code.slice(5)}`
 
-/** Backup codes for people, two a line. */
+/** Formats backup codes, two per line. */
 export function formatBackupCodes(codes: readonly string[]): string {
   const shown = codes.map(formatCode)
   const pairs = shown.flatMap((code, index) =>

@@ -3,9 +3,9 @@ import { formatBackupCodes } from './code-text.ts'
 
 export const codes = command({
   name: '2fa codes',
-  summary: 'New backup codes in place of the old ones',
+  summary: 'Replace the backup codes with new ones',
   details:
-    'Each is good for one login in place of a code of the authenticator app. The old codes are worth nothing any more.',
+    'Each code is valid for one login, in place of a code from the authenticator app. The old codes stop working.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},
@@ -13,7 +13,7 @@ export const codes = command({
   async run({ io, domain: { accounts }, args }) {
     const { id, username } = await accounts.byName(args.name)
     const backup_codes = await accounts.twoFactor.renewBackupCodes(id)
-    const words = `New backup codes of ${username}, each good for one login:\n\n${formatBackupCodes(backup_codes)}`
+    const words = `New backup codes of ${username}, each valid for one login:\n\n${formatBackupCodes(backup_codes)}`
     io.printAlways(words, { username, backup_codes })
   },
 })

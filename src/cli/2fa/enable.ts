@@ -7,21 +7,21 @@ import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { formatBackupCodes } from './code-text.ts'
 
-/** How often somebody may mistype the first code. */
+/** Attempts to enter the first code. */
 const TRIES = 3
 
 export const enable = command({
   name: '2fa enable',
   summary: 'Set up the second factor of an account',
   details:
-    'Shows a secret, as a QR code too, for the authenticator app, and asks for the first code that the app shows; then ' +
-    'prints the backup codes.\nFor scripts in two steps: --begin prints the secret, --code-stdin takes the code within ' +
-    '10 minutes. Nothing is switched on before.',
+    'Shows a secret for the authenticator app, also as a QR code, and asks for the first code that the app shows. Then it ' +
+    'prints the backup codes.\nFor scripts, in two steps: --begin prints the secret, and --code-stdin takes the code within ' +
+    '10 minutes. The second factor is off until then.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {
-    begin: flag.switch('print the secret, and ask for no code'),
-    codeStdin: flag.switch('complete what was begun with a code from standard input'),
+    begin: flag.switch('print the secret and do not ask for a code'),
+    codeStdin: flag.switch('complete the setup with a code from standard input'),
   },
   examples: [
     'svc 2fa enable ada',
@@ -39,7 +39,7 @@ export const enable = command({
       const words = await setUpText(io, setUp)
       if (begin) {
         const next = `svc 2fa enable ${setUp.username} --code-stdin`
-        io.printAlways(`${words}\n\nNothing is switched on yet: ${next} takes the first code.`, setUp)
+        io.printAlways(`${words}\n\nThe second factor is still off: ${next} takes the first code.`, setUp)
         return
       }
       if (io.json) io.info(words)
@@ -55,7 +55,7 @@ interface SetUp {
   username: string
   secret: string
   otpauth_url: string
-  /** ISO 8601; until when the first code has to come. */
+  /** ISO 8601. The first code must be entered before this time. */
   expires_at: string
 }
 
@@ -71,8 +71,7 @@ async function setUpText(io: Io, { username, secret, otpauth_url }: SetUp): Prom
   const { terminalQr } = await import('./terminal-qr.ts')
   const groupedSecret = secret.replace(/(.{4})(?=.)/g, '$1 ')
   return [
-    `The authenticator app of ${username} takes this code, the secret or the address:`,
-    // Nobody can scan what is not on a screen.
+    `Enter this code, the secret or the address in the authenticator app of ${username}:`,
     ...(io.interactive ? [terminalQr(otpauth_url, io.paint)] : []),
     `    Secret   ${groupedSecret}\n    Address  ${otpauth_url}`,
   ].join('\n\n')
@@ -80,7 +79,7 @@ async function setUpText(io: Io, { username, secret, otpauth_url }: SetUp): Prom
 
 async function fromStdin(io: Io, { accounts }: Domain, id: number): Promise<string[]> {
   const code = (await io.stdin()).trim()
-  if (code === '') throw usage('There is no code in standard input.')
+  if (code === '') throw usage('Standard input holds no code.')
   return (await accounts.twoFactor.enable(id, code)).backup_codes
 }
 
@@ -91,12 +90,12 @@ async function fromPrompt(io: Io, { accounts }: Domain, id: number): Promise<str
       return (await accounts.twoFactor.enable(id, code)).backup_codes
     } catch (error) {
       if (!isFault(error, 'invalid_code') || tries === TRIES) throw error
-      io.warn('That is not the code: the app shows another one every 30 seconds, and clocks must agree.')
+      io.warn('That code is wrong: the app shows a new one every 30 seconds, and both clocks must agree.')
     }
   }
 }
 
 function printResult(io: Io, { username }: TwoFactorStatus, backup_codes: string[]): void {
-  const words = `${username} has a second factor now. Backup codes, each good for one login:\n\n${formatBackupCodes(backup_codes)}`
+  const words = `${username} now has a second factor. Backup codes, each valid for one login:\n\n${formatBackupCodes(backup_codes)}`
   io.printAlways(words, { username, enabled: true, backup_codes })
 }

@@ -1,8 +1,8 @@
 import { isoOrNull } from '../../base/clock.ts'
 import type { TwoFactorStatus } from '../../domain/accounts/accounts.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
-/** What `--json` says about a second factor. */
+/** A two-factor status as `--json` prints it. */
 export const documentOf = (status: TwoFactorStatus) => ({
   username: status.username,
   role: status.role,
@@ -16,7 +16,7 @@ export const documentOf = (status: TwoFactorStatus) => ({
   bypass_until: isoOrNull(status.bypass_until),
 })
 
-/** What stands out about a second factor, or about the account; empty when nothing does. */
+/** Describes what is unusual about the second factor or the account; empty if nothing is. */
 export function stateText({ disabled, closed, locked_until, set_up_until, bypass_until }: TwoFactorStatus): string {
   const remarks: string[] = []
   if (disabled) remarks.push('account disabled')

@@ -1,10 +1,10 @@
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf, stateText } from './status-document.ts'
 
 export const status = command({
   name: '2fa status',
-  summary: 'Who has a second factor, since when, and how many backup codes are left',
+  summary: 'Show who has a second factor, since when, and how many backup codes are left',
   needs: 'domain',
   onlyPrints: true,
   args: { name: { summary: 'user name (all accounts)', optional: true } },

@@ -1,7 +1,7 @@
 import qr from 'qrcode-terminal'
 import type { Io } from '../io.ts'
 
-/** A text as a QR code in half blocks, dark on light whatever the colours of the terminal are. */
+/** Draws a QR code in half blocks, dark on light whatever the terminal's colours are. */
 export function terminalQr(text: string, paint: Io['paint']): string {
   let drawn = ''
   qr.generate(text, { small: true }, (code) => (drawn = code))
@@ -10,10 +10,10 @@ export function terminalQr(text: string, paint: Io['paint']): string {
     .join('\n')
 }
 
-/** The library leaves one light module around the code; readers want four (ISO/IEC 18004, 5.3.8). */
+/** The library leaves one light module around the code; ISO/IEC 18004, 5.3.8 requires four. */
 function withQuietZone(lines: readonly string[]): string[] {
   const wide = lines.map((line) => `███${line}███`)
   const light = '█'.repeat(wide[0]!.length)
-  // The first line is the margin: dark above, light below.
+  // The first line contains the margin: dark above, light below.
   return [light, light, ...wide.slice(1), light, light]
 }

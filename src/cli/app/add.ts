@@ -3,10 +3,10 @@ import { detailFlags, detailsOf, documentOf, labelOf } from './app-details.ts'
 
 export const add = command({
   name: 'app add',
-  summary: 'Register an app for everybody by its address',
+  summary: 'Register an app for all users by its address',
   details:
-    'For an app whose files are on another server: allow its origin first, with svc config set ' +
-    'apps.allowed_origins. An app that comes as a package is installed with svc app install instead.',
+    'For an app whose files are on another server. First allow its origin with svc config set ' +
+    'apps.allowed_origins. To install an app from a package, use svc app install.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { slug: 'name in addresses: lower-case letters, digits and hyphens' },

@@ -4,9 +4,7 @@ import { categories } from '../../contract/app-categories.ts'
 import type { RegisteredApp, Release } from '../../domain/desktop/desktop.ts'
 import { flag } from '../command.ts'
 
-// How the commands of `app` take and show an app: one document for machines, the same words for people.
-
-/** What `--json` says about an app. */
+/** An app as `--json` prints it. */
 export const documentOf = ({ disabled, created_at, updated_at, ...app }: RegisteredApp) => ({
   ...app,
   state: disabled ? 'disabled' : 'enabled',
@@ -14,7 +12,7 @@ export const documentOf = ({ disabled, created_at, updated_at, ...app }: Registe
   updated_at: iso(updated_at),
 })
 
-/** What `--json` says about a release. */
+/** A release as `--json` prints it. */
 export const releaseDocumentOf = ({ installed_at, ...release }: Release) => ({
   ...release,
   installed_at: iso(installed_at),
@@ -23,16 +21,15 @@ export const releaseDocumentOf = ({ installed_at, ...release }: Release) => ({
 export const sourceText = ({ source, owner }: RegisteredApp): string =>
   source === 'custom' ? `custom (${owner})` : source
 
-/** The name and slug of an app, for a sentence. */
 export const labelOf = ({ name, slug }: RegisteredApp): string => `${printable(name)} (${slug})`
 
-/** What can be said about an app in `add` and `set`. */
+/** Flags of `app add` and `app set`. */
 export const detailFlags = {
   path: flag.text('where it loads from: /apps/… or an allowed https address', 'ADDRESS'),
   description: flag.text('what it is for', 'TEXT'),
   category: flag.choice(`kind of app: ${categories.join(', ')}`, 'CATEGORY', categories),
   icon: flag.text('address of its icon: a path, an https or a data: address', 'ADDRESS'),
-  supportsContext: flag.choice('whether what it shows can be handed to the assistant', 'on|off', ['on', 'off']),
+  supportsContext: flag.choice('whether its content can be passed to the assistant', 'on|off', ['on', 'off']),
   adminOnly: flag.choice('whether only administrators see it', 'on|off', ['on', 'off']),
 }
 
@@ -42,7 +39,7 @@ type DetailFlags = {
     : never
 }
 
-/** The details that flags name. */
+/** Converts the flags to the details of an app. */
 export const detailsOf = ({ path, description, category, icon, supportsContext, adminOnly }: DetailFlags) => ({
   ...(path !== undefined && { app_path: path }),
   ...(description !== undefined && { description }),

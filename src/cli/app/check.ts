@@ -5,12 +5,12 @@ import { inspectPackage, packageArg, remarkLines, type InspectedPackage } from '
 
 export const check = command({
   name: 'app check',
-  summary: 'Look at the package of an app and say everything that is wrong with it',
+  summary: 'Check the package of an app and report every problem',
   details:
     'A package is a folder with app.json, which names slug, name and version, and may name description, icon, ' +
     'category, entry (index.html), supports_context and admin_only. Names that begin with a dot are left out. ' +
-    'Changes nothing; exit code 0 when all is well, 3 with warnings, 1 when it cannot be installed. svc ' +
-    'template write sample-app makes one to begin with.',
+    'Changes nothing. Exit code 0 when there are no problems, 3 with warnings, 1 when it cannot be installed. svc ' +
+    'template write sample-app makes a package to start from.',
   needs: 'nothing',
   args: { package: packageArg },
   flags: {},
@@ -38,6 +38,6 @@ export const check = command({
 function summaryOf({ app, problems, leftOut }: InspectedPackage): string {
   if (!app) return `This cannot be installed: ${pluralize(problems.length, 'problem')}.`
   const { slug, version } = app.manifest
-  const left = leftOut.length > 0 ? `; ${pluralize(leftOut.length, 'name')} with a dot left out` : ''
+  const left = leftOut.length > 0 ? `; ${pluralize(leftOut.length, 'name')} with a leading dot left out` : ''
   return `${slug} ${version} can be installed: ${pluralize(app.files.length, 'file')}, ${formatSize(app.bytes)}${left}.`
 }

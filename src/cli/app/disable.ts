@@ -2,9 +2,9 @@ import { command } from '../command.ts'
 
 export const disable = command({
   name: 'app disable',
-  summary: 'Keep an app from everybody, at once',
+  summary: 'Disable an app for all users, at once',
   details:
-    'It is not listed and its files are not served any more, also in a running server. The setting is ' +
+    'It is no longer listed and its files are no longer served, also by a running server. The setting is ' +
     'disabled_apps.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
@@ -12,7 +12,7 @@ export const disable = command({
   examples: ['svc app disable finance'],
   async run({ io, domain: { desktop }, args }) {
     const changed = await desktop.registry.disable(args.slug)
-    io.print(changed ? `Disabled ${args.slug}.` : `${args.slug} is disabled already.`, {
+    io.print(changed ? `Disabled ${args.slug}.` : `${args.slug} is already disabled.`, {
       slug: args.slug,
       state: 'disabled',
       changed,

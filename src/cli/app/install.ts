@@ -4,11 +4,11 @@ import { packageArg, loadPackage } from './package.ts'
 
 export const install = command({
   name: 'app install',
-  summary: 'Install an app for everybody from its package',
+  summary: 'Install an app for all users from its package',
   details:
-    'Its files are kept with the data of the service and served at /apps/SLUG/. It runs in a frame without an ' +
-    'origin: it reaches no session, and loads nothing but its own files. svc app check says beforehand what is ' +
-    'wrong with a package.',
+    'Its files are stored with the data of the service and served at /apps/SLUG/. It runs in a frame without an ' +
+    'origin: it cannot reach a session and loads only its own files. svc app check reports problems with a ' +
+    'package beforehand.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { package: packageArg },
@@ -19,7 +19,7 @@ export const install = command({
     const { app, changed } = await desktop.releases.install(pack)
     const words = changed
       ? `Installed ${labelOf(app)} in version ${app.version}.`
-      : `${labelOf(app)} is installed already.`
+      : `${labelOf(app)} is already installed.`
     io.print(words, { ...documentOf(app), changed })
     if (app.disabled) io.info(`It is disabled: svc app enable ${app.slug}.`)
   },

@@ -3,7 +3,7 @@ import { documentOf, sourceText } from './app-details.ts'
 
 export const list = command({
   name: 'app list',
-  summary: 'All apps: of the desktop, added, installed, and custom ones of users',
+  summary: 'List all apps: built-in, added, installed, and the custom apps of users',
   needs: 'domain',
   onlyPrints: true,
   args: {},

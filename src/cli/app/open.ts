@@ -7,13 +7,13 @@ export const openApp = command({
   name: 'app open',
   summary: 'Open an app of your desktop in the browser',
   details:
-    'The address goes to standard output; on a terminal the browser is started too (BROWSER, else that of the system). You are asked ' +
-    'to sign in there if you are not yet.',
+    'Prints the address. On a terminal it also starts the browser (BROWSER, else the default of the system). The browser asks ' +
+    'you to sign in if you have not yet.',
   needs: 'server',
   onlyPrints: true,
   args: {
-    slug: 'app, as its address has it, such as files',
-    path: { summary: 'what the app is to show, such as /Reports', optional: true },
+    slug: 'app, as in its address, such as files',
+    path: { summary: 'what the app should show, such as /Reports', optional: true },
   },
   flags: { print: flag.switch('print the address only') },
   examples: ['svc app open notes', 'svc app open files /Reports', 'svc app open files --print'],
@@ -29,6 +29,6 @@ export const openApp = command({
     io.print(printable(url), { slug, path: path ?? '/', url })
     if (!isWanted) return
     const { startBrowser } = await import('../browser.ts')
-    if (!(await startBrowser(url, globals.env))) io.info('No browser could be started: open the address by hand.')
+    if (!(await startBrowser(url, globals.env))) io.info('No browser could be started: open the address yourself.')
   },
 })

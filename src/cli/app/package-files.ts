@@ -8,26 +8,26 @@ import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { packageLimits, type Remark } from '../../domain/desktop/desktop.ts'
 import { Exit } from '../exit.ts'
 
-// Reads the package of an app, a folder or an archive, into memory: regular files only, and no more than a package may
-// have. What is found to be wrong is collected, so that its author hears all of it at once.
+// Reads an app package, a folder or an archive, into memory: regular files only, within the limits of a package.
+// Problems are collected, so that the author sees all of them at once.
 
-/** What a package holds, by path. */
+/** Files of a package by path. */
 export interface PackageFiles {
   files: Map<string, Uint8Array>
   problems: Remark[]
-  /** Names that begin with a dot, which no package has. */
+  /** Paths with a name that begins with a dot; packages do not contain any. */
   leftOut: string[]
 }
 
-/** Entries that are looked at, folders and what is left out among them. */
+/** Most entries read, including folders and left-out files. */
 const MAX_ENTRIES = 20_000
 
-/** Bytes that an archive may unpack to, headers included. */
+/** Most bytes that an archive may unpack to, including headers. */
 const MAX_UNPACKED = packageLimits.bytes + 16 * 1024 ** 2
 
 const megabytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`
 
-/** Reading on makes no sense. */
+/** Stops reading after a limit was reached. */
 class LimitReached extends Error {}
 
 function collector() {
@@ -37,10 +37,10 @@ function collector() {
   return {
     found,
     problem,
-    /** Counts an entry, and says whether it is to be read. */
+    /** Counts an entry and returns whether to read it. */
     admit(path: string): boolean {
       entries += 1
-      // That there are too many files is seen and said when they are examined.
+      // `inspectPackage` reports that there are too many files.
       if (found.files.size > packageLimits.files) throw new LimitReached()
       if (entries > MAX_ENTRIES) {
         problem('', `has more than ${MAX_ENTRIES} entries`)
@@ -69,7 +69,7 @@ function collector() {
 
 type Collector = ReturnType<typeof collector>
 
-/** The package at a path. Throws `Exit` when there is nothing that could be one. */
+/** Reads the package at a path. Throws `Exit` if the path is neither a folder nor an archive. */
 export async function readPackage(path: string): Promise<PackageFiles> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new Exit(5, `There is no ${path}.`, 'not_found')
@@ -115,7 +115,7 @@ async function reportForbidden(collected: Collector, path: string, read: () => P
 }
 
 async function readFile(collected: Collector, root: string, path: string): Promise<void> {
-  // What was a file a moment ago may be a link or a pipe by now.
+  // A file may have been replaced by a link or a pipe since it was listed.
   const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()
@@ -125,14 +125,14 @@ async function readFile(collected: Collector, root: string, path: string): Promi
   }
 }
 
-/** The bytes of an archive, unpacked when they are packed with gzip, whatever the file is called. */
+/** The bytes of an archive. Gzip is detected by content, not by file name. */
 async function archiveBytes(file: FileHandle): Promise<Readable> {
   const head = Buffer.alloc(2)
   await file.read(head, 0, 2, 0)
   const bytes = file.createReadStream({ start: 0, autoClose: false })
   if (head[0] !== 0x1f || head[1] !== 0x8b) return bytes
   const unpacked = createGunzip()
-  // A failure of either is one of the stream that is read.
+  // The reader of `unpacked` sees errors of both streams.
   pipeline(bytes, unpacked, () => undefined)
   return unpacked
 }
@@ -167,14 +167,14 @@ async function readArchive(collected: Collector, path: string): Promise<void> {
 
 async function readEntry(collected: Collector, { name, type, size, body }: TarEntry): Promise<void> {
   const path = name.replace(/^(?:\.\/)+/, '').replace(/\/$/, '')
-  // The folder itself, as `tar -C app .` writes it.
+  // `tar -C app .` writes an entry for the folder itself.
   if (type === '5' && (path === '' || path === '.')) return
   if (!collected.admit(path)) return
   if (type === '0') await collected.read(path, size, body)
   else if (type !== '5') collected.problem(path, unsupportedKind(kinds[type]))
 }
 
-/** Archives often have everything in one folder; then that is the package. */
+/** If the archive contains a single folder, that folder is the package. */
 function unwrap(found: PackageFiles): void {
   const folder = [...found.files.keys()][0]?.split('/', 1)[0]
   const all = [...found.files.keys(), ...found.problems.map(({ file }) => file)]

@@ -5,15 +5,15 @@ export const remove = command({
   name: 'app remove',
   summary: 'Remove an app with its releases',
   details:
-    'What users made with an app are rows and files of their accounts, and stay. Whether the app was disabled ' +
-    'is remembered for its return; --purge forgets that too. Apps of the desktop can only be disabled.',
+    'What users made with an app are rows and files of their accounts, and stay. If the app is installed again it is ' +
+    'still disabled if it was; --purge forgets that too. Built-in apps can only be disabled.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: { purge: flag.switch('also forget whether it was disabled'), yes: flag.yes },
   examples: ['svc app remove focus', 'svc app remove focus --purge --yes'],
   async run({ io, domain: { desktop }, args, flags }) {
     const app = await desktop.registry.find(args.slug)
-    // Refused before anybody is asked.
+    // Refuse before asking for confirmation.
     const what = app.source === 'installed' ? `version ${app.version} and the releases before it` : sourceText(app)
     if (app.source !== 'system' && !flags.yes && !(await io.confirm(`Remove ${labelOf(app)}, ${what}?`)))
       throw cancelled()

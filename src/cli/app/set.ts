@@ -4,8 +4,8 @@ import { detailFlags, detailsOf, documentOf, labelOf } from './app-details.ts'
 
 export const set = command({
   name: 'app set',
-  summary: 'Change what is said of an app',
-  details: 'An installed app speaks for itself: change its app.json, and run svc app update.',
+  summary: 'Change the details of an app',
+  details: 'The details of an installed app come from its app.json: change that, and run svc app update.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: { name: flag.text('name shown to users', 'NAME'), ...detailFlags },
@@ -17,7 +17,7 @@ export const set = command({
     const changes = { ...(name !== undefined && { name }), ...detailsOf(details) }
     if (Object.keys(changes).length === 0)
       throw usage(
-        'Say what to change: --name, --path, --description, --category, --icon, --supports-context or --admin-only.',
+        'Give what to change: --name, --path, --description, --category, --icon, --supports-context or --admin-only.',
       )
     const app = await desktop.registry.change(args.slug, changes)
     io.print(`Changed ${labelOf(app)}.`, documentOf(app))

@@ -3,12 +3,12 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { RegisteredApp, Release } from '../../domain/desktop/desktop.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf, releaseDocumentOf, sourceText } from './app-details.ts'
 
 export const show = command({
   name: 'app show',
-  summary: 'One app with its address and releases',
+  summary: 'Show one app with its address and releases',
   needs: 'domain',
   onlyPrints: true,
   args: { slug: 'slug of the app' },
@@ -37,7 +37,7 @@ function facts(app: RegisteredApp, releases: readonly Release[]): [string, strin
     ['Seen by', seenBy(app)],
     ['Address', printable(app.app_path)],
     ['Icon', iconText(app.icon_url)],
-    ['Context', app.supports_context ? 'can be handed to the assistant' : 'none'],
+    ['Context', app.supports_context ? 'can be passed to the assistant' : 'none'],
     ...releases.map((release, at): [string, string] => [at === 0 ? 'Releases' : '', releaseText(release)]),
     ['Changed', formatTime(app.updated_at)],
   ]

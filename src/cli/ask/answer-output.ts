@@ -1,27 +1,27 @@
 import { printable } from '../../base/text.ts'
-import type { AskEvent } from '../../client/ask/asking.ts'
+import type { AskEvent } from '../../client/ask/ask-stream.ts'
 import type { Io } from '../io.ts'
 import { plainText } from './markdown-text.ts'
 
-/** Where an answer is shown while it is made. */
+/** Shows an answer while it is generated. */
 export interface AnswerOutput {
   onEvent(event: AskEvent): Promise<void>
-  /** A remark for people between. */
+  /** Prints a note between parts of the answer. */
   info(text: string): void
-  /** The answer, or this part of it, is over, or was given up. */
+  /** Ends the answer or this part of it, also when it was interrupted. */
   end(): Promise<void>
 }
 
 type Tool = Extract<AskEvent, { event: 'tool' }>['data']
 
-/** What is told of a tool: that it begins, and when it failed. What waits for the user's word is asked for separately. */
+/** Shows that a tool starts, or that it failed. Tools that need permission are announced by the prompt. */
 function toolLine({ summary, status }: Tool, { paint }: Io): string | undefined {
   const what = printable(summary.trim())
   if (status === 'running') return paint.dim(`· ${what}`)
   return status === 'failed' ? paint.yellow(`✗ ${what}: failed`) : undefined
 }
 
-/** What the desktop would do; here it can only be told. */
+/** An action of the desktop; the terminal can only name it. */
 function actionLine({ type, data }: Extract<AskEvent, { event: 'action' }>['data']): string | undefined {
   if (type === 'confirm') return undefined
   const values = Object.values(data).map((value) => printable(String(value)))
@@ -33,7 +33,7 @@ function progressLine(event: AskEvent, io: Io): string | undefined {
   return event.event === 'action' ? actionLine(event.data) : undefined
 }
 
-/** One object a line with `--json`; without a stream the whole answer as one document, at the end. */
+/** With `--json`: one object per line with a stream, otherwise the whole answer as one document at the end. */
 export function jsonOutput(io: Io, isStream: boolean): AnswerOutput {
   return {
     onEvent({ event, data }) {
@@ -45,7 +45,7 @@ export function jsonOutput(io: Io, isStream: boolean): AnswerOutput {
   }
 }
 
-/** The text as it comes on standard output, the rest on standard error. */
+/** Writes the text to standard output as it arrives, and notes to standard error. */
 export function plainOutput(io: Io): AnswerOutput {
   let last = '\n'
   let isStreamed = false
@@ -73,7 +73,7 @@ export function plainOutput(io: Io): AnswerOutput {
   }
 }
 
-/** Laid out on a terminal, drawn again while it grows. */
+/** Renders Markdown on a terminal and redraws it while it grows. */
 export async function terminalOutput(io: Io): Promise<AnswerOutput> {
   const { makeLiveText } = await import('./live-text.ts')
   const { stdout, stderr } = process

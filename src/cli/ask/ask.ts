@@ -7,18 +7,18 @@ export const ask = command({
   name: 'ask',
   summary: 'Ask the assistant',
   details:
-    'The answer goes to standard output, what the assistant does meanwhile to standard error. Standard input is appended to the question. ' +
-    'What the assistant may not do by itself is asked on a terminal, and declined without one (exit 8); --yes, which every command takes ' +
-    'that changes something, does not answer that, because somebody else’s text may be behind it. Without a question a terminal asks ' +
-    'for one after the other. A question in quotes is never taken for a command; one without that begins with the name of a command is ' +
+    'The answer goes to standard output, the tools it uses to standard error. Standard input is appended to the question. ' +
+    'Tools that need your permission are asked about on a terminal, and declined without one (exit 8). --yes does not answer ' +
+    'these questions, because text of somebody else may have caused them. Without a question, a terminal asks ' +
+    'for one after another. A question in quotes is never taken for a command. One without quotes that begins with the name of a command is ' +
     'refused unless -- stands before it. With --json each line is an object ' +
     'with an event: delta, tool, action, done.',
   needs: 'server',
   args: { question: { summary: 'what to ask', optional: true, many: true } },
   flags: {
-    attach: flag.many('file that belongs to the question: text, or one image', 'FILE', { short: 'a' }),
-    continue: flag.switch('go on with the last conversation', { short: 'c' }),
-    conversation: flag.integer('go on with this conversation', 'ID', 1),
+    attach: flag.many('file to attach to the question: text, or one image', 'FILE', { short: 'a' }),
+    continue: flag.switch('continue the last conversation', { short: 'c' }),
+    conversation: flag.integer('continue this conversation', 'ID', 1),
     model: flag.text('model to ask, one of those the server offers', 'MODEL'),
     noStream: flag.switch('print the answer when it is complete'),
   },
@@ -34,13 +34,13 @@ export const ask = command({
     const [{ composeQuestion }, { askQuestion }, { makeAsking }, { lastConversation }, outputs] = await Promise.all([
       import('./question.ts'),
       import('./conversation.ts'),
-      import('../../client/ask/asking.ts'),
+      import('../../client/ask/ask-stream.ts'),
       import('./last-conversation.ts'),
       import('./answer-output.ts'),
     ])
     if (flags.continue && flags.conversation !== undefined) throw usage('Give --continue or --conversation, not both.')
     const composed = await composeQuestion(io, args.question, flags.attach)
-    if (!composed && (!io.interactive || io.json)) throw usage('Say what to ask: svc ask "…", or standard input.')
+    if (!composed && (!io.interactive || io.json)) throw usage('Give a question: svc ask "…", or standard input.')
 
     const isStream = !flags.noStream
     const onTerminal = process.stdout.isTTY && !io.json
@@ -52,7 +52,7 @@ export const ask = command({
     const conversation_id = flags.continue ? await lastConversation(api) : (flags.conversation ?? null)
     const options = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
 
-    await interruptible('Interrupted: the answer was given up.', async (signal) => {
+    await interruptible('Interrupted: the answer was cancelled.', async (signal) => {
       const context: ConversationContext = { io, asking: makeAsking(api), output, isStream, signal }
       if (composed) await askQuestion(context, { ...composed, ...options })
       else await (await import('./prompt-loop.ts')).promptLoop(context, options)

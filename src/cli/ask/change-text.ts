@@ -14,5 +14,4 @@ const TEXTS: Record<Kind, string> = {
   component: 'switched component',
 }
 
-/** What was done, as a verb. */
 export const changeText = (kind: Kind): string => TEXTS[kind]

@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { AssistantAnswer } from '../../contract/assistant.ts'
-import type { AskEvent, Asking, Confirmation, Question } from '../../client/ask/asking.ts'
+import type { AskEvent, Asking, Confirmation, Question } from '../../client/ask/ask-stream.ts'
 import { Exit } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { explainNotFound } from './not-found.ts'
@@ -15,7 +15,7 @@ export interface ConversationContext {
   signal: AbortSignal
 }
 
-/** What is to be done, word for word: whoever says yes says it to exactly this. */
+/** Shows the exact arguments of the tool that the user is asked to permit. */
 function confirmationText({ tool, arguments: args }: Confirmation, { paint }: Io): string {
   const lines = Object.entries(args).map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -25,7 +25,7 @@ function confirmationText({ tool, arguments: args }: Confirmation, { paint }: Io
   return [`The assistant asks to use ${paint.bold(printable(tool))}:`, ...lines].join('\n')
 }
 
-/** The user's word. Nobody can be asked without a terminal, and then it is no. */
+/** Asks the user for permission. Without a terminal the answer is no. */
 async function askPermission({ io, output }: ConversationContext, confirmation: Confirmation): Promise<boolean> {
   if (!io.interactive || io.json) return false
   output.info(confirmationText(confirmation, io))
@@ -46,8 +46,8 @@ async function receive({ output }: ConversationContext, events: AsyncIterable<As
 }
 
 /**
- * Asks one question and hears the answer to its end, asking the user for what needs their word. Without a terminal that is
- * declined, and exit 8 follows the answer.
+ * Asks one question and shows the whole answer, asking the user to permit tools where needed. Without a terminal, tools
+ * are declined and the exit code is 8.
  */
 export async function askQuestion(context: ConversationContext, question: Question): Promise<AssistantAnswer> {
   const { io, asking, isStream: stream, signal } = context
@@ -70,12 +70,12 @@ export async function askQuestion(context: ConversationContext, question: Questi
   }
   if (io.json && !stream) io.print('', answer)
   for (const id of io.json ? [] : changed)
-    io.info(io.paint.dim(`This changed something: svc ask undo ${id} takes it back.`))
+    io.info(io.paint.dim(`This changed something: svc ask undo ${id} undoes it.`))
   if (declined) {
     const what = printable(declined.summary)
     throw new Exit(
       8,
-      `The assistant asked to ${what}, which needs your word: ask on a terminal.`,
+      `The assistant asked to ${what}, which needs your permission: ask on a terminal.`,
       'confirmation_needed',
     )
   }

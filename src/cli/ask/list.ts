@@ -1,14 +1,14 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command, flag } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const list = command({
   name: 'ask list',
-  summary: 'Conversations with the assistant, the one used last first',
+  summary: 'List conversations with the assistant, most recently used first',
   needs: 'server',
   onlyPrints: true,
   args: {},
-  flags: { limit: flag.integer('at most so many, 20 by default', 'N', 1, 500) },
+  flags: { limit: flag.integer('maximum number (20)', 'N', 1, 500) },
   examples: ['svc ask list', 'svc ask list --limit 100 --json'],
   async run({ io, api, flags }) {
     const { conversations } = await api.call(assistant.actions.conversations, { limit: flags.limit ?? 20 })

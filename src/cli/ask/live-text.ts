@@ -1,34 +1,33 @@
 import type { ChalkInstance } from 'chalk'
 import { parseBlocks, renderBlocks } from '../markdown.ts'
 
-/** What is drawn on: a terminal's standard output, or a stand-in. */
+/** The terminal's standard output, or a substitute in tests. */
 export interface Surface {
   write(text: string): void
-  /** Columns and rows at this moment. */
   size(): { columns: number; rows: number }
 }
 
 export interface LiveText {
-  /** Takes the next piece of Markdown. */
+  /** Appends Markdown. */
   add(text: string): void
-  /** Writes something between, on lines of its own. */
+  /** Lets `write` print other lines between finished blocks. */
   interrupt(write: () => void): void
-  /** Draws what is left and begins anew. */
+  /** Draws the rest and resets. */
   end(): void
 }
 
-/** At most so often the block that is still growing is drawn again, in milliseconds. */
+/** Shortest interval between redraws of the unfinished block, ms. */
 const FRAME = 60
 
 const WIDEST = 100
 
 /**
- * Markdown on a terminal while it arrives: blocks that are finished stand for good; the one that still grows is drawn
- * again with each change, as much of it as fits on the screen.
+ * Renders Markdown on a terminal while it arrives: finished blocks are printed once; the unfinished one is redrawn with
+ * each change, as much of it as fits on the screen.
  */
 export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
   let source = ''
-  /** Lines of the growing block on the screen. */
+  /** Lines of the unfinished block on the screen. */
   let drawn = 0
   let isFirst = true
   let timer: NodeJS.Timeout | undefined
@@ -41,7 +40,7 @@ export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
     return codes
   }
 
-  /** Lines that stand for good, after a blank one where something stands above. */
+  /** Prints lines for good, after a blank line if there is text above. */
   function finishedLines(lines: string[]): string {
     if (lines.length === 0) return ''
     const above = isFirst ? '' : '\n'
@@ -54,14 +53,14 @@ export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
     timer = undefined
     const tokens = parseBlocks(source)
     const growing = isFinished ? [] : tokens.splice(-1)
-    // What is blank at the end may still belong to the block before it.
+    // Trailing white space may still belong to the block before it.
     if (growing[0]?.type === 'space') growing.unshift(...tokens.splice(-1))
-    // Cut by length: of blanks at its end a block does not keep which they were.
+    // Cut by length: a block does not keep the white space at its end.
     source = source.slice(tokens.reduce((sum, { raw }) => sum + raw.length, 0))
     let output = erase() + finishedLines(renderBlocks(tokens, layout()))
     const lines = renderBlocks(growing, layout())
     if (lines.length > 0) {
-      // A line that has left the screen could not be taken back.
+      // A line that has scrolled off the screen cannot be erased.
       const shown = (isFirst ? lines : ['', ...lines]).slice(-(surface.size().rows - 2))
       drawn = shown.length
       output += `${shown.join('\n')}\n`

@@ -1,18 +1,18 @@
 import { assistant } from '../../contract/assistant.ts'
 import { printable } from '../../base/text.ts'
 import { command, flag } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { changeText } from './change-text.ts'
 
 export const log = command({
   name: 'ask log',
-  summary: 'What the assistant changed, newest first',
-  details: 'Each entry is what one answer changed, or one undo; svc ask undo takes it back.',
+  summary: 'List what the assistant changed, newest first',
+  details: 'Each entry is the changes of one answer, or one undo. svc ask undo undoes an entry.',
   needs: 'server',
   onlyPrints: true,
   args: {},
   flags: {
-    limit: flag.integer('at most so many entries, 20 by default', 'N', 1, 100),
+    limit: flag.integer('maximum number of entries (20)', 'N', 1, 100),
     before: flag.integer('only entries before this one', 'ID', 1),
   },
   examples: ['svc ask log', 'svc ask log --limit 5 --json'],

@@ -4,7 +4,7 @@ import { parseBlocks, renderBlocks } from '../markdown.ts'
 
 const WIDEST = 100
 
-/** A text without what would control a terminal; its lines stay. */
+/** Removes control characters except line breaks. */
 export const plainText = (text: string): string =>
   text
     .replace(/\r\n?/g, '\n')
@@ -12,7 +12,7 @@ export const plainText = (text: string): string =>
     .map((line) => line.split('\t').map(printable).join('\t'))
     .join('\n')
 
-/** Markdown as it is shown: laid out on a terminal, as it was written elsewhere. */
+/** Renders Markdown on a terminal; elsewhere returns it unchanged. */
 export function renderMarkdown(markdown: string, paint: ChalkInstance): string {
   const { isTTY, columns } = process.stdout
   if (!isTTY) return plainText(markdown)

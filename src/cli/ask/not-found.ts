@@ -3,10 +3,10 @@ import { Exit } from '../exit.ts'
 
 const LISTS = { conversation: 'svc ask list', entry: 'svc ask log' }
 
-/** For `catch`: says which conversation or entry of the log it is that the server does not have. */
+/** For `catch`: names the conversation or log entry that the server does not have. */
 export const explainNotFound =
   (what: keyof typeof LISTS, id: number) =>
   (error: unknown): never => {
     if (!isFault(error, 'not_found')) throw error
-    throw new Exit(5, `There is no ${what} ${id}: ${LISTS[what]} shows what there is.`, 'not_found')
+    throw new Exit(5, `There is no ${what} ${id}: ${LISTS[what]} lists them.`, 'not_found')
   }

@@ -1,14 +1,14 @@
 import { createInterface } from 'node:readline/promises'
-import type { Question } from '../../client/ask/asking.ts'
+import type { Question } from '../../client/ask/ask-stream.ts'
 import { askQuestion, type ConversationContext } from './conversation.ts'
 
-/** Asks for one question after the other on a terminal, in one conversation, until there is an empty one or Ctrl-D. */
+/** Prompts for questions in one conversation until an empty line or Ctrl-D. */
 export async function promptLoop(
   context: ConversationContext,
   { conversation_id, ...options }: Omit<Question, 'message'>,
 ): Promise<void> {
   const { io, signal } = context
-  // Straight away: the prompt that follows does not wait for what is queued.
+  // Write directly: the prompt does not wait for queued output.
   process.stderr.write(`${io.paint.dim('Ask away; an empty line ends the conversation.')}\n`)
   let conversation = conversation_id ?? null
   for (;;) {
@@ -19,7 +19,10 @@ export async function promptLoop(
   }
 }
 
-/** One line, undefined at the end of the input. Only while it is read the terminal is taken: an answer can be interrupted. */
+/**
+ * Reads one line; undefined at the end of input. The terminal is held only while reading, so that answers can be
+ * interrupted.
+ */
 async function question(prompt: string, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)))

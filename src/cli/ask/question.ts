@@ -5,12 +5,12 @@ import { formatSize } from '../../base/sizes.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
-/** Most characters of a question with all its files; the server decides, but no more than this is read. */
+/** Most characters of a question with its files. The server decides; this only limits what is read. */
 const MAX_CHARACTERS = 262_144
 
 const MAX_IMAGE_BYTES = 8 * 1_048_576
 
-/** How files of images begin, in Latin-1. */
+/** Magic bytes of image files, in Latin-1. */
 const IMAGES: readonly (readonly [name: string, head: string])[] = [
   ['PNG', '\x89PNG\r\n\x1a\n'],
   ['JPEG', '\xff\xd8\xff'],
@@ -21,16 +21,15 @@ const IMAGES: readonly (readonly [name: string, head: string])[] = [
 function isImage(bytes: Buffer): boolean {
   const start = bytes.subarray(0, 12).toString('latin1')
   const [name] = IMAGES.find(([, head]) => start.startsWith(head)) ?? []
-  // RIFF is the beginning of sounds and films too.
+  // Audio and video files begin with RIFF too.
   return name === 'WebP' ? start.endsWith('WEBP') : name !== undefined
 }
 
-/** What is sent: the text whole, and an image. */
+/** The question as sent: the complete text, and an image. */
 export interface ComposedQuestion {
   message: string
-  /** How many texts the user did not type. The assistant asks before it does what they may have told it. */
+  /** Number of texts that the user did not type. The assistant asks before it follows instructions from them. */
   context?: { attached: number }
-  /** Base64. */
   image?: string
 }
 
@@ -48,14 +47,14 @@ async function readFile(path: string): Promise<Buffer> {
   }
 }
 
-/** A fence longer than any inside, so that no file ends its own quotation. */
+/** Quotes a text in a fence longer than any inside it, so that a file cannot close it. */
 function fenced(name: string, text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length))
   const fence = '`'.repeat(longest + 1)
   return `File ${JSON.stringify(name)}:\n${fence}\n${text.replace(/\n$/, '')}\n${fence}`
 }
 
-/** Standard input as text where it is no terminal; nothing when there is none. */
+/** Standard input as text; undefined if it is a terminal or empty. */
 async function pipedText(io: Io): Promise<string> {
   if (process.stdin.isTTY) return ''
   const pieces: Uint8Array[] = []
@@ -66,14 +65,15 @@ async function pipedText(io: Io): Promise<string> {
     if (size > 4 * MAX_CHARACTERS) throw tooLong()
   }
   const bytes = Buffer.concat(pieces)
-  if (!isUtf8(bytes) || bytes.includes(0)) throw usage('Standard input is no text: attach images with -a.')
+  if (!isUtf8(bytes) || bytes.includes(0)) throw usage('Standard input is not text: attach images with -a.')
   return bytes.toString().trim()
 }
 
-const tooLong = () =>
-  usage(`The question with its files is longer than ${MAX_CHARACTERS} characters: give less of them.`)
+const tooLong = () => usage(`The question with its files is longer than ${MAX_CHARACTERS} characters: attach less.`)
 
-/** Puts a question together: the words, then standard input, then the files, images apart. Undefined when there is nothing. */
+/**
+ * Composes a question from the arguments, standard input and files; the image is separate. Undefined if all are empty.
+ */
 export async function composeQuestion(
   io: Io,
   words: readonly string[],
@@ -91,7 +91,7 @@ export async function composeQuestion(
   }
   const typed = words.join(' ').trim()
   const piped = await pipedText(io)
-  // Without words, standard input is the question itself.
+  // Without arguments, standard input is the question itself.
   const attached = texts.length + (typed !== '' && piped !== '' ? 1 : 0)
   const question = [typed, piped].filter((text) => text !== '')
   if (question.length === 0 && paths.length === 0) return undefined

@@ -6,7 +6,7 @@ import { parseId } from './id-argument.ts'
 export const remove = command({
   name: 'ask remove',
   summary: 'Delete a conversation with all its messages',
-  details: 'What the assistant changed stays, and can still be undone.',
+  details: 'What the assistant changed stays and can still be undone.',
   needs: 'server',
   args: { id: 'number of the conversation, from svc ask list' },
   flags: { yes: flag.yes },

@@ -1,12 +1,12 @@
 import { assistant } from '../../contract/assistant.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { explainNotFound } from './not-found.ts'
 import { parseId } from './id-argument.ts'
 
 export const show = command({
   name: 'ask show',
-  summary: 'A conversation with the assistant, oldest message first',
+  summary: 'Show a conversation with the assistant, oldest message first',
   needs: 'server',
   onlyPrints: true,
   args: { id: 'number of the conversation, from svc ask list' },

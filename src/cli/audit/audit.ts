@@ -4,13 +4,13 @@ import type { Audit, StoredEntry } from '../../domain/instance/instance.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { formatTime, parseTime } from '../times.ts'
+import { formatTime, parseTime } from '../time-format.ts'
 import { detailText, documentOf, lineOf } from './entry.ts'
 
 const DEFAULT_LIMIT = 50
-/** How often `--follow` looks for more, ms. */
+/** Interval at which `--follow` polls, ms. */
 const POLL_MS = 1_000
-/** Entries taken at a time while following. */
+/** Entries read at a time while following. */
 const BATCH = 1_000
 
 const width = Math.max(...Object.keys(auditKinds).map((kind) => kind.length))
@@ -20,20 +20,20 @@ const kindTable = Object.entries(auditKinds)
 
 export const audit = command({
   name: 'audit',
-  summary: 'Who did what: logins, devices, accounts, administration',
+  summary: 'Show who did what: logins, devices, accounts, administration',
   details:
-    'The newest entries, the last one at the end. --user finds what somebody did and what was done to them; commands of administrators ' +
-    `act as cli:<user id of the system>. Entries are kept for a year. With --json --follow there is one entry a line.\n\nKinds:\n${kindTable}`,
+    'Shows the newest entries, the last one at the end. --user finds what a user did and what was done to them. Commands of administrators ' +
+    `are recorded as cli:<user id of the system>. Entries are kept for a year. With --json --follow each line is one entry.\n\nKinds:\n${kindTable}`,
   needs: 'domain',
   onlyPrints: true,
   args: {},
   flags: {
-    follow: flag.switch('go on as entries are written, until interrupted', { short: 'f' }),
+    follow: flag.switch('keep printing new entries until interrupted', { short: 'f' }),
     user: flag.text('only what this user did, or what was done to them', 'NAME'),
-    kind: flag.many('only this kind, or with login.* all that begin so; may be repeated', 'KIND'),
-    since: flag.text('only from then on: 24h, 15:00 or 2026-11-21T15:00', 'WHEN'),
-    until: flag.text('only from before then', 'WHEN'),
-    limit: flag.integer(`how many entries at most (${DEFAULT_LIMIT})`, 'N', 1, 1_000_000),
+    kind: flag.many('only this kind, or a prefix such as login.*; can be repeated', 'KIND'),
+    since: flag.text('only from this time on: 24h, 15:00 or 2026-11-21T15:00', 'WHEN'),
+    until: flag.text('only before this time', 'WHEN'),
+    limit: flag.integer(`maximum number of entries (${DEFAULT_LIMIT})`, 'N', 1, 1_000_000),
   },
   examples: [
     'svc audit',
@@ -70,7 +70,7 @@ export const audit = command({
   },
 })
 
-/** The kinds that these patterns mean. Exit 2 for one that means none. */
+/** The kinds that match these patterns. Exit 2 for a pattern without a match. */
 function kindsOf(patterns: readonly string[]): string[] {
   const kinds = patterns.flatMap((pattern) => {
     const found = kindsLike(pattern)
@@ -92,7 +92,7 @@ function timeFlag(name: string, text: string, now: number): number {
 
 type Filter = Omit<Parameters<Audit['list']>[0], 'limit'>
 
-/** Shows the last entries, and every one that is written from then on. */
+/** Prints the last entries, then new ones as they are written. */
 async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise<never> {
   const show = (entry: StoredEntry) => io.event(lineOf(entry), documentOf(entry))
   let after = await log.newest()

@@ -1,7 +1,7 @@
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import type { StoredEntry } from '../../domain/instance/instance.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 type Detail = Record<string, unknown> | null
 
@@ -27,7 +27,6 @@ export function detailText(entry: StoredEntry): string {
     .join(' ')
 }
 
-/** One line of `--follow`. */
 export function lineOf(entry: StoredEntry): string {
   const who = entry.target === null || entry.target === entry.actor ? entry.actor : `${entry.actor} → ${entry.target}`
   const parts = [formatTime(entry.at, true), entry.kind.padEnd(20), who.padEnd(24), entry.ip ?? '-', detailText(entry)]

@@ -5,7 +5,7 @@ import type { Io } from '../io.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
-export const browserFlags = { ...sourceFlags, temp: flag.text('folder for the database meanwhile', 'DIR') }
+export const browserFlags = { ...sourceFlags, temp: flag.text('folder for a temporary copy of the database', 'DIR') }
 
 interface Flags {
   from: string | undefined
@@ -14,14 +14,14 @@ interface Flags {
   temp: string | undefined
 }
 
-/** Opens a backup for looking into it, and lets go of it whatever happens. */
+/** Opens a backup for reading and closes it afterwards. */
 export async function withBackupBrowser<T>(
   { io, globals, flags }: { io: Io; globals: Globals; flags: Flags },
   backup: string,
   use: (browser: Browser, job: JobContext) => Promise<T>,
 ): Promise<T> {
   const [{ backupNamed, backupSource }, { browseBackup }] = await Promise.all([
-    import('../../wiring/backup-places.ts'),
+    import('../../wiring/backups/backup-locations.ts'),
     import('../../domain/backups/backups.ts'),
   ])
   const source = await backupSource(backup, sourceOptions(globals, flags), passphraseSource(io, flags))

@@ -1,11 +1,11 @@
 import { byteLength } from '../../base/text.ts'
-import type { Passphrases } from '../../wiring/backup-places.ts'
+import type { Passphrases } from '../../wiring/backups/backup-locations.ts'
 import { flag, type Globals } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { readSecret } from '../password.ts'
 
-// Where backups are looked for, and how their passphrase is got.
+// Where backups are searched, and where the passphrase comes from.
 
 export const passphraseFlags = {
   passphraseFile: flag.text('read the passphrase from a file', 'FILE'),
@@ -24,7 +24,7 @@ interface PassphraseFlags {
 
 const MIN_BYTES = 8
 
-/** The passphrase, asked for when it is needed and once. `flags` are the two that give it. */
+/** Returns a function that asks for the passphrase when it is first needed. `flags` are the two that provide it. */
 export function passphraseSource(
   io: Io,
   { passphraseFile, passphraseStdin }: PassphraseFlags,
@@ -38,7 +38,7 @@ export function passphraseSource(
     const found = await readGiven()
     const chosen = found ?? (await io.askSecret('New passphrase for the backups:', flags))
     if (byteLength(chosen) < MIN_BYTES) throw usage(`A passphrase has at least ${MIN_BYTES} bytes; longer is better.`)
-    if (found === undefined && chosen !== (await io.askSecret('Once more:', flags)))
+    if (found === undefined && chosen !== (await io.askSecret('Repeat it:', flags)))
       throw usage('The two passphrases differ.')
     return chosen
   }
@@ -50,7 +50,7 @@ export function passphraseSource(
   }
 }
 
-/** Where to look, as the flags and surroundings of a command say. */
+/** The search location from flags and environment. */
 export const sourceOptions = (globals: Globals, { from }: { from: string | undefined }) => ({
   from,
   dataDir: globals.dataDir,

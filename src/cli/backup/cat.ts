@@ -4,8 +4,9 @@ import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 export const cat = command({
   name: 'backup cat',
-  summary: 'One file of a backup, to standard output',
-  details: 'Ends with 0 only when every byte was right. BACKUP is an id, its beginning, latest, or an archive.',
+  summary: 'Print one file of a backup',
+  details:
+    'Exit code 0 means that every byte is correct. BACKUP is an id, the beginning of one, latest, or an archive.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

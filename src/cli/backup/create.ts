@@ -1,6 +1,6 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { Backups, Created } from '../../domain/backups/backups.ts'
-import type { Passphrases, Seeking } from '../../wiring/backup-places.ts'
+import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
@@ -12,41 +12,49 @@ export const create = command({
   name: 'backup create',
   summary: 'Back up database, contents, keys and configuration',
   details:
-    'The server may run meanwhile: the backup shows one moment. In a folder, only what is new since the last ' +
-    'backup is copied (--json says `unchanged` where nothing had to be read again), and one that was interrupted is ' +
-    'continued; a name that ends in .tar or .tar.age is an archive of its own.\n\n' +
-    'With --encrypt the first backup in a folder asks for a passphrase; later ones need none on this machine, ' +
-    'which keeps the key in its data directory. Restoring elsewhere needs the passphrase: keep it somewhere else ' +
-    'too. Without encryption whoever reads a backup reads everything, keys included.',
+    'The server may keep running: the backup shows one point in time. In a folder, only what is new since the last ' +
+    'backup is copied (--json says `unchanged` where nothing had to be read again), and an interrupted backup is ' +
+    'continued. A name that ends in .tar or .tar.age is a self-contained archive. Every object that is used again is ' +
+    'read once within 30 days (with --recheck, at once). A damaged or missing one is stored again, and the command ends with 3.\n\n' +
+    'With --encrypt the first backup in a folder asks for a passphrase. Later ones need none on this machine, ' +
+    'which keeps the key in its data directory. Restoring on another machine needs the passphrase: store a copy of it ' +
+    'elsewhere. Without encryption, anybody who can read a backup can read everything in it, including the keys.',
   needs: 'backing',
   args: {},
   flags: {
     to: flag.text('folder, or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),
     encrypt: flag.switch('encrypt a new folder of backups with a passphrase'),
     ...passphraseFlags,
-    prune: flag.switch('then remove what the settings keep no longer'),
-    new: flag.switch('begin anew where earlier backups are gone'),
+    prune: flag.switch('then remove backups that the settings no longer keep'),
+    recheck: flag.switch('read every object that is used again, and store damaged ones again'),
+    new: flag.switch('start over where earlier backups are gone'),
   },
   examples: [
     'svc backup create --to /mnt/backup/svc',
     'svc backup create --to /mnt/backup/svc --encrypt --passphrase-file secret.txt',
     'svc backup create --to svc.tar.age',
+    'svc backup create --recheck',
   ],
   async run({ io, globals, domain, directory, flags }) {
     const to = flags.to ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
-    if (to === undefined) throw usage('Say where to: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
-    const { backupTarget, isArchiveName } = await import('../../wiring/backup-places.ts')
+    if (to === undefined) throw usage('Give a destination: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
+    const { backupTarget, isArchiveName } = await import('../../wiring/backups/backup-locations.ts')
     if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
     const passphrases = passphraseSource(io, flags)
-    const options = { to, encrypt: flags.encrypt, anew: flags.new }
+    const options = { to, encrypt: flags.encrypt, anew: flags.new, recheck: flags.recheck }
     const target = await backupTarget({ domain, directory }, options, passphrases)
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
-    const { manifest, place, encrypted, took_ms, unchanged } = created
+    const { manifest, place, encrypted, took_ms, repaired, flaw, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(
         `${pluralize(lost, 'content')} ${lost === 1 ? 'is' : 'are'} missing or damaged, and not in this backup: svc storage check names the files.`,
       )
+    if (repaired > 0)
+      io.warn(
+        `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups anew. Check the disk, then run svc backup verify.`,
+      )
+    if (flaw !== undefined) io.warn(flaw)
     const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
     const removed = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
     const words = [summaryOf(created), ...(removed ? [`Removed ${pluralize(removed.length, 'old backup')}.`] : [])]
@@ -56,17 +64,19 @@ export const create = command({
       encrypted,
       took_ms,
       unchanged,
+      repaired,
+      ...(flaw !== undefined && { flaw }),
       ...(removed && { removed }),
     })
-    return lost > 0 ? 3 : 0
+    return lost + repaired > 0 || flaw !== undefined ? 3 : 0
   },
 })
 
-/** Removes what the settings keep no longer; returns the ids. */
+/** Applies the retention settings; returns the IDs of removed backups. */
 async function pruneAfter(backups: Backups, lookup: Seeking, passphrases: Passphrases): Promise<string[]> {
   const [{ backupFolder }, { openPruning }] = await Promise.all([
-    import('../../wiring/backup-places.ts'),
-    import('../../wiring/prune.ts'),
+    import('../../wiring/backups/backup-locations.ts'),
+    import('../../wiring/backups/pruning.ts'),
   ])
   const folder = await backupFolder(lookup, passphrases)
   const pruning = await openPruning(folder, await backups.keep())

@@ -6,19 +6,19 @@ import { withProgress } from '../progress.ts'
 
 export const drill = command({
   name: 'backup drill',
-  summary: 'Prove that a backup can be restored: restore it aside, serve it, compare, remove it',
+  summary: 'Prove that a backup can be restored: restore a copy, serve it, compare it, remove it',
   details:
     'Restores to a temporary folder, starts the server there for this machine only, and compares accounts, files ' +
     'and rows with what the backup says, and contents with their hashes. Nothing of it stays but the date, which ' +
     'svc doctor shows. BACKUP is an id, its beginning, an archive, or latest, which is the default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
-  flags: { ...sourceFlags, temp: flag.text('folder with room for all of it', 'DIR') },
+  flags: { ...sourceFlags, temp: flag.text('folder with enough space for all of it', 'DIR') },
   examples: ['svc backup drill', 'svc backup drill svc.tar.age --temp /srv/tmp --passphrase-file secret.txt'],
   async run({ io, globals, args, flags }) {
     const [{ backupNamed, backupSource, withInstallation }, wiring] = await Promise.all([
-      import('../../wiring/backup-places.ts'),
-      import('../../wiring/drill.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
+      import('../../wiring/backups/drill.ts'),
     ])
     const name = args.backup ?? 'latest'
     const lookup = sourceOptions(globals, flags)

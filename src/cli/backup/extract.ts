@@ -9,22 +9,22 @@ import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
-/** Left-out files that people are shown; `--json` has all. */
+/** Left-out files shown as text; `--json` lists all. */
 const SHOWN = 20
 
 export const extract = command({
   name: 'backup extract',
-  summary: 'Bring files of one account back from a backup into a folder',
+  summary: 'Restore files of one account from a backup to a folder',
   details:
-    'Writes below --to only, follows no links there, and replaces nothing without --force. What cannot be written' +
-    ' is left out and named, and the exit code is 3. BACKUP is an id, its beginning, latest, or an archive.',
+    'Writes only below --to, follows no links there, and replaces nothing without --force. What cannot be written' +
+    ' is skipped and listed, with exit code 3. BACKUP is an id, the beginning of one, latest, or an archive.',
   needs: 'nothing',
   args: { backup: 'backup' },
   flags: {
     user: flag.text('the account', 'NAME'),
     path: flag.text('file or folder of the account (/)', 'PATH'),
     to: flag.text('folder to write to', 'DIR'),
-    force: flag.switch('replace files that are there', { short: 'f' }),
+    force: flag.switch('replace existing files', { short: 'f' }),
     ...browserFlags,
   },
   examples: [
@@ -32,13 +32,13 @@ export const extract = command({
     'svc backup extract svc.tar --user ada --path /photos --to . --force',
   ],
   async run({ io, globals, args, flags: { user, path, to, force, ...flags } }) {
-    if (user === undefined || to === undefined) throw usage('Say whose files and where to: --user NAME --to DIR.')
+    if (user === undefined || to === undefined) throw usage('Give the account and the folder: --user NAME --to DIR.')
     return withBackupBrowser({ io, globals, flags }, args.backup, async (browser, job): Promise<ExitCode> => {
       const entries = await browser.below(user, path ?? '/')
       const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, job)
-      for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is left out: ${why}.`)
+      for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is skipped: ${why}.`)
       if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
-      const words = `Brought ${pluralize(files, 'file')} back to ${resolve(to)} (${formatSize(bytes)}).`
+      const words = `Restored ${pluralize(files, 'file')} to ${resolve(to)} (${formatSize(bytes)}).`
       io.print(words, { to: resolve(to), files, bytes, skipped })
       return skipped.length > 0 ? 3 : 0
     })
@@ -51,7 +51,7 @@ interface Extracted {
   skipped: { path: string; why: string }[]
 }
 
-/** A name that stays where it is put, on this system. */
+/** Whether a name is valid on this system and cannot leave its folder. */
 const isSafeName = (name: string): boolean =>
   name !== '' &&
   name !== '.' &&
@@ -61,19 +61,23 @@ const isSafeName = (name: string): boolean =>
   (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
 
 const reasonOf = (error: unknown): string =>
-  errorCode(error) === 'EEXIST' ? 'it is there already (--force replaces it)' : (error as Error).message
+  errorCode(error) === 'EEXIST' ? 'it already exists (--force replaces it)' : (error as Error).message
 
-/** Makes a folder, or makes sure that what stands there is one and not a link to one. */
+/** Creates a folder, or checks that the existing one is not a link. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error
-    if (!(await lstat(path)).isDirectory()) throw new Error('something else than a folder is there', { cause: error })
+    if (!(await lstat(path)).isDirectory())
+      throw new Error('something other than a folder has its name', { cause: error })
   }
 }
 
-/** Writes entries, folders before what they hold; the first is the top and keeps only its last name, the root none. */
+/**
+ * Writes entries in order, folders before their contents. The first is the top: it keeps only its last name, the root
+ * none.
+ */
 async function writeAll(
   browser: Browser,
   [top, ...below]: Entry[],
@@ -81,11 +85,11 @@ async function writeAll(
   force: boolean,
   { progress, signal }: JobContext,
 ): Promise<Extracted> {
-  const { streamDurably } = await import('../../host/durable.ts')
+  const { streamDurably } = await import('../../host/durable-files.ts')
   const extracted: Extracted = { files: 0, bytes: 0, skipped: [] }
-  await (await import('../../host/make-folder.ts')).makeFolder(target)
+  await (await import('../../host/folder-creation.ts')).makeFolder(target)
   const start = top!.path === '/' ? 0 : top!.path.lastIndexOf('/')
-  // Where each folder went; what is below one that could not be made is left out with it.
+  // Local path of each folder. Entries below a folder that could not be created are left out.
   const folders = new Map<string, string>([[top!.path.slice(0, start), target]])
   progress?.total([top!, ...below].reduce((sum, { type, size }) => sum + (type === 'file' ? size : 0), 0))
 
@@ -93,8 +97,8 @@ async function writeAll(
     const slash = entry.path.lastIndexOf('/')
     const folder = folders.get(entry.path.slice(0, slash))
     const name = entry.path.slice(slash + 1)
-    if (folder === undefined) throw new Error('its folder is left out')
-    if (!isSafeName(name)) throw new Error('it cannot have this name here')
+    if (folder === undefined) throw new Error('its folder is skipped')
+    if (!isSafeName(name)) throw new Error('this machine does not allow its name')
     const path = join(folder, name)
     if (entry.type === 'directory') {
       await makeFolder(path)

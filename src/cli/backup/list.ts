@@ -1,22 +1,23 @@
 import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf } from './manifest.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const list = command({
   name: 'backup list',
-  summary: 'The backups there are, oldest first',
-  details: 'NEW is what a backup added to its folder: most of a backup is shared with those before it.',
+  summary: 'List the backups, oldest first',
+  details:
+    'NEW is what a backup added to its folder: most of a backup is shared with earlier ones. A backup whose manifest cannot be read is named, and the command exits with 3.',
   needs: 'nothing',
   onlyPrints: true,
   args: {},
   flags: sourceFlags,
   examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
   async run({ io, globals, flags }) {
-    const { listBackups } = await import('../../wiring/backup-places.ts')
-    const { place, manifests } = await listBackups(sourceOptions(globals, flags), passphraseSource(io, flags))
+    const { listBackups } = await import('../../wiring/backups/backup-locations.ts')
+    const { place, manifests, damaged } = await listBackups(sourceOptions(globals, flags), passphraseSource(io, flags))
     io.table(
       manifests,
       [
@@ -31,5 +32,7 @@ export const list = command({
       `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`,
       manifests.map(documentOf),
     )
+    for (const what of damaged) io.warn(`${what} svc backup verify checks the others.`)
+    return damaged.length > 0 ? 3 : 0
   },
 })

@@ -4,13 +4,13 @@ import { formatSize } from '../../base/sizes.ts'
 import type { AccountInBackup, Entry } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 export const ls = command({
   name: 'backup ls',
-  summary: 'The accounts in a backup, or the files of one',
-  details: 'BACKUP is an id, its beginning, latest, or an archive. Nothing is changed anywhere.',
+  summary: 'List the accounts in a backup, or the files of one',
+  details: 'BACKUP is an id, the beginning of one, latest, or an archive. Nothing is changed.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },
@@ -45,7 +45,7 @@ function showAccounts(io: Io, accounts: AccountInBackup[]): void {
       { title: 'FILES', value: ({ files }) => formatCount(files), align: 'right' },
       { title: 'SIZE', value: ({ bytes }) => formatSize(bytes), align: 'right' },
     ],
-    'There is no account in this backup.',
+    'There are no accounts in this backup.',
   )
 }
 

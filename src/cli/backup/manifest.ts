@@ -2,9 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import type { Manifest } from '../../domain/backups/backups.ts'
 import { pluralize } from '../../base/counts.ts'
 
-// How the commands of `backup` show one: one document for machines, the same words for people.
-
-/** What `--json` says about a backup. */
+/** A backup as `--json` prints it. */
 export const documentOf = ({ id, created_at, version, totals, added, missing }: Manifest) => ({
   id,
   created_at,
@@ -15,6 +13,6 @@ export const documentOf = ({ id, created_at, version, totals, added, missing }: 
   missing: missing.length,
 })
 
-/** `10,412 files of 37 accounts, 1.2 GB`. */
+/** For example `10,412 files of 37 accounts, 1.2 GB`. */
 export const contentText = ({ totals }: Manifest): string =>
   `${pluralize(totals.files, 'file')} of ${pluralize(totals.accounts, 'account')}, ${formatSize(totals.bytes)}`

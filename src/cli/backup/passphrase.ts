@@ -4,11 +4,11 @@ import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts
 
 export const passphrase = command({
   name: 'backup passphrase',
-  summary: 'Give an encrypted folder of backups another passphrase',
+  summary: 'Change the passphrase of an encrypted folder of backups',
   details:
-    'The passphrase before is needed only where no key is kept: the machine whose backups these are keeps it, and there ' +
-    'a forgotten passphrase is replaced. The backups stay as they are. Whoever copied the folder earlier can still ' +
-    'open that copy with the passphrase of then.',
+    'The old passphrase is needed only where the key is not kept. The machine whose backups these are keeps it, so a forgotten ' +
+    'passphrase can be replaced there. The backups themselves do not change. A copy of the folder made earlier can still be ' +
+    'opened with the passphrase of that time.',
   needs: 'nothing',
   args: {},
   flags: {
@@ -24,22 +24,22 @@ export const passphrase = command({
     const { newPassphraseFile, newPassphraseStdin, passphraseStdin } = flags
     if (passphraseStdin && newPassphraseStdin) throw usage('Only one of the passphrases can come from standard input.')
     const [{ backupFolder, withInstallation }, { changePassphrase }] = await Promise.all([
-      import('../../wiring/backup-places.ts'),
-      import('../../wiring/backup-passphrase.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
+      import('../../wiring/backups/passphrase-change.ts'),
     ])
     const lookup = sourceOptions(globals, flags)
     const folder = await backupFolder(lookup, passphraseSource(io, flags))
     if (!folder.header.encrypted)
-      throw new Exit(6, `The backups in ${folder.folder} are not encrypted: begin an encrypted folder beside them.`)
+      throw new Exit(6, `The backups in ${folder.folder} are not encrypted: start an encrypted folder beside them.`)
     const given = { passphraseFile: newPassphraseFile, passphraseStdin: newPassphraseStdin }
     const chosen = passphraseSource(io, given, '--new-passphrase-file or --new-passphrase-stdin').chosen()
     await changePassphrase(folder, await chosen)
     await withInstallation(lookup, async (local) => {
-      // The log of an installation tells of its own backups only.
-      if (local?.domain.instance.identity.server_id === folder.header.server_id)
+      // The audit log records only backups of its own installation.
+      if (local && local.domain.instance.identity.server_id === folder.header.server_id)
         await local.domain.backups.rekeyed(folder.folder)
     })
-    io.print(`The backups in ${folder.folder} have another passphrase. Keep it somewhere else too.`, {
+    io.print(`The backups in ${folder.folder} have a new passphrase. Store a copy of it elsewhere.`, {
       place: folder.folder,
     })
   },

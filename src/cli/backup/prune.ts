@@ -7,27 +7,27 @@ const keepFlag = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
 
 export const prune = command({
   name: 'backup prune',
-  summary: 'Remove old backups, and what no backup needs any more',
+  summary: 'Remove old backups, and the data that only they needed',
   details:
-    'Kept are the last backups, and the newest of each of the last days, weeks and months that have one; the ' +
-    'newest of all always. Each flag stands in for the setting of its name (backup.keep_daily and so on). No ' +
-    'backup can be made meanwhile.',
+    'Keeps the last backups, and the newest of each of the last days, weeks and months that have one. The ' +
+    'newest backup is always kept. Each flag replaces the setting of its name (backup.keep_daily and so on). No ' +
+    'backup can be made at the same time.',
   needs: 'nothing',
   args: {},
   flags: {
     keepLast: keepFlag('newest backups to keep (3)'),
-    keepDaily: keepFlag('days to keep one of (7)'),
-    keepWeekly: keepFlag('weeks to keep one of (4)'),
-    keepMonthly: keepFlag('months to keep one of (12)'),
-    dryRun: flag.switch('show what would go, and change nothing'),
+    keepDaily: keepFlag('days to keep one backup of (7)'),
+    keepWeekly: keepFlag('weeks to keep one backup of (4)'),
+    keepMonthly: keepFlag('months to keep one backup of (12)'),
+    dryRun: flag.switch('show what would be removed, and change nothing'),
     yes: flag.yes,
     ...sourceFlags,
   },
   examples: ['svc backup prune --dry-run', 'svc backup prune --keep-daily 14 --keep-monthly 6 --yes'],
   async run({ io, globals, flags }) {
     const [{ backupFolder, withInstallation }, { openPruning }, { standardKeep }] = await Promise.all([
-      import('../../wiring/backup-places.ts'),
-      import('../../wiring/prune.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
+      import('../../wiring/backups/pruning.ts'),
       import('../../domain/backups/backups.ts'),
     ])
     const lookup = sourceOptions(globals, flags)
@@ -59,8 +59,8 @@ export const prune = command({
           if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
         }
         await pruning.execute()
-        // The log of an installation tells of its own backups only.
-        if (local?.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
+        // The audit log records only backups of its own installation.
+        if (local && local.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
           await local.domain.backups.pruned(gone, folder.folder)
         io.print(`Removed ${size}; ${pluralize(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
       } finally {

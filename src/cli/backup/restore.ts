@@ -1,45 +1,77 @@
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { usage } from '../exit.ts'
+import { Exit, usage } from '../exit.ts'
 import { contentText, documentOf } from './manifest.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'
+
+/** Lists the files that a partial restore lost, one per line. */
+function lostLines({ contents, files }: Restored['lost']): string[] {
+  if (contents.length + files.length === 0) return []
+  const lines = contents.flatMap(({ sha256, used_by }) => (used_by.length > 0 ? used_by : [`content ${sha256}`]))
+  return [
+    'Lost, because the backup is damaged:',
+    ...[...files, ...lines].map((line) => `  ${line}`),
+    'An earlier backup may have them: svc backup extract.',
+  ]
+}
 
 export const restore = command({
   name: 'backup restore',
   summary: 'Restore a backup to a new data directory',
   details:
-    '--data-dir names the new or empty folder. Everything is checked before it gets its name, and until then ' +
-    'nothing is there; what is served now stays as it is. BACKUP is an id, its beginning, latest, or an archive.\n\n' +
-    'Sessions end and devices sign in anew, unless --keep-devices is given: a token revoked after the backup ' +
-    'would work again.',
+    '--data-dir names the new or empty folder. Everything is checked before the folder gets its name; until then ' +
+    'it does not exist. A running service is not changed. BACKUP is an id, the beginning of one, latest, or an archive.\n\n' +
+    'Sessions end and devices have to sign in again, unless --keep-devices is given: a token revoked after the backup ' +
+    'would then work again.\n\n' +
+    'A damaged or missing object stops the restore. With --partial everything else is restored: files whose ' +
+    'contents are lost keep their names and are listed, and the command ends with 3. The database and the key must ' +
+    'be intact.',
   needs: 'nothing',
   args: { backup: 'backup' },
-  flags: { keepDevices: flag.switch('let devices stay signed in'), ...sourceFlags },
+  flags: {
+    keepDevices: flag.switch('let devices stay signed in'),
+    partial: flag.switch('restore what can be read when objects are damaged'),
+    ...sourceFlags,
+  },
   examples: [
     'svc backup restore latest --data-dir /srv/svc-new',
     'svc backup restore 20261121-0315 --from /mnt/backup/svc --data-dir /srv/svc',
     'svc backup restore svc.tar.age --data-dir /srv/svc',
+    'svc backup restore latest --partial --data-dir /srv/svc --json > restored.json',
   ],
   async run({ io, globals, args, flags }) {
     const target = globals.dataDir
-    if (target === undefined) throw usage('Say where to restore to: --data-dir DIR, a new or empty folder.')
+    if (target === undefined) throw usage('Give the folder to restore to: --data-dir DIR, a new or empty folder.')
     const [{ backupNamed, backupSource }, wiring] = await Promise.all([
-      import('../../wiring/backup-places.ts'),
-      import('../../wiring/restore.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
+      import('../../wiring/backups/restore.ts'),
     ])
-    // --data-dir is what is to be made; the settings are those of the data directory there is.
+    // --data-dir is the directory to create; the settings come from the existing one.
     const lookup = { ...sourceOptions(globals, flags), dataDir: undefined }
     const source = await backupSource(args.backup, lookup, passphraseSource(io, flags))
     try {
       const id = await backupNamed(source, args.backup)
-      const options = { target, keepDevices: flags.keepDevices }
-      const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, options, job))
-      const { manifest, devices, epoch } = restored
+      const options = { target, keepDevices: flags.keepDevices, isPartial: flags.partial }
+      const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, options, job)).catch(
+        (error: unknown) => {
+          if ((error as Error).name !== 'DamagedBackup') throw error
+          const { message, isDispensable } = error as Error & { isDispensable?: boolean }
+          const way = isDispensable
+            ? '--partial restores everything that can be read.'
+            : 'Nothing can be restored without it; an earlier backup may be sound: svc backup verify.'
+          throw new Exit(1, `${message} ${way}`, 'damaged')
+        },
+      )
+      const { manifest, lost, devices, epoch } = restored
       const signedOut =
-        devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in anew.`
-      const words = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}\nNext: svc serve --data-dir ${restored.target}`
-      io.print(words, { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices })
+        devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in again.`
+      const done = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}`
+      const next = `Next: svc serve --data-dir ${restored.target}`
+      const document = { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices, lost }
+      io.print([done, ...lostLines(lost), next].join('\n'), document)
+      return lost.contents.length + lost.files.length > 0 ? 3 : 0
     } finally {
       await source.close()
     }

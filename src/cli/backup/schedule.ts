@@ -3,15 +3,15 @@ import { iso } from '../../base/clock.ts'
 import type { Backups, Keep } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const schedule = command({
   name: 'backup schedule',
-  summary: 'Show or change when the server makes backups by itself',
+  summary: 'Show or change when the server makes backups',
   details:
-    'WHEN is written as for cron, in five fields: minute, hour, day of month, month, day of week; in the time ' +
-    'zone of the server. Each backup is followed by removing old ones: svc config set backup.keep_daily N and so ' +
-    'on say how many stay. One that came while no server ran is made up for.',
+    'WHEN has the five fields of cron: minute, hour, day of month, month, day of week, in the time ' +
+    'zone of the server. After each backup old ones are removed: svc config set backup.keep_daily N and so ' +
+    'on set how many are kept. A backup that was due while no server ran is made later.',
   needs: 'domain',
   args: { when: { summary: "five fields such as '30 3 * * *', or off", optional: true } },
   flags: { to: flag.text('folder of backups (the setting backup.to)', 'DIR') },
@@ -19,25 +19,25 @@ export const schedule = command({
   async run({ io, domain, config, directory, args, flags }) {
     const { backups, instance } = domain
     if (args.when === undefined) {
-      if (flags.to !== undefined) throw usage("Say when, too: svc backup schedule '30 3 * * *' --to DIR.")
+      if (flags.to !== undefined) throw usage("Give the time too: svc backup schedule '30 3 * * *' --to DIR.")
       const { 'backup.schedule': when, 'backup.to': to } = await instance.settings.values()
       const shown = await stateOf(backups, when, to)
       io.print(shown.words, shown.document)
       return
     }
     const [{ changeSetting }, { isArchiveName }] = await Promise.all([
-      import('../../wiring/change-setting.ts'),
-      import('../../wiring/backup-places.ts'),
+      import('../../wiring/config/setting-change.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
     ])
     const isOff = /^\s*off\s*$/.test(args.when)
     const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : resolve(flags.to)
-    if (!isOff && to === '') throw usage('Say where to: --to DIR.')
+    if (!isOff && to === '') throw usage('Give the folder: --to DIR.')
     if (isArchiveName(to)) throw usage('Scheduled backups go to a folder, not to an archive.')
     const place = { instance, config, directory }
     const changed = [await changeSetting(place, 'backup.schedule', args.when)]
     if (flags.to !== undefined) changed.push(await changeSetting(place, 'backup.to', to))
     for (const { overriddenBy } of changed)
-      if (overriddenBy) io.warn(`${overriddenBy} says something else, and that wins.`)
+      if (overriddenBy) io.warn(`${overriddenBy} sets another value and takes precedence.`)
     const { 'backup.schedule': when } = await instance.settings.values()
     await backups.scheduled(when, to)
     const shown = await stateOf(backups, when, to)

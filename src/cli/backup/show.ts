@@ -1,21 +1,21 @@
 import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf } from './manifest.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const show = command({
   name: 'backup show',
-  summary: 'One backup: what it holds and where it comes from',
-  details: 'BACKUP is an id, its beginning, latest, or an archive.',
+  summary: 'Show one backup: what it holds and where it comes from',
+  details: 'BACKUP is an id, the beginning of one, latest, or an archive.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },
   flags: sourceFlags,
   examples: ['svc backup show latest', 'svc backup show 20261121-03', 'svc backup show svc.tar --json'],
   async run({ io, globals, args, flags }) {
-    const { backupNamed, backupSource } = await import('../../wiring/backup-places.ts')
+    const { backupNamed, backupSource } = await import('../../wiring/backups/backup-locations.ts')
     const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
     const manifest = await source.manifest(await backupNamed(source, args.backup))
     await source.close()
@@ -30,7 +30,7 @@ export const show = command({
       ['Accounts', formatCount(totals.accounts)],
       ['Files', `${formatCount(totals.files)} with ${formatSize(totals.file_bytes)}`],
       ['Rows', formatCount(Object.values(rows).reduce((sum, count) => sum + count, 0))],
-      ['Stored', `database ${formatSize(database.size)}${large}, ${formatSize(totals.bytes)} together`],
+      ['Stored', `database ${formatSize(database.size)}${large}, ${formatSize(totals.bytes)} in total`],
       ['New', `${formatSize(added.bytes)} in ${pluralize(added.objects, 'object')}`],
       ['Also', files.map(({ path }) => path).join(', ')],
       ...(missing.length > 0 ? [['Missing', pluralize(missing.length, 'content')] as [string, string]] : []),

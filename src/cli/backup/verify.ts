@@ -5,19 +5,30 @@ import { pluralize } from '../../base/counts.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
-/** Problems that people are shown; `--json` has all. */
+/** Problems shown as text; `--json` lists all. */
 const SHOWN = 20
+
+/** Files shown for one damaged content. */
+const FILES = 5
+
+const CURE =
+  'svc backup create --recheck stores anew what the service still has. svc backup restore --partial restores all but the rest.'
+
+const filesLines = (files: readonly string[]): string[] => [
+  ...files.slice(0, FILES).map((file) => `  ${file}`),
+  ...(files.length > FILES ? [`  … and ${files.length - FILES} more`] : []),
+]
 
 export const verify = command({
   name: 'backup verify',
-  summary: 'Read backups from end to end and compare every byte with what it must be',
+  summary: 'Read backups completely and check every byte',
   details:
-    'Checks the hash of every object, and each database by its own checks, the schema of svc and its manifest. ' +
-    'Ends with 1 when something is broken. BACKUP is an id, its beginning, latest, or an archive; all of them by ' +
+    'Checks the hash of every object, the integrity of each database, its schema and its manifest, and names the ' +
+    'files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. BACKUP is an id, the beginning of one, latest, or an archive; all of them by ' +
     'default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
-  flags: { ...sourceFlags, temp: flag.text('folder for one database at a time', 'DIR') },
+  flags: { ...sourceFlags, temp: flag.text('folder for a temporary copy of one database at a time', 'DIR') },
   examples: [
     'svc backup verify',
     'svc backup verify latest',
@@ -25,10 +36,13 @@ export const verify = command({
   ],
   async run({ io, globals, args, flags }) {
     const [{ backupNamed, backupSource }, { verify: check }] = await Promise.all([
-      import('../../wiring/backup-places.ts'),
+      import('../../wiring/backups/backup-locations.ts'),
       import('../../domain/backups/backups.ts'),
     ])
-    const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
+    // A passphrase that is given is tested, also where the key is kept.
+    const usesKeptKey = flags.passphraseFile === undefined && !flags.passphraseStdin
+    const lookup = { ...sourceOptions(globals, flags), usesKeptKey }
+    const source = await backupSource(args.backup, lookup, passphraseSource(io, flags))
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
     const temporary = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {
@@ -36,12 +50,14 @@ export const verify = command({
         check(source, ids, temporary.path, job),
       )
       const read = `${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
-      const lines = problems.slice(0, SHOWN).map(({ backups, what }) => `${backups.join(', ')}: ${what}`)
+      const lines = problems
+        .slice(0, SHOWN)
+        .flatMap(({ backups, what, used_by = [] }) => [`${backups.join(', ')}: ${what}`, ...filesLines(used_by)])
       if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
       const summary =
         problems.length === 0
-          ? `Verified ${read}: all sound.`
-          : `Broken: ${pluralize(problems.length, 'problem')} in ${read}.`
+          ? `Verified ${read}: all intact.`
+          : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.${problems.every(({ what }) => what === source.flaw) ? '' : `\n${CURE}`}`
       io.print([...lines, summary].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {

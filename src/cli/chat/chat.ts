@@ -4,24 +4,24 @@ import type { Bell } from './screen/screen.ts'
 
 export const chat = command({
   name: 'chat',
-  summary: 'Talk to the team, on the whole terminal',
+  summary: 'Talk to the team, in a full-screen terminal',
   details:
-    "Rooms are named by their name, by '#id', or by @user for a direct conversation. ? or F1 shows all keys. What is said in other rooms, " +
-    'or while the terminal has not the focus, rings its bell: only when it is said to you alone or names you, unless --bell says ' +
-    'otherwise. --notify runs a command for it, without a shell: the message is its standard input, SVC_CHAT_ROOM and SVC_CHAT_FROM say ' +
-    'where and by whom. For scripts there are send, read, tail, wait and the rest.',
+    "A room is given by its name, by '#id', or by @user for a direct conversation. ? or F1 shows all keys. The terminal bell rings for messages in other rooms, " +
+    'or while the terminal does not have the focus, if they are direct messages or mention you; --bell changes ' +
+    'that. --notify runs a command for such messages, without a shell: it gets the message on standard input, the room in SVC_CHAT_ROOM and the sender in ' +
+    'SVC_CHAT_FROM. For scripts there are send, read, tail, wait and other commands.',
   needs: 'server',
-  args: { room: { summary: "room to begin with: name, '#id' or @user", optional: true } },
+  args: { room: { summary: "room to open first: name, '#id' or @user", optional: true } },
   flags: {
-    bell: flag.choice('which messages of others ring', 'mentions|all|none', ['mentions', 'all', 'none']),
-    notify: flag.text('command to run for messages that ring', 'COMMAND'),
+    bell: flag.choice('which messages of others ring the bell', 'mentions|all|none', ['mentions', 'all', 'none']),
+    notify: flag.text('command to run for messages that ring the bell', 'COMMAND'),
   },
   examples: ['svc chat', 'svc chat engines', 'svc chat @ada --bell all', 'svc chat --notify ~/bin/show-message'],
   async run({ io, globals, api, account, args, flags }) {
     if (io.json || !process.stdin.isTTY || !process.stdout.isTTY)
       throw usage('svc chat needs a terminal: scripts use svc chat send, read, tail and wait.')
     const { runScreen } = await import('./screen/screen.ts')
-    const { findAccount, openApi } = await import('../../client/credentials.ts')
+    const { findAccount, openApi } = await import('../../client/auth/credentials.ts')
     const bell: Bell = flags.bell ?? 'mentions'
     let { token } = account
     return runScreen({
@@ -35,7 +35,7 @@ export const chat = command({
         const now = await findAccount({ env: globals.env, profile: account.profile || globals.profile }).catch(
           () => undefined,
         )
-        // Whoever else signed in under that profile is somebody else here too.
+        // Another account may have signed in under that profile.
         if (!now || now.token === token || now.username !== account.username || now.url !== account.url)
           return undefined
         token = now.token

@@ -5,16 +5,16 @@ import { usage } from '../exit.ts'
 
 export const create = command({
   name: 'chat create',
-  summary: 'Open a room, or with --dm a conversation with somebody',
+  summary: 'Create a room, or with --dm a direct conversation',
   details:
-    'Rooms may share a name; with --if-missing the one there is stays the only one, and whoever of the members is not yet in it is ' +
-    'brought in. A conversation of two exists once: it is answered again.',
+    'Rooms can share a name. With --if-missing an existing room of the name is used, and members who are not in it yet are ' +
+    'added. A direct conversation between two users exists once; creating it again returns it.',
   needs: 'server',
   args: { name: { summary: 'name of the room', optional: true } },
   flags: {
-    member: flag.many('somebody who is in it from the start', 'USER'),
+    member: flag.many('user to add from the start', 'USER'),
     dm: flag.text('open the direct conversation with this user', 'USER'),
-    ifMissing: flag.switch('only when one is in no room of this name'),
+    ifMissing: flag.switch('only if you are in no room of this name'),
   },
   examples: [
     'svc chat create engines --member ada --member charles',
@@ -25,13 +25,13 @@ export const create = command({
     const { readRooms, openDirectRoom, findPeople } = await import('./room-lookup.ts')
     if (flags.dm !== undefined) {
       if (args.name !== undefined || flags.member.length > 0 || flags.ifMissing)
-        throw usage('--dm stands alone: a direct conversation has no name and no further members.')
+        throw usage('Give --dm alone: a direct conversation has no name and no further members.')
       const room = await openDirectRoom(api, flags.dm)
       const other = room.participants.map(({ username }) => username)
       io.print(`The conversation of ${printable(other.join(' and '))} is #${room.room_id}.`, room)
       return
     }
-    if (args.name === undefined) throw usage('Name the room, or with --dm whom to talk to.')
+    if (args.name === undefined) throw usage('Give the name of the room, or with --dm the user to talk to.')
     const name = args.name.trim().normalize('NFC')
     const people = await findPeople(api, flags.member)
     const ids = people.map(({ id }) => id)
@@ -42,7 +42,7 @@ export const create = command({
       const missing = ids.filter((id) => !there.participants.some((person) => person.id === id))
       const params = { room_id: there.room_id, user_ids: missing }
       const room = missing.length === 0 ? there : (await api.call(teamChat.actions.invite, params)).room
-      io.print(`You are in ${printable(name)} already: #${room.room_id}.`, room)
+      io.print(`You are already in ${printable(name)}: #${room.room_id}.`, room)
       return
     }
     const params = { name: args.name, type: 'channel' as const, participants: ids }

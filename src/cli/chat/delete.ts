@@ -3,7 +3,7 @@ import { cancelled, command, flag } from '../command.ts'
 
 export const deleteMessage = command({
   name: 'chat delete',
-  summary: 'Delete an own message; administrators any message of a room they are in',
+  summary: 'Delete one of your messages; administrators can delete any message of a room they are in',
   needs: 'server',
   args: { message: 'number of the message' },
   flags: { yes: flag.yes },

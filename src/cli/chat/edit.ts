@@ -3,7 +3,7 @@ import { command } from '../command.ts'
 
 export const edit = command({
   name: 'chat edit',
-  summary: 'Change the text of an own message',
+  summary: 'Change the text of one of your messages',
   needs: 'server',
   args: {
     message: 'number of the message',

@@ -4,10 +4,10 @@ import { command } from '../command.ts'
 
 export const invite = command({
   name: 'chat invite',
-  summary: 'Bring more people into a room',
-  details: 'They see everything that was said in it. Whoever is in it already stays.',
+  summary: 'Add people to a room',
+  details: 'They can read everything that was said in it. People who are already in the room stay.',
   needs: 'server',
-  args: { room: "room: name or '#id'", user: { summary: 'whom to bring in', many: true } },
+  args: { room: "room: name or '#id'", user: { summary: 'users to add', many: true } },
   flags: {},
   examples: ['svc chat invite engines charles', 'svc chat invite engines ada charles --json'],
   async run({ io, api, args }) {
@@ -17,6 +17,6 @@ export const invite = command({
     const params = { room_id: room.room_id, user_ids: people.map(({ id }) => id) }
     const { room: now } = await api.call(teamChat.actions.invite, params)
     const names = people.map(({ username }) => printable(username)).join(', ')
-    io.print(`In ${printable(title)} now: ${names}.`, now)
+    io.print(`Now in ${printable(title)}: ${names}.`, now)
   },
 })

@@ -6,7 +6,7 @@ export const leave = command({
   name: 'chat leave',
   summary: 'Leave a room',
   details:
-    'Somebody in it can bring you back. A room that nobody is in any more is removed with its messages and files.',
+    'Anybody in it can add you again. When the last member leaves, the room is removed with its messages and files.',
   needs: 'server',
   args: { room: "room: name or '#id'" },
   flags: { yes: flag.yes },

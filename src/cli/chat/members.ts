@@ -1,10 +1,10 @@
 import { teamChat } from '../../contract/team-chat.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const members = command({
   name: 'chat members',
-  summary: 'Who is in a room',
+  summary: 'List who is in a room',
   needs: 'server',
   onlyPrints: true,
   args: { room: "room: name, '#id' or @user" },

@@ -1,13 +1,13 @@
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
-/** Largest message, in bytes; the server decides, but no more than this is read. */
+/** Largest message, bytes. The server decides; this only limits what is read. */
 const MAX_BYTES = 16_384
 
-/** The words given as arguments, or standard input for `-` and where there are none. Exit 2 when there is nothing to say. */
+/** The arguments, or standard input for `-` and without arguments. Exit 2 if the message is empty. */
 export async function readMessage(io: Io, words: readonly string[]): Promise<string> {
   const fromInput = words.length === 0 ? !io.interactive : words.length === 1 && words[0] === '-'
-  if (words.length === 0 && io.interactive) throw usage('Say something: give the text, or - for standard input.')
+  if (words.length === 0 && io.interactive) throw usage('Give the text of the message, or - for standard input.')
   const text = fromInput ? await readInput(io) : words.join(' ')
   if (text.trim() === '') throw usage('The message is empty.')
   if (Buffer.byteLength(text) > MAX_BYTES)
@@ -21,7 +21,7 @@ async function readInput(io: Io): Promise<string> {
   for await (const chunk of io.input()) {
     chunks.push(chunk)
     size += chunk.length
-    // Two more bytes may be the line break at the end, which is no part of the message.
+    // Allow two more bytes for the final line break, which is not part of the message.
     if (size > MAX_BYTES + 2) break
   }
   return Buffer.concat(chunks)

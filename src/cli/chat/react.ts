@@ -5,8 +5,8 @@ import { usage } from '../exit.ts'
 
 export const react = command({
   name: 'chat react',
-  summary: 'Add a reaction to a message, or take it back',
-  details: 'The same reaction a second time takes it back. Emoji are given as such or by name: 👍 is :+1: too.',
+  summary: 'Add a reaction to a message, or remove it',
+  details: 'The same reaction a second time removes it. Give an emoji itself or its name: 👍 or :+1:.',
   needs: 'server',
   args: { message: 'number of the message', emoji: 'emoji, or its :name:' },
   flags: {},
@@ -19,7 +19,7 @@ export const react = command({
     if (/^[ -~]*$/.test(emoji)) throw usage(`There is no emoji called "${args.emoji}".`)
     const answer = await api.call(teamChat.actions.react, { message_id, emoji })
     const { added, reactions } = answer
-    io.print(`${added ? 'Added' : 'Took back'} ${printable(emoji)} ${added ? 'to' : 'from'} #${message_id}.`, {
+    io.print(`${added ? 'Added' : 'Removed'} ${printable(emoji)} ${added ? 'to' : 'from'} #${message_id}.`, {
       message_id,
       emoji,
       added,

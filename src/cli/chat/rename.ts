@@ -4,7 +4,7 @@ import { command } from '../command.ts'
 
 export const rename = command({
   name: 'chat rename',
-  summary: 'Give a room another name: its creator, or an administrator in it',
+  summary: 'Rename a room, as its creator or as an administrator in it',
   needs: 'server',
   args: { room: "room: name or '#id'", name: 'new name' },
   flags: {},
@@ -14,6 +14,6 @@ export const rename = command({
     const { room, title } = await resolveRoom(api, args.room)
     const params = { room_id: room.room_id, name: args.name }
     const { room: now } = await api.call(teamChat.actions.rename_room, params, { repeatable: true })
-    io.print(`${printable(title)} is ${printable(now.name)} now.`, now)
+    io.print(`${printable(title)} is now called ${printable(now.name)}.`, now)
   },
 })

@@ -1,5 +1,5 @@
 import type { Api } from '../../client/api.ts'
-import type { Polled } from '../../client/chat/follow-room.ts'
+import type { Polled } from '../../client/chat/room-feed.ts'
 import type { Io } from '../io.ts'
 
 interface FollowOptions {
@@ -7,16 +7,16 @@ interface FollowOptions {
   /** ISO 8601. */
   after: string
   signal: AbortSignal
-  /** Whether what happens is told as events, which with `--json` are lines of standard output. */
+  /** Whether to print events, one per line with `--json`. */
   isStream: boolean
 }
 
-/** Follows a room, and says when the server is away and when it is back. */
+/** Follows a room and reports when the connection is lost and restored. */
 export async function follow(
   { io, api }: { io: Io; api: Api },
   { room, after, signal, isStream }: FollowOptions,
 ): Promise<AsyncGenerator<Polled>> {
-  const { followRoom } = await import('../../client/chat/follow-room.ts')
+  const { followRoom } = await import('../../client/chat/room-feed.ts')
   const { makeConnectivity } = await import('../../client/http/connectivity.ts')
   const { sleep } = await import('../../base/sleep.ts')
   const { errorMessage } = await import('../error-message.ts')
@@ -26,11 +26,11 @@ export async function follow(
     signal,
     lost(error) {
       if (io.json && isStream) io.event('', { event: 'offline', message: errorMessage(error) })
-      else io.info(`The server is away, which is waited out: ${errorMessage(error)}`)
+      else io.info(`The server is not reachable; waiting for it: ${errorMessage(error)}`)
     },
     back() {
       if (io.json && isStream) io.event('', { event: 'online' })
-      else io.info('The server is back.')
+      else io.info('The server is reachable again.')
     },
   })
   return followRoom({ api, room, after, signal, connectivity })

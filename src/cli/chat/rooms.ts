@@ -1,9 +1,9 @@
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const rooms = command({
   name: 'chat rooms',
-  summary: 'Rooms of the account, the one with the newest message first',
+  summary: 'List your rooms, the one with the newest message first',
   needs: 'server',
   onlyPrints: true,
   args: {},

@@ -4,17 +4,17 @@ import { command, flag } from '../command.ts'
 
 export const search = command({
   name: 'chat search',
-  summary: 'Messages that contain a text, newest first',
-  details: 'At most 100 messages of the rooms one is in. Upper and lower case are the same.',
+  summary: 'Search messages for a text, newest first',
+  details: 'Finds at most 100 messages, in your rooms. Case does not matter.',
   needs: 'server',
   onlyPrints: true,
-  args: { text: 'what to look for' },
+  args: { text: 'text to search for' },
   flags: { room: flag.text("only in this room: name, '#id' or @user", 'ROOM') },
   examples: ['svc chat search "release notes"', 'svc chat search invoice --room general --json'],
   async run({ io, api, args, flags }) {
     const { readRooms, findRoom } = await import('./room-lookup.ts')
     const { titleOf } = await import('../../client/chat/room-names.ts')
-    const { transcript } = await import('./message-text.ts')
+    const { transcript } = await import('./transcript.ts')
     const place = await readRooms(api)
     const room_id = flags.room === undefined ? undefined : findRoom(place, flags.room).room_id
     const params = { query: args.text, ...(room_id === undefined ? {} : { room_id }) }

@@ -3,19 +3,19 @@ import { command, flag } from '../command.ts'
 
 export const tail = command({
   name: 'chat tail',
-  summary: 'The last messages of a room, and then each as it is said',
+  summary: 'Print the last messages of a room, and new ones as they arrive',
   details:
-    'Goes on until it is ended; a server that is away is waited for, and nothing is missed. With --json each line is an object with an ' +
+    'Runs until interrupted. While the server is not reachable it waits, and no message is missed. With --json each line is an object with an ' +
     'event: message, changed (edited, or reacted to), deleted, offline, online.',
   needs: 'server',
   onlyPrints: true,
   args: { room: "room: name, '#id' or @user" },
-  flags: { limit: flag.integer('begin with so many messages, 10 by default', 'N', 0, 200) },
+  flags: { limit: flag.integer('start with this many messages (10)', 'N', 0, 200) },
   examples: ['svc chat tail general', 'svc chat tail @ada --limit 0 --json'],
   async run({ io, api, args, flags }) {
     const { resolveRoom } = await import('./room-lookup.ts')
     const { follow } = await import('./room-follower.ts')
-    const { transcript } = await import('./message-text.ts')
+    const { transcript } = await import('./transcript.ts')
     const { room } = await resolveRoom(api, args.room)
     const { room_id } = room
     const limit = flags.limit ?? 10

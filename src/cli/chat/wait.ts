@@ -5,23 +5,23 @@ import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 
 const DEFAULT_TIMEOUT = 600_000
-/** The longest that a timer of Node lasts, milliseconds. */
+/** Longest timer of Node, ms. */
 const MAX_TIMEOUT = 2_147_483_647
 
 export const wait = command({
   name: 'chat wait',
-  summary: 'Wait until somebody says something that matches, and print it',
+  summary: 'Wait for a message that matches, and print it',
   details:
-    'Exit code 0 when the message is there, 1 when the time is over. Counts is what is said from the start of the command on, or with ' +
-    '--after from a message on, so that an answer is not missed that comes before one waits. Patterns are those of RE2: as usual, but ' +
-    'without backreferences and lookaround; (?i) in front makes upper and lower case the same.',
+    'Exit code 0 when the message arrived, 1 on timeout. Messages count from the start of the command, or with ' +
+    '--after from after that message, so that an answer given earlier is not missed. Patterns use the syntax of RE2: regular expressions ' +
+    'without backreferences and lookaround; (?i) at the start ignores case.',
   needs: 'server',
   args: { room: "room: name, '#id' or @user" },
   flags: {
-    match: flag.text('regular expression that is found in the message', 'REGEX'),
-    timeout: flag.duration('how long to wait, 10m by default'),
+    match: flag.text('regular expression to find in the message', 'REGEX'),
+    timeout: flag.duration('how long to wait (10m)'),
     from: flag.text('only messages of this user', 'USER'),
-    after: flag.text('from this message on: its number', 'ID'),
+    after: flag.text('number of the message to start after', 'ID'),
   },
   examples: [
     'svc chat wait general --match "^deployed"',
@@ -29,23 +29,23 @@ export const wait = command({
     'svc chat wait general --match done --after 4711 --json',
   ],
   async run({ io, api, args, flags }) {
-    if (flags.match === undefined) throw usage('Say what to wait for: --match REGEX.')
+    if (flags.match === undefined) throw usage('Give what to wait for: --match REGEX.')
     const matches = await compile(flags.match)
     const timeout = flags.timeout ?? DEFAULT_TIMEOUT
     if (timeout > MAX_TIMEOUT) throw usage(`--timeout must be at most ${formatDuration(MAX_TIMEOUT)}.`)
     const { messageId } = await import('./message-id.ts')
     const { resolveRoom, findPeople } = await import('./room-lookup.ts')
     const { follow } = await import('./room-follower.ts')
-    const { transcript } = await import('./message-text.ts')
+    const { transcript } = await import('./transcript.ts')
     const mark = flags.after === undefined ? undefined : messageId(flags.after)
     const { room } = await resolveRoom(api, args.room)
     const [from] = flags.from === undefined ? [] : await findPeople(api, [flags.from])
-    // What was last said when the rooms were read is the past; everything after it is looked at.
+    // Messages up to the newest one of the room list are old; all later ones are checked.
     const after = mark
       ? await timeOfMessage(api, room.room_id, mark)
       : (room.last_message?.timestamp ?? room.created_at)
 
-    const timedOut = new Exit(1, `Nobody said so within ${formatDuration(timeout)}.`, 'timeout')
+    const timedOut = new Exit(1, `No matching message within ${formatDuration(timeout)}.`, 'timeout')
     const controller = new AbortController()
     const timer = setTimeout(() => controller.abort(timedOut), timeout)
     try {
@@ -62,14 +62,14 @@ export const wait = command({
   },
 })
 
-/** RE2 needs time in proportion to the text, whatever the pattern: nothing somebody says can make it hang. */
+/** RE2 matches in linear time, whatever the pattern. */
 async function compile(pattern: string): Promise<(text: string) => boolean> {
   const { RE2JS } = await import('re2js')
   try {
     const compiled = RE2JS.compile(pattern, RE2JS.MULTILINE)
     return (text) => compiled.matcher(text).find()
   } catch (error) {
-    throw usage(`--match is no regular expression: ${(error as Error).message}.`)
+    throw usage(`--match is not a regular expression: ${(error as Error).message}.`)
   }
 }
 

@@ -3,7 +3,7 @@ import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 const flagWords = (flags: readonly FlagCompletion[]): string =>
   flags.flatMap(({ long, short }) => (short ? [long, short] : [long])).join(' ')
 
-/** The script for bash 3.2 and later. Words hold no quotes and no spaces, so they need no escaping. */
+/** The script for bash 3.2 and later. Words contain no quotes or spaces, so they need no escaping. */
 export function bash(tree: Tree): string {
   const commands = tree.nouns.flatMap((noun) =>
     noun.verbs.map((verb) => ({ words: `${noun.name} ${verb.name}`.trim(), ...verb })),

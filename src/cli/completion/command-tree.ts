@@ -2,10 +2,10 @@ import { Command } from 'commander'
 import { kebabCase, type CommandSpec, type Noun } from '../command.ts'
 import { addGlobals } from '../program.ts'
 
-/** What can be completed, as data for every shell's script. */
+/** Completions as data for every shell's script. */
 export interface Tree {
   nouns: NounCompletion[]
-  /** Flags that stand with every command. */
+  /** Flags of every command. */
   globals: FlagCompletion[]
 }
 
@@ -27,7 +27,6 @@ export interface FlagCompletion {
   long: string
   short: string | undefined
   summary: string
-  /** Whether a value follows. */
   takesValue: boolean
   choices: readonly string[]
 }
@@ -41,7 +40,6 @@ const flagsOf = ({ flags }: CommandSpec): FlagCompletion[] =>
     choices,
   }))
 
-/** Loads every command for its flags. */
 export async function readTree(nouns: Record<string, Noun>): Promise<Tree> {
   const all: NounCompletion[] = []
   for (const [name, { summary, aliases = [], verbs }] of Object.entries(nouns)) {
@@ -63,6 +61,6 @@ export async function readTree(nouns: Record<string, Noun>): Promise<Tree> {
   return { nouns: all, globals: [...globals, help] }
 }
 
-/** Global flags that are followed by a value, which is no noun. */
+/** Global flags that take a value. */
 export const valueGlobals = ({ globals }: Tree): string[] =>
   globals.flatMap(({ long, takesValue }) => (takesValue ? [long] : []))

@@ -10,7 +10,7 @@ const shells = {
 
 export const completion = command({
   name: 'completion',
-  summary: 'Completion for bash, zsh, fish or powershell',
+  summary: 'Print completion for bash, zsh, fish or powershell',
   details:
     'Prints a script for the shell to load:\n' +
     '  bash        svc completion bash > ~/.local/share/bash-completion/completions/svc\n' +

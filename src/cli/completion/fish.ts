@@ -18,7 +18,7 @@ export function fish(tree: Tree): string {
   const lines = tree.nouns.flatMap(({ name, summary, verbs }) => [
     `complete -c svc -f -n __svc_at -a ${name} -d ${quoted(summary)}`,
     ...verbs.flatMap((verb) => {
-      // The noun by itself is a command only where none of its verbs follows.
+      // The noun itself is a command only if none of its verbs follows.
       const others =
         verb.name === ''
           ? verbs.flatMap((other) => (other.name === '' ? [] : [`; and not __svc_in ${name} ${other.name}`]))

@@ -2,7 +2,7 @@ import { valueGlobals, type FlagCompletion, type Tree } from './command-tree.ts'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** An entry of `_describe`: a colon ends the word. */
+/** An entry of `_describe`, in which a colon ends the word. */
 const entry = (word: string, summary: string): string => quoted(`${word.replaceAll(':', '\\:')}:${summary}`)
 
 const flagEntries = (flags: readonly FlagCompletion[]): string =>

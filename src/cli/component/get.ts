@@ -5,8 +5,8 @@ import { explainNotFound, parseApiTime } from './api-values.ts'
 
 export const get = command({
   name: 'component get',
-  summary: 'The code of a component of your own',
-  details: 'The version in force goes to standard output byte for byte, or another one with --version.',
+  summary: 'Print the code of one of your components',
+  details: 'Prints the active version byte for byte, or another one with --version.',
   needs: 'server',
   onlyPrints: true,
   args: { name: 'name of the component' },

@@ -1,12 +1,12 @@
 import { iso } from '../../base/clock.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { explainNotFound, parseApiTime } from './api-values.ts'
 
 export const history = command({
   name: 'component history',
-  summary: 'The versions of a component of your own, newest first',
+  summary: 'List the versions of one of your components, newest first',
   needs: 'server',
   onlyPrints: true,
   args: { name: 'name of the component' },

@@ -2,7 +2,7 @@ import { iso } from '../../base/clock.ts'
 import { desktopComponents } from '../../contract/desktop-components.ts'
 import { command, flag } from '../command.ts'
 import type { Column } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { parseApiTime } from './api-values.ts'
 
 interface Listed {
@@ -30,10 +30,10 @@ const documentOf = <L extends Listed>({ updated_at, ...component }: L) => ({
 
 export const list = command({
   name: 'component list',
-  summary: 'Desktop components: styles, hooks and widgets',
+  summary: 'List desktop components: styles, hooks and widgets',
   details:
-    'Your own, where you are signed in. For an administrator on the data directory: with --user those of a user, with --everybody ' +
-    'or where nobody is signed in those of all users.',
+    'Lists your own if you are signed in. For an administrator on the data directory: with --user those of a user; with --everybody, ' +
+    'or if nobody is signed in, those of all users.',
   needs: 'either',
   onlyPrints: true,
   asAdministrator: ({ user, everybody }) => user !== undefined || everybody === true,
@@ -51,7 +51,7 @@ export const list = command({
         ...component,
         updated_at: parseApiTime(updated_at),
       }))
-      const empty = 'You have made no components: svc component save NAME FILE makes one.'
+      const empty = 'You have no components: svc component save NAME FILE saves one.'
       return io.table(own, columns, empty, own.map(documentOf))
     }
     const { accounts, desktop } = context.domain
@@ -60,7 +60,7 @@ export const list = command({
     io.table(
       components,
       [{ title: 'USER', value: ({ username }: (typeof components)[number]) => username }, ...columns],
-      user ? `${user.username} has made no components.` : 'Nobody has made components.',
+      user ? `${user.username} has no components.` : 'There are no components.',
       components.map(documentOf),
     )
   },

@@ -7,7 +7,7 @@ import { cancelled, command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { parseApiTime } from './api-values.ts'
 
 const { profiles, save_profile, load_profile, rename_profile, delete_profile } = desktopComponents.actions
@@ -21,7 +21,7 @@ interface ActionContext {
   yes: boolean
 }
 
-/** What can be done with profiles: how many names it takes, and how it is done. */
+/** Actions on profiles: the number of names, and the implementation. */
 const ACTIONS: Record<string, { names: number; run(place: ActionContext, names: string[]): Promise<void> }> = {
   list: { names: 0, run: show },
   save: { names: 1, run: save },
@@ -32,10 +32,10 @@ const ACTIONS: Record<string, { names: number; run(place: ActionContext, names: 
 
 export const profile = command({
   name: 'component profile',
-  summary: 'Profiles of your own components: list, save, load, rename or remove them',
+  summary: 'List, save, load, rename or remove profiles of your components',
   details:
-    'A profile keeps copies of all components that are active when it is saved. Loading it saves them as new versions, in force at ' +
-    "once; with --exclusive all others are turned off. Where two have one name, '#ID' names one of them.",
+    'A profile holds copies of all components that are active when it is saved. Loading it saves them as new versions and activates them; ' +
+    "with --exclusive all others are turned off. If two profiles have one name, '#ID' names one of them.",
   needs: 'server',
   onlyPrints: ({ args }) => [undefined, 'list'].includes(args['action'] as undefined),
   args: {
@@ -109,7 +109,7 @@ async function remove({ io, api, yes }: ActionContext, [name]: string[]): Promis
   io.print(`Removed ${printable(found)}.`, { profile_id: id, name: found, removed: true })
 }
 
-/** The profile of that name, or with that `#ID`. Exit 5 when there is none, 6 when the name is that of several. */
+/** Finds a profile by name or `#ID`. Exit 5 if there is none, 6 if several have the name. */
 async function find(api: Api, text: string): Promise<Profile> {
   const all = (await api.call(profiles, {})).profiles
   const found = all.filter(({ id, name }) => name === text || `#${id}` === text)
@@ -117,7 +117,6 @@ async function find(api: Api, text: string): Promise<Profile> {
     const ids = found.map(({ id }) => `'#${id}'`).join(', ')
     throw new Exit(6, `${found.length} profiles are called "${text}": give one of ${ids}.`, 'ambiguous')
   }
-  if (!found[0])
-    throw new Exit(5, `There is no profile "${text}": svc component profile list shows them all.`, 'not_found')
+  if (!found[0]) throw new Exit(5, `There is no profile "${text}": svc component profile list lists them.`, 'not_found')
   return found[0]
 }

@@ -15,11 +15,11 @@ interface ResetOptions {
 
 export const reset = command({
   name: 'component reset',
-  summary: 'Turn off a component of your own, or all of them: a safe start',
+  summary: 'Turn off one or all of your components',
   details:
-    'For a desktop that its own components have made unusable. All versions and profiles stay, and each can be turned on again.\n' +
-    'Where you are signed in, NAME is a component of your own, and --all stands for each. For an administrator on the data directory, ' +
-    'with --user or where nobody is signed in, it is a user, all of whose components are turned off.',
+    'For a desktop that its components have made unusable. All versions and profiles stay, and each can be activated again.\n' +
+    'If you are signed in, NAME is one of your components, and --all means all of them. For an administrator on the data directory, ' +
+    'with --user or if nobody is signed in, it is a user, and all their components are turned off.',
   needs: 'either',
   asAdministrator: ({ user }) => user !== undefined,
   args: { name: { summary: 'component of your own; for administrators a user name', optional: true } },
@@ -41,7 +41,7 @@ export const reset = command({
     if (flags.user !== undefined && args.name !== undefined) throw usage('Give the user once: with --user or as NAME.')
     if (flags.all) throw usage('--all is for components of your own; all those of a user are turned off in any case.')
     const name = flags.user ?? args.name
-    if (name === undefined) throw usage('Say whose components to turn off: svc component reset --user NAME.')
+    if (name === undefined) throw usage('Give the user whose components to turn off: svc component reset --user NAME.')
     return resetOf(io, context.domain, { ...flags, name })
   },
 })
@@ -49,11 +49,11 @@ export const reset = command({
 const { overview, reset: resetOne, reset_all } = desktopComponents.actions
 
 async function resetOwn(io: Io, api: Api, { name, all, dryRun, yes }: ResetOptions): Promise<void> {
-  if ((name === undefined) !== all) throw usage('Say which component to turn off, or all of them with --all.')
+  if ((name === undefined) !== all) throw usage('Give the component to turn off, or all of them with --all.')
   const { components } = await api.call(overview, {})
   if (name !== undefined && !components.some(({ component_id }) => component_id === name)) {
     const hint = `For all components of a user of this machine's data directory: svc component reset --user ${name}`
-    throw new Exit(5, `You have no component "${name}": svc component list shows what there is. ${hint}`, 'not_found')
+    throw new Exit(5, `You have no component "${name}": svc component list lists them. ${hint}`, 'not_found')
   }
   const active = components.filter((one) => one.active !== null && (all || one.component_id === name)).length
   const what = name ?? `${pluralize(active, 'component')} of your own`

@@ -23,17 +23,17 @@ const BY_EXTENSION: Record<string, Type> = {
 
 export const save = command({
   name: 'component save',
-  summary: 'Save a file as a new version of a component of your own, in force at once',
+  summary: 'Save a file as a new, active version of one of your components',
   details:
-    'A file .css is a style, .js a script of hooks, .html a widget; a component that is there keeps its type, and --type says it in ' +
-    'any case. Metadata stay as they were unless --metadata gives others. With --base-version nothing is saved where there is ' +
-    'another newest version by now (exit 6); 0 stands for a new component.',
+    'A .css file is a style, .js a script of hooks, .html a widget. An existing component keeps its type; --type sets it in ' +
+    'any case. Metadata stay as they are unless --metadata replaces them. With --base-version nothing is saved if the newest version is ' +
+    'another one (exit 6); 0 means a new component.',
   needs: 'server',
   args: { name: 'name of the component', file: 'local file, or - for standard input' },
   flags: {
-    type: flag.choice('what it is', 'TYPE', TYPES),
+    type: flag.choice('type of the component', 'TYPE', TYPES),
     metadata: flag.text('a JSON object, of widgets with width and height', 'JSON'),
-    baseVersion: flag.integer('the newest version that is known', 'N', 0),
+    baseVersion: flag.integer('the newest version that you know of', 'N', 0),
   },
   examples: [
     'svc component save accent accent.css',
@@ -76,7 +76,7 @@ async function newestVersion(api: Api, name: string) {
   return components.find(({ component_id }) => component_id === name)
 }
 
-/** The metadata of the newest version, so that saving code alone loses nothing. */
+/** The metadata of the newest version, so that saving only code keeps it. */
 async function metadataNow(api: Api, name: string, version: number | undefined): Promise<object> {
   if (version === undefined) return {}
   try {
@@ -87,24 +87,24 @@ async function metadataNow(api: Api, name: string, version: number | undefined):
   }
 }
 
-/** The text of a file, or of standard input; no more is read than a component may have. */
+/** Reads the code from a file or standard input, up to the limit of a component. */
 async function readCode(io: Io, file: string, what: string): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0
   for await (const piece of file === '-' ? io.input() : fileBytes(file)) {
     size += piece.length
     if (size > COMPONENT_CODE.max_bytes)
-      throw usage(`${what} is larger than ${formatSize(COMPONENT_CODE.max_bytes)}, which is all a component may have.`)
+      throw usage(`${what} is larger than ${formatSize(COMPONENT_CODE.max_bytes)}, the limit for a component.`)
     pieces.push(piece)
   }
   const bytes = Buffer.concat(pieces)
-  if (!isUtf8(bytes)) throw usage(`${what} is no text in UTF-8.`)
+  if (!isUtf8(bytes)) throw usage(`${what} is not UTF-8 text.`)
   return bytes.toString()
 }
 
 async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {
   const opened = await open(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new Exit(5, `There is no file ${file} here.`, 'not_found')
+    if (error.code === 'ENOENT') throw new Exit(5, `There is no file ${file}.`, 'not_found')
     throw new Exit(1, `${file} cannot be read: ${error.code}.`)
   })
   try {
@@ -115,15 +115,15 @@ async function* fileBytes(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** What a refusal means here, in words of the command. */
+/** Explains an error of the server in terms of the command. */
 function explainError(error: unknown, { name, what, type }: { name: string; what: string; type: Type }): unknown {
   if (isFault(error, 'conflict'))
     return new Exit(
       6,
-      `${name} was saved by somebody else meanwhile, and was left as it is: svc component history ${name}.`,
+      `${name} was changed by somebody else meanwhile and was not saved: svc component history ${name}.`,
       'conflict',
     )
   if (isFault(error, 'bad_request') && type === 'js' && error.message === 'Blockierter Code')
-    return usage(`${what} may contain none of ${COMPONENT_CODE.blocked.join(', ')}.`)
+    return usage(`${what} must not contain any of ${COMPONENT_CODE.blocked.join(', ')}.`)
   return error
 }

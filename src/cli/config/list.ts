@@ -2,7 +2,7 @@ import { command } from '../command.ts'
 
 export const list = command({
   name: 'config list',
-  summary: 'Every setting with its value and where it comes from',
+  summary: 'List every setting with its value and where it comes from',
   needs: 'domain',
   onlyPrints: true,
   args: {},

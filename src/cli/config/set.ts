@@ -9,11 +9,11 @@ interface ValueSource {
   file: string | undefined
 }
 
-/** A secret, which everybody on the machine could read in the arguments: from standard input, a file or a terminal. */
+/** Reads a secret from standard input, a file or the terminal: every user of the machine can read arguments. */
 async function secretValue(io: Io, { key, value, file }: ValueSource): Promise<string> {
   if (value !== undefined && value !== '-')
     throw usage(
-      `${key} is a secret, and arguments are seen by everybody here: give "-" and its value on standard input.`,
+      `${key} is a secret, and other users of this machine can see arguments: give "-" and the value on standard input.`,
     )
   const found = await readSecret(io, { stdin: value === '-', file }, 'value')
   return found ?? io.askSecret(`Value of ${key}:`, '"-" with the value on standard input, or --value-file')
@@ -34,7 +34,7 @@ export const set = command({
   name: 'config set',
   summary: 'Change one setting',
   details:
-    'Settings that take effect at once hold for the running server too; the others from its next start on. The value of a secret comes from standard input ("-"), a file or a prompt, never from the command line.',
+    'Settings that take effect at once also apply to a running server; the others apply from its next start. The value of a secret comes from standard input ("-"), a file or a prompt, never from the command line.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { key: 'name of the setting', value: { summary: 'its new value', optional: true } },
@@ -45,14 +45,14 @@ export const set = command({
     'svc config set assistant.api_key - < key.txt',
   ],
   async run({ io, domain, config, directory, args: { key, value }, flags: { valueFile } }) {
-    const { changeSetting, optionNamed } = await import('../../wiring/change-setting.ts')
+    const { changeSetting, optionNamed } = await import('../../wiring/config/setting-change.ts')
     if (value !== undefined && valueFile !== undefined) throw usage('Give the value or --value-file, not both.')
     const source = { key, value, file: valueFile }
     const text = optionNamed(key).secret ? await secretValue(io, source) : await plainValue(source)
     const { stored, overriddenBy } = await changeSetting({ instance: domain.instance, config, directory }, key, text)
-    const when = stored === 'database' ? 'in force now' : 'in force from the next start of the server on'
+    const when = stored === 'database' ? 'in effect now' : 'in effect from the next start of the server'
     const words = overriddenBy
-      ? `${key} is stored, but not in force: ${overriddenBy} sets it too, and that wins.`
+      ? `${key} is stored but not in effect: ${overriddenBy} also sets it and takes precedence.`
       : `${key} is set, ${when}.`
     io.print(words, { name: key, stored, overridden_by: overriddenBy ?? null })
     return overriddenBy ? 3 : 0

@@ -8,8 +8,8 @@ export const add = command({
   name: 'data add',
   summary: 'Add a row, or several from JSON',
   details:
-    'An operation id (a UUID of your choice) makes it safe to run the same command again: the row is added once. When the server does ' +
-    'not answer, the row gets a negative id and is sent as soon as it does, by svc sync or the next svc data.',
+    'An operation id (a UUID of your choice) makes the command safe to repeat: the row is added once. If the server does ' +
+    'not answer, the row gets a negative id and is sent later, by svc sync or the next svc data.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', values: { summary: 'column=value', many: true, optional: true } },
   flags: {
@@ -24,8 +24,8 @@ export const add = command({
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
-    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/row-values.ts')
-    const { readCandidates } = await import('../../client/row-files.ts')
+    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
+    const { readCandidates } = await import('../../client/rows/row-files.ts')
     const table = writableTable(args.table)
     if (flags.jsonStdin === args.values.length > 0)
       throw usage('Give the values as column=value, or as JSON with --json-stdin.')
@@ -50,7 +50,7 @@ export const add = command({
     if (outcomes.length === 1 && first) {
       mustSucceed('The row', first)
       const { id, version, status, op_id } = first
-      const words = { duplicate: `${table} ${id} was there already.`, queued: `Queued ${table} ${id}.` } as Record<
+      const words = { duplicate: `${table} ${id} already existed.`, queued: `Queued ${table} ${id}.` } as Record<
         string,
         string
       >

@@ -1,7 +1,7 @@
 import { Exit, type ExitCode } from '../exit.ts'
 import type { ChangeResult } from './row-access.ts'
 
-/** What a refused operation says, for people. */
+/** Describes why an operation was refused. */
 export function refusalOf({ status, current, error, code }: ChangeResult): string {
   if (status === 'conflict') {
     const version = (current as Record<string, unknown> | undefined)?.['version']
@@ -22,7 +22,7 @@ const exits: Record<string, ExitCode> = {
   unknown_table: 2,
 }
 
-/** Ends a command whose only operation was refused. */
+/** Ends a command with an error if its only operation was refused. */
 export function mustSucceed(subject: string, outcome: ChangeResult): void {
   if (outcome.ok) return
   const code = outcome.code ?? outcome.status

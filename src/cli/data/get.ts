@@ -6,8 +6,8 @@ import { rowId } from './row-id.ts'
 
 export const get = command({
   name: 'data get',
-  summary: 'One row, whole',
-  details: 'Without an answer of the server it is the row as it was last heard of, and stderr says how old that is.',
+  summary: 'Show one complete row',
+  details: 'If the server does not answer, the last known state of the row is shown, and stderr says how old it is.',
   needs: 'server',
   onlyPrints: true,
   args: { table: 'table; svc_ may be left out', id: 'id of the row' },
@@ -15,8 +15,8 @@ export const get = command({
   examples: ['svc data get notes 12', 'svc data get svc_contacts 3 --json'],
   async run(context) {
     const { io, args } = context
-    const { tableNamed } = await import('../../client/row-values.ts')
-    const { textOf } = await import('../../client/row-texts.ts')
+    const { tableNamed } = await import('../../client/rows/row-values.ts')
+    const { textOf } = await import('../../client/rows/row-text.ts')
     const table = tableNamed(args.table)
     const id = rowId(args.id)
     const row = await withRows(context, async ({ copy, fresh }) => {

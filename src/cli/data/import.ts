@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
-import type { Candidate } from '../../client/row-files.ts'
+import type { Candidate } from '../../client/rows/row-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
@@ -9,22 +9,22 @@ import { makeProgress } from '../progress.ts'
 import { connectionFlags, withRows, type ChangeResult } from './row-access.ts'
 import { refusalOf } from './change-result.ts'
 
-/** Most rows whose flaws are told. */
+/** Most rows with problems shown. */
 const SHOWN = 20
 
 export const importRows = command({
   name: 'data import',
   summary: 'Add the rows of a file: JSON, JSON lines or CSV',
   details:
-    'Every row is checked before any is sent. Rows are added as new ones; with --update a row with an id changes that row instead. ' +
-    'Running the same import again adds nothing twice, so an interrupted one is simply repeated; --again adds the rows once more.',
+    'Every row is checked before any is sent. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
+    'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
   flags: {
-    format: flag.choice('format of the file, where its beginning does not tell', 'FORMAT', ['json', 'jsonl', 'csv']),
+    format: flag.choice('format of the file, if its content does not tell', 'FORMAT', ['json', 'jsonl', 'csv']),
     update: flag.switch('change the rows whose id the file names'),
-    raw: flag.switch('CSV: keep the apostrophe before what looks like a formula, as svc data export --raw has it'),
-    again: flag.switch('add rows that were imported before once more'),
+    raw: flag.switch('CSV: keep leading apostrophes, as svc data export --raw writes them'),
+    again: flag.switch('add rows again that were imported before'),
     dryRun: flag.switch('only check the file'),
     ...connectionFlags,
   },
@@ -35,9 +35,9 @@ export const importRows = command({
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
-    const { writableTable } = await import('../../client/row-values.ts')
-    const { readCandidates } = await import('../../client/row-files.ts')
-    const { changesOf } = await import('../../client/row-import.ts')
+    const { writableTable } = await import('../../client/rows/row-values.ts')
+    const { readCandidates } = await import('../../client/rows/row-files.ts')
+    const { changesOf } = await import('../../client/rows/row-import.ts')
     const table = writableTable(args.table)
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
@@ -106,12 +106,12 @@ async function readText(io: Io, file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw usage(`${file} is not a text in UTF-8.`)
+    throw usage(`${file} is not UTF-8 text.`)
   }
 }
 
 const explainReadError = (file: string) => (error: NodeJS.ErrnoException) => {
-  throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${file} here.`, 'not_found') : error
+  throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${file}.`, 'not_found') : error
 }
 
 async function readAll(input: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -3,23 +3,23 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { connectionFlags, withRows } from './row-access.ts'
 
-/** Longest text in a cell, in characters. */
+/** Longest text in a cell, characters. */
 const CELL = 40
 
 export const list = command({
   name: 'data list',
-  summary: 'Rows of a table',
+  summary: 'List rows of a table',
   details:
-    'For people long texts are cut; --json has them whole. --where may be given several times: rows must meet all.\n\n' +
-    'The rows are kept on this machine too. When the server does not answer they are shown as they were last heard of, together with ' +
-    'the changes that wait to be sent, and stderr says how old that is. A row with a negative id is one that the server has not seen yet.',
+    'Long texts are shortened; --json shows them completely. --where can be given several times: rows must match all.\n\n' +
+    'The rows are also kept on this machine. If the server does not answer, their last known state is shown with ' +
+    'the queued changes, and stderr says how old it is. A row with a negative id has not been sent to the server yet.',
   needs: 'server',
   onlyPrints: true,
   args: { table: 'table; svc_ may be left out' },
   flags: {
     where: flag.many('only rows with this value', 'COLUMN=VALUE'),
     columns: flag.text('only these columns', 'A,B,…'),
-    limit: flag.integer('at most so many rows', 'N', 1),
+    limit: flag.integer('maximum number of rows', 'N', 1),
     ...connectionFlags,
   },
   examples: [
@@ -29,8 +29,8 @@ export const list = command({
   ],
   async run(context) {
     const { io, args, flags } = context
-    const { columnsOf, SYSTEM_COLUMNS, tableNamed } = await import('../../client/row-values.ts')
-    const { meets, textOf } = await import('../../client/row-texts.ts')
+    const { columnsOf, SYSTEM_COLUMNS, tableNamed } = await import('../../client/rows/row-values.ts')
+    const { meets, textOf } = await import('../../client/rows/row-text.ts')
     const table = tableNamed(args.table)
     const own = columnsOf(table)
     const all = ['id', ...own, ...SYSTEM_COLUMNS.slice(1)]

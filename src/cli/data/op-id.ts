@@ -3,7 +3,7 @@ import { usage } from '../exit.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The id by which the server recognises an operation that it gets a second time. */
+/** The operation ID, by which the server recognises a repeated operation. */
 export const opId: FlagSpec<string | undefined> = {
   summary: 'operation id, for safe repetition',
   value: 'UUID',

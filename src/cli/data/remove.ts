@@ -6,14 +6,14 @@ import { rowId } from './row-id.ts'
 
 export const remove = command({
   name: 'data remove',
-  summary: 'Delete rows for good',
+  summary: 'Delete rows permanently',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', ids: { summary: 'ids of the rows', many: true } },
   flags: { yes: flag.yes, ...connectionFlags },
   examples: ['svc data remove notes 12', 'svc data remove notes 12 13 14 --yes'],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
-    const { writableTable } = await import('../../client/row-values.ts')
+    const { writableTable } = await import('../../client/rows/row-values.ts')
     const table = writableTable(args.table)
     const ids = [...new Set(args.ids.map(rowId))]
     const named = ids.length === 1 ? `${table} ${ids[0]}` : `${ids.length} rows of ${table}`

@@ -1,9 +1,9 @@
 import type { Api } from '../../client/api.ts'
-import type { Account } from '../../client/credentials.ts'
-import type { Change, Waiting } from '../../client/replica/records.ts'
+import type { Account } from '../../client/auth/credentials.ts'
+import type { Change, Waiting } from '../../client/replica/replica-records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { Line } from '../../client/replica/exchange.ts'
-import type { Outcome } from '../../client/rows.ts'
+import type { Outcome } from '../../client/rows/operation.ts'
 import { pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
@@ -12,15 +12,14 @@ import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
 import { errorMessage } from '../error-message.ts'
-import type { AccountIdentity } from '../../client/account-identity.ts'
+import type { AccountIdentity } from '../../client/auth/account-identity.ts'
 
-/** What became of a change: what the server said, or `queued` as long as it could not be asked. */
+/** The result of a change: the server's, or `queued` if the server was not reached. */
 export type ChangeResult = Omit<Outcome, 'status'> & { status: Outcome['status'] | 'queued' }
 
-/** Flags of every command on rows. */
 export const connectionFlags = {
-  offline: flag.switch('do not ask the server: read what is here, and queue changes'),
-  online: flag.switch('fail when the server does not answer, instead of doing without it'),
+  offline: flag.switch('do not contact the server: use the local replica and queue changes'),
+  online: flag.switch('fail if the server does not answer'),
 }
 
 interface Context {
@@ -31,33 +30,32 @@ interface Context {
   flags: { offline: boolean; online: boolean }
 }
 
-/** Milliseconds without a byte before the server counts as away: there is a copy to do with. */
+/** Milliseconds without a byte before the server counts as unreachable; short, because there is a replica. */
 const TIMEOUT = 20_000
 
-/** The account's rows as they are kept on this machine. */
+/** The account's rows in the local replica. */
 export interface RowAccess {
   copy: Replica
-  /** Brings the rows up to date, or says how old they are. */
+  /** Updates the replica, or prints how old it is. */
   fresh(): Promise<void>
-  /** Carries changes out here and sends them, or queues them; results in the same order. */
+  /** Applies changes to the replica and sends or queues them; results in the same order. */
   send(changes: readonly Change[], onBatch?: (changes: number) => void): Promise<ChangeResult[]>
 }
 
-/** Opens the rows, lets `use` work with them, and closes them. */
 export async function withRows<T>(context: Context, use: (rows: RowAccess) => Promise<T>): Promise<T> {
   const { io, globals, account, api, flags } = context
   if (flags.offline && flags.online) throw usage('--offline and --online are opposites: give one of them.')
-  const { userFolder } = await import('../../host/folders.ts')
+  const { userFolder } = await import('../../host/user-folders.ts')
   const { systemClock } = await import('../../base/clock.ts')
   const { replicaFile, knownAccount, rememberAccount } = await import('../../client/replica/replica-file.ts')
   const { openReplica } = await import('../../client/replica/replica.ts')
-  const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
+  const { withRetryIfUnknown } = await import('../../client/http/request-retry.ts')
   const stateFolder = userFolder('state', globals.env)
   const retry = retryOptions(io)
   const line: Line = { api, throttle: (_, request) => withRetryIfUnknown(request, retry), timeout: TIMEOUT }
   const known = await knownAccount(stateFolder, account)
   if (!known && flags.offline) {
-    throw new Exit(7, 'Nothing is known here of the rows of this account: leave out --offline once.', 'unknown_here')
+    throw new Exit(7, 'No rows of this account are stored on this machine: leave out --offline once.', 'unknown_here')
   }
   const owner = known ?? (await ownerOf(line))
   const { copy, damaged } = openReplica(replicaFile(stateFolder, owner), owner, systemClock)
@@ -65,14 +63,16 @@ export async function withRows<T>(context: Context, use: (rows: RowAccess) => Pr
     if (!known) await rememberAccount(stateFolder, account, owner, systemClock.now())
     if (damaged) {
       const kept =
-        damaged.kept === 0 ? 'no waiting change could be read from it' : `${damaged.kept} of what waited was kept`
+        damaged.kept === 0
+          ? 'no queued change could be read from it'
+          : `${damaged.kept} of the queued changes were kept`
       io.warn(
-        `The rows on this machine were damaged and are fetched anew; ${kept}. The damaged file is ${damaged.file}.`,
+        `The rows on this machine were damaged and are downloaded again; ${kept}. The damaged file is ${damaged.file}.`,
       )
     }
     return await use(await makeRowAccess(context, copy, line))
   } catch (error) {
-    // Another server has the address now: whose token it is has to be asked again.
+    // Another server answers at this address: ask again which account the token belongs to.
     if ((error as { reason?: unknown }).reason === 'other_account') {
       await rememberAccount(stateFolder, account, undefined, systemClock.now())
     }
@@ -83,7 +83,7 @@ export async function withRows<T>(context: Context, use: (rows: RowAccess) => Pr
 }
 
 async function ownerOf({ api, throttle }: Line): Promise<AccountIdentity> {
-  const { identify } = await import('../../client/account-identity.ts')
+  const { identify } = await import('../../client/auth/account-identity.ts')
   const { server_id, user_id } = await throttle({ limit: 'none' }, () => identify(api))
   return { server_id, user_id }
 }
@@ -98,8 +98,7 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
     return `as of ${formatDuration(systemClock.now() - asked)} ago`
   }
   const warnOfRejected = (rejected: number): void => {
-    if (rejected > 0)
-      io.warn(`${rejected} of the changes that waited here could not be carried out: svc sync conflicts shows them.`)
+    if (rejected > 0) io.warn(`${rejected} of the queued changes could not be applied: svc sync conflicts shows them.`)
   }
 
   async function exchange(): Promise<void> {
@@ -115,7 +114,7 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
     async fresh() {
       if (flags.offline) {
         if (!copy.place()) throw noRowsHere()
-        return io.info(`The server was not asked: rows ${age()}${pending(copy)}.`)
+        return io.info(`The server was not contacted: rows ${age()}${pending(copy)}.`)
       }
       try {
         await exchange()
@@ -129,7 +128,7 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
       const outcomes = new Map<number, Outcome>()
       if (flags.offline)
         io.info(
-          `The server was not asked: svc sync or the next svc data sends ${changes.length === 1 ? 'it' : 'them'}.`,
+          `The server was not contacted: svc sync or the next svc data sends ${changes.length === 1 ? 'it' : 'them'}.`,
         )
       else {
         const awaited = new Set(waiting.flatMap((each) => (each ? [each.seq] : [])))
@@ -145,14 +144,14 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
     },
   }
 
-  /** What is to be done about changes that were not answered. */
+  /** Handles changes without a response. */
   async function handleUnsent(
     error: unknown,
     waiting: readonly (Waiting | undefined)[],
     outcomes: Map<number, Outcome>,
   ) {
     const open = waiting.filter((each) => each !== undefined && !outcomes.has(each.seq)) as Waiting[]
-    // A row that is not known here may not exist at all; nothing but the server could tell.
+    // Only the server knows whether a row exists that the replica does not have.
     const unknownRows = open.filter(({ verb, before, row }) => verb !== 'INSERT' && row > 0 && before === null)
     if (isTemporary(error) && !flags.online && unknownRows.length === 0) {
       return io.info(
@@ -163,17 +162,18 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
       io.warn(`${outcomes.size} of ${waiting.length} changes were sent; the same command goes on from there.`)
     const stuck = copy.withdraw(open.map(({ seq }) => seq))
     if (stuck.length > 0)
-      io.warn('Nobody knows whether the server carried it out: it is asked again with the next svc sync or svc data.')
+      io.warn('It is unknown whether the server applied the change: the next svc sync or svc data asks again.')
     throw error
   }
 }
 
 const pending = (copy: Replica): string => {
   const { waiting } = copy.count()
-  return waiting === 0 ? '' : `, with ${pluralize(waiting, 'change')} that the server does not have yet`
+  return waiting === 0 ? '' : `, with ${pluralize(waiting, 'change')} not sent to the server yet`
 }
 
-const noRowsHere = (): Exit => new Exit(7, 'No rows are kept here yet: leave out --offline once.', 'unknown_here')
+const noRowsHere = (): Exit =>
+  new Exit(7, 'No rows are stored on this machine yet: leave out --offline once.', 'unknown_here')
 
 function enqueue(copy: Replica, changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
   try {
@@ -184,7 +184,6 @@ function enqueue(copy: Replica, changes: readonly Change[], mustExist: boolean):
   }
 }
 
-/** What a command tells of a change. */
 function resultOf(
   copy: Replica,
   change: Change,
@@ -201,7 +200,7 @@ function resultOf(
     const status = rejectedChange.kind === 'conflict' ? 'conflict' : 'error'
     return { ...common, ok: false, status, id, code: rejectedChange.code, error: rejectedChange.message }
   }
-  // Another process sent it, or it never left this machine.
+  // Another process sent it, or it was removed from the queue.
   const version = copy.row(table, id)?.['version']
   return { ...common, ok: true, status: 'applied', id, version: typeof version === 'number' ? version : null }
 }

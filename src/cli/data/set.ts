@@ -9,8 +9,8 @@ export const set = command({
   name: 'data set',
   summary: 'Change columns of a row',
   details:
-    'With --base-version the change is refused when the row has been changed since that version. When the server does not answer, the ' +
-    'change is queued; should somebody change the same columns meanwhile, svc sync conflicts shows both.',
+    'With --base-version the change is refused if the row has changed since that version. If the server does not answer, the ' +
+    'change is queued. If somebody changes the same columns meanwhile, svc sync conflicts shows both.',
   needs: 'server',
   args: {
     table: 'table; svc_ may be left out',
@@ -26,8 +26,8 @@ export const set = command({
   examples: ['svc data set tasks 4 done=true', 'svc data set notes 12 category= --base-version 3'],
   async run(context) {
     const { io, args, flags } = context
-    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/row-values.ts')
-    const { readCandidates } = await import('../../client/row-files.ts')
+    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
+    const { readCandidates } = await import('../../client/rows/row-files.ts')
     const table = writableTable(args.table)
     const id = rowId(args.id)
     if (flags.jsonStdin === args.values.length > 0)

@@ -1,12 +1,12 @@
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
 
-/** Milliseconds without a byte before the server counts as away. */
+/** Milliseconds without a byte before the server counts as unreachable. */
 const TIMEOUT = 20_000
 
 export const tables = command({
   name: 'data tables',
-  summary: 'The synchronised tables and their columns',
+  summary: 'List the synchronised tables and their columns',
   needs: 'server',
   onlyPrints: true,
   args: {},
@@ -14,7 +14,7 @@ export const tables = command({
   examples: ['svc data tables', 'svc data tables --json'],
   async run({ io, api }) {
     const contract = await import('../../contract/tables.ts')
-    const { columnsOf } = await import('../../client/row-values.ts')
+    const { columnsOf } = await import('../../client/rows/row-values.ts')
     const { syncStatus } = await import('../../contract/sync-status.ts')
     const { isTemporary } = await import('../../client/http/connectivity.ts')
     const { synced_tables } = await api

@@ -1,13 +1,13 @@
 import { iso } from '../../base/clock.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const list = command({
   name: 'device list',
-  summary: 'Devices that are signed in to an account',
+  summary: 'List the devices that are signed in to an account',
   details:
-    'Tokens made by svc token mint are listed as well, with the time at which they end. Other devices are signed out ' +
-    'by the settings auth.device_idle_days and auth.device_max_days.',
+    'Tokens made by svc token mint are listed with the time at which they expire. The settings auth.device_idle_days and ' +
+    'auth.device_max_days set when other devices are signed out.',
   needs: 'domain',
   onlyPrints: true,
   args: { name: 'user name' },

@@ -23,7 +23,7 @@ export const revoke = command({
       return
     }
     if (!/^\d{1,15}$/.test(args.tokenId))
-      throw usage(`"${printable(args.tokenId)}" is no ID of a device: svc device list shows them.`)
+      throw usage(`"${printable(args.tokenId)}" is not the ID of a device: svc device list shows them.`)
     const tokenId = Number(args.tokenId)
     const device = (await accounts.devices(id)).find(({ token_id }) => token_id === tokenId)
     if (!device) throw new Exit(5, `${username} has no device with the ID ${tokenId}.`, 'not_found')

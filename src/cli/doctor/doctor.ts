@@ -1,26 +1,33 @@
-import type { Finding, Health } from '../../wiring/doctor.ts'
+import type { Finding, Health } from '../../wiring/doctor/doctor.ts'
 import { command, flag } from '../command.ts'
 import { exitCodeOf, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 const worst: Record<Health, ExitCode> = { ok: 0, warning: 3, failure: 1 }
 
-/** Opens the data directory and looks at everything; what cannot be opened is itself a finding. */
+/** Opens the data directory and checks everything; an error while opening is itself a finding. */
 async function examineDirectory(dataDir: string | undefined, repair: boolean) {
-  const [{ openLocal }, { dataDirectoryPath }, { assertInstalled }, { environment }, { examine, notOpened, opened }] =
-    await Promise.all([
-      import('../../wiring/local.ts'),
-      import('../../wiring/data-directory.ts'),
-      import('../../wiring/installed.ts'),
-      import('../../wiring/environment.ts'),
-      import('../../wiring/doctor.ts'),
-    ])
+  const [
+    { openLocal },
+    { dataDirectoryPath },
+    { assertInstalled },
+    { environment },
+    { examine, examineClosed, opened },
+  ] = await Promise.all([
+    import('../../wiring/local-domain.ts'),
+    import('../../wiring/installation/data-directory.ts'),
+    import('../../wiring/installation/installation-check.ts'),
+    import('../../wiring/config/environment.ts'),
+    import('../../wiring/doctor/doctor.ts'),
+  ])
   const path = dataDirectoryPath(dataDir, environment)
   const local = await assertInstalled(path, environment)
     .then(() => openLocal({ dataDir, create: false }))
     .catch((error: unknown) => error as Error)
-  if (local instanceof Error)
-    return { path, fixed: [], failed: [], findings: [notOpened(local)], refused: exitCodeOf(local) === 8 }
+  if (local instanceof Error) {
+    const findings = await examineClosed(path, environment, local)
+    return { path, fixed: [], failed: [], findings, refused: exitCodeOf(local) === 8 }
+  }
   try {
     const findings = await examine(local)
     const fixable = repair ? findings.filter(({ fix }) => fix) : []
@@ -48,7 +55,7 @@ function linesOf({ paint }: Io, findings: readonly Finding[]): string[] {
 }
 
 async function list(io: Io): Promise<void> {
-  const { checks } = await import('../../wiring/doctor.ts')
+  const { checks } = await import('../../wiring/doctor/doctor.ts')
   io.table(
     checks.map(({ id, summary }) => ({ id, summary })),
     [
@@ -61,13 +68,14 @@ async function list(io: Io): Promise<void> {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Check the installation and say how to fix what is wrong',
-  details: 'Ends with 0 when all is well, 3 with warnings, 1 when something is broken, 8 when the database is lost.',
+  summary: 'Check the installation and say how to fix problems',
+  details:
+    'Exit code 0 when there are no problems, 3 with warnings, 1 when something is broken, 8 when the database is lost.',
   needs: 'nothing',
   args: {},
   flags: {
-    fix: flag.switch('fix what is safe to fix'),
-    list: flag.switch('only say which checks there are'),
+    fix: flag.switch('fix what can be fixed safely'),
+    list: flag.switch('only list the checks'),
   },
   examples: ['svc doctor', 'svc doctor --fix', 'svc doctor --list', 'svc doctor --json'],
   async run({ io, globals, flags }) {

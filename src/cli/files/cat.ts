@@ -5,9 +5,9 @@ import { retryOptions } from '../retry-options.ts'
 
 export const cat = command({
   name: 'files cat',
-  summary: 'Print files of the account, one after the other',
+  summary: 'Print files of the account, one after another',
   details:
-    'The bytes go to standard output as they are. A file that arrives damaged ends the command with 1 after what ' +
+    'Prints the bytes unchanged. If a file arrives damaged, the command ends with 1 after printing what ' +
     'had arrived.',
   needs: 'server',
   onlyPrints: true,
@@ -15,9 +15,9 @@ export const cat = command({
   flags: {},
   examples: ['svc files cat /notes.txt', 'svc files cat /part-1.csv /part-2.csv | sort'],
   async run({ io, api, args }) {
-    const { look, remotePath } = await import('../../client/remote-files.ts')
-    const { download } = await import('../../client/download.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { look, remotePath } = await import('../../client/files/remote-files.ts')
+    const { download } = await import('../../client/files/download.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     for (const path of args.paths.map(remotePath)) {
       if (path === '/') throw usage('Name a file: / is a folder.')
       const opened = await withRetry(() => download(api, path), retryOptions(io)).catch(async (error: unknown) => {

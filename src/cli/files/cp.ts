@@ -7,15 +7,15 @@ export const cp = command({
   name: 'files cp',
   summary: 'Copy a file, or a folder with everything in it, on the server',
   details:
-    'Nothing is ever replaced: a target that exists is refused, and a target that is a folder takes the copy in. ' +
+    'Nothing is replaced: a destination that exists is refused; if it is a folder, the copy goes into it. ' +
     'Nothing is transferred; the copy counts towards the quota.',
   needs: 'server',
   args: { from: 'file or folder to copy', to: 'new path, or a folder to copy it into' },
   flags: {},
   examples: ['svc files cp /letter.txt /letter-2.txt', 'svc files cp /photos /archive/'],
   async run({ io, api, args }) {
-    const { landingOf, remotePath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { landingOf, remotePath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const { filesystem } = await import('../../contract/filesystem.ts')
     const from = remotePath(args.from)
     const to = await landingOf(api, from, args.to)
@@ -23,7 +23,7 @@ export const cp = command({
       await withRetry(() => api.call(filesystem.actions.copy, { from, to }), retryOptions(io))
     } catch (error) {
       if (isFault(error, 'exists'))
-        throw new Exit(6, `${to} exists already: remove it first, or choose another name.`, 'exists')
+        throw new Exit(6, `${to} already exists: remove it first, or choose another name.`, 'exists')
       if (isFault(error, 'not_found')) throw new Exit(5, `There is no ${from} in the account.`, 'not_found')
       throw error
     }

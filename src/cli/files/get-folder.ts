@@ -1,20 +1,20 @@
-import { makeFolder } from '../../host/make-folder.ts'
+import { makeFolder } from '../../host/folder-creation.ts'
 import { mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Api } from '../../client/api.ts'
-import { download, remoteHash } from '../../client/download.ts'
-import { withRetry } from '../../client/http/retry.ts'
-import { look, nameOf, readTree } from '../../client/remote-files.ts'
-import { measure } from '../../client/upload.ts'
+import { download, remoteHash } from '../../client/files/download.ts'
+import { withRetry } from '../../client/http/request-retry.ts'
+import { look, nameOf, readTree } from '../../client/files/remote-files.ts'
+import { measure } from '../../client/files/upload.ts'
 import { isFault } from '../../contract/errors.ts'
-import { streamDurably } from '../../host/durable.ts'
+import { streamDurably } from '../../host/durable-files.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 import { makeTransferSummary } from './transfer-summary.ts'
-import { toLocalPath } from '../../client/local-path.ts'
-import { isSafePath, unrepresentable } from '../../client/path-rules.ts'
+import { toLocalPath } from '../../client/files/local-path.ts'
+import { isSafePath, unrepresentable } from '../../client/files/path-rules.ts'
 
 interface GetFolder {
   io: Io
@@ -24,7 +24,7 @@ interface GetFolder {
   force: boolean
 }
 
-/** Downloads everything below a folder. Files that are here already with the same content are left, others only replaced with `force`. */
+/** Downloads a folder. Local files with the same content are kept; others are replaced only with `force`. */
 export async function getFolder({ io, api, remote, local, force }: GetFolder): Promise<ExitCode> {
   const retry = retryOptions(io)
   const item = await look(api, remote)
@@ -37,19 +37,19 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
   await makeFolder(local)
   for (const path of directories) {
     if (isRepresentable(path)) await mkdir(toLocalPath(local, inside(path)), { recursive: true })
-    else summary.skip(path, 'its name is not possible on this machine')
+    else summary.skip(path, 'this machine does not allow its name')
   }
   const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
   for (const { path, size, sha256 } of files) {
     if (!isRepresentable(path)) {
-      summary.skip(path, 'its name is not possible on this machine')
+      summary.skip(path, 'this machine does not allow its name')
       continue
     }
     const target = toLocalPath(local, inside(path))
     const existing = await stateOf(target)
     const isSame = existing?.size === size && existing.sha256 === (sha256 ?? (await remoteHash(api, path)))
     if (isSame) summary.unchanged()
-    else if (existing && !existing.isFile) summary.skip(path, `${target} is no ordinary file`)
+    else if (existing && !existing.isFile) summary.skip(path, `${target} is not a regular file`)
     else if (existing && !force) summary.skip(path, `${target} exists with other content (--force replaces it)`)
     else {
       try {
@@ -58,7 +58,7 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
         await streamDurably(target, content, { replace: force, mtime })
         summary.transferred(size)
       } catch (error) {
-        // Deleted or damaged meanwhile: the others go on.
+        // The file was deleted or damaged since it was listed: continue with the others.
         if (!isFault(error)) throw error
         summary.skip(path, error.message)
       }

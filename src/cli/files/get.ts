@@ -14,13 +14,13 @@ export const get = command({
   name: 'files get',
   summary: 'Download a file, or with -r a folder',
   details:
-    'A local file is written under its name only when all of it has arrived and its checksum is right, and is never ' +
+    'A local file gets its name only when it has arrived completely with the right checksum. It is never ' +
     'replaced without --force. With - the content goes to standard output.',
   needs: 'server',
   onlyPrints: ({ args }) => args['local'] === '-',
   args: {
     remote: 'file of the account',
-    local: { summary: 'local file or folder, or - for standard output; here by default', optional: true },
+    local: { summary: 'local file or folder, or - for standard output (the current folder)', optional: true },
   },
   flags: {
     force: flag.switch('replace local files', { short: 'f' }),
@@ -33,7 +33,7 @@ export const get = command({
     'svc files get -r /photos',
   ],
   async run({ io, api, args, flags }) {
-    const { nameOf, remotePath } = await import('../../client/remote-files.ts')
+    const { nameOf, remotePath } = await import('../../client/files/remote-files.ts')
     const remote = remotePath(args.remote)
     if (flags.recursive) {
       if (args.local === '-') throw usage('A folder cannot go to standard output.')
@@ -45,11 +45,11 @@ export const get = command({
 
     const local = await localTarget(args.local ?? '.', nameOf(remote))
     const old = await stat(local).catch(() => undefined)
-    if (old && !old.isFile()) throw new Exit(6, `${local} is not a file, and is left as it is.`, 'exists')
+    if (old && !old.isFile()) throw new Exit(6, `${local} is not a file and is left as it is.`, 'exists')
     if (old && !flags.force) throw alreadyThere(local)
     const { content, size, sha256, mtime } = await open(io, api, remote)
     const progress = makeProgress({ label: nameOf(remote), total: size })
-    const { streamDurably } = await import('../../host/durable.ts')
+    const { streamDurably } = await import('../../host/durable-files.ts')
     try {
       const mode = old && old.mode & 0o777
       await streamDurably(local, countBytes(content, progress.add), { replace: flags.force, mode, mtime })
@@ -63,16 +63,16 @@ export const get = command({
   },
 })
 
-const alreadyThere = (local: string) => new Exit(6, `${local} exists already: --force replaces it.`, 'exists')
+const alreadyThere = (local: string) => new Exit(6, `${local} already exists: --force replaces it.`, 'exists')
 
 async function open(io: Io, api: Api, remote: string) {
-  const { download } = await import('../../client/download.ts')
-  const { withRetry } = await import('../../client/http/retry.ts')
+  const { download } = await import('../../client/files/download.ts')
+  const { withRetry } = await import('../../client/http/request-retry.ts')
   try {
     return await withRetry(() => download(api, remote), retryOptions(io))
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
-    const { look } = await import('../../client/remote-files.ts')
+    const { look } = await import('../../client/files/remote-files.ts')
     if ((await look(api, remote))?.type === 'directory') throw usage(`${remote} is a folder: download it with -r.`)
     throw new Exit(5, `There is no ${remote} in the account.`, 'not_found')
   }
@@ -83,7 +83,7 @@ async function printFile(io: Io, api: Api, remote: string): Promise<void> {
   for await (const chunk of content) await io.raw(chunk)
 }
 
-/** The file to write: below a folder the remote name, otherwise what was named. */
+/** The file to write: inside a named folder with the remote name, otherwise the named path. */
 async function localTarget(named: string, name: string): Promise<string> {
   const found = await stat(named).catch(() => undefined)
   const target = found?.isDirectory() || /[/\\]$/.test(named) ? join(named, name) : named

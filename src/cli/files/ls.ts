@@ -2,20 +2,20 @@ import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { retryOptions } from '../retry-options.ts'
 
 export const ls = command({
   name: 'files ls',
-  summary: 'What a folder holds',
+  summary: 'List what a folder holds',
   needs: 'server',
   onlyPrints: true,
-  args: { path: { summary: 'folder or file, the top folder by default', optional: true } },
+  args: { path: { summary: 'folder or file (the top folder)', optional: true } },
   flags: { long: flag.switch('with size and time', { short: 'l' }) },
   examples: ['svc files ls', 'svc files ls -l /photos', 'svc files ls /photos --json'],
   async run({ io, api, args, flags }) {
-    const { listFolder, look, remotePath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { listFolder, look, remotePath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const path = remotePath(args.path ?? '/')
     const items = await withRetry(async () => {
       const inside = await listFolder(api, path)
@@ -42,7 +42,7 @@ export const ls = command({
   },
 })
 
-/** Empty where the server names no sound time. */
+/** Empty if the server sends an invalid time. */
 function localTime(iso: string): string {
   const time = Date.parse(iso)
   return Number.isNaN(time) ? '' : formatTime(time)

@@ -2,17 +2,17 @@ import { open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import type { Api } from '../../client/api.ts'
-import { withRetry } from '../../client/http/retry.ts'
-import { remoteHash } from '../../client/download.ts'
-import { below, makeFolder, nameOf, readTree } from '../../client/remote-files.ts'
-import { measure, upload } from '../../client/upload.ts'
+import { withRetry } from '../../client/http/request-retry.ts'
+import { remoteHash } from '../../client/files/download.ts'
+import { below, makeFolder, nameOf, readTree } from '../../client/files/remote-files.ts'
+import { measure, upload } from '../../client/files/upload.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
 import { makeProgress } from '../progress.ts'
 import { makeTransferSummary } from './transfer-summary.ts'
-import { nameProblem } from '../../client/path-rules.ts'
+import { nameProblem } from '../../client/files/path-rules.ts'
 
 interface PutFolder {
   io: Io
@@ -22,7 +22,7 @@ interface PutFolder {
   noClobber: boolean
 }
 
-/** Uploads everything below a folder. Files that are there already with the same content are not sent again; links are left out. */
+/** Uploads a folder. Files that exist remotely with the same content are not sent again; symbolic links are skipped. */
 export async function putFolder({ io, api, local, remote, noClobber }: PutFolder): Promise<ExitCode> {
   const retry = retryOptions(io)
   const { files } = await withRetry(() => readTree(api, remote), retry)
@@ -36,10 +36,10 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
     for (const entry of entries) {
       const source = join(directory, entry.name)
       const target = below(path, entry.name)
-      if (nameProblem(entry.name)) summary.skip(source, 'the server takes no such name')
+      if (nameProblem(entry.name)) summary.skip(source, 'the server does not accept its name')
       else if (entry.isDirectory()) await folder(source, target)
       else if (entry.isFile()) await file(source, target)
-      else summary.skip(source, 'it is no ordinary file')
+      else summary.skip(source, 'it is not a regular file')
     }
   }
 
@@ -57,7 +57,7 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
         summary.transferred(found.size)
       }
     } catch (error) {
-      // Refused by itself, not for want of space: the others go on.
+      // The error concerns this file alone, unlike a full quota: continue with the others.
       if (!isFault(error) || !['exists', 'bad_path', 'precondition_failed'].includes(error.code)) throw error
       summary.skip(source, error.message)
     } finally {
@@ -68,7 +68,7 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
   try {
     await folder(local, remote)
   } catch (error) {
-    throw errorCode(error) === 'ENOTDIR' ? new Exit(2, `${local} is no folder: leave -r out.`, 'usage') : error
+    throw errorCode(error) === 'ENOTDIR' ? new Exit(2, `${local} is not a folder: leave out -r.`, 'usage') : error
   } finally {
     progress.end()
   }

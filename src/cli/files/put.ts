@@ -12,15 +12,15 @@ export const put = command({
   name: 'files put',
   summary: 'Upload a file, or with -r a folder',
   details:
-    'A file of the account is replaced, and its old content stays restorable for a while; --no-clobber refuses instead. ' +
+    'An existing file of the account is replaced, and its old content can be restored for a while; --no-clobber refuses instead. ' +
     'With - the content comes from standard input.',
   needs: 'server',
   args: {
     local: 'local file, or - for standard input',
-    remote: { summary: 'file or folder of the account, the top folder by default', optional: true },
+    remote: { summary: 'file or folder of the account (the top folder)', optional: true },
   },
   flags: {
-    noClobber: flag.switch('leave files alone that exist in the account', { short: 'n' }),
+    noClobber: flag.switch('do not replace files of the account', { short: 'n' }),
     recursive: flag.switch('a folder with everything in it', { short: 'r' }),
   },
   examples: [
@@ -30,7 +30,7 @@ export const put = command({
     'svc files put -r photos',
   ],
   async run({ io, api, args, flags }) {
-    const { below, listFolder, remotePath } = await import('../../client/remote-files.ts')
+    const { below, listFolder, remotePath } = await import('../../client/files/remote-files.ts')
     const name = args.local === '-' ? undefined : basename(resolve(args.local))
     const named = args.remote ?? '/'
     const target = remotePath(named)
@@ -44,8 +44,8 @@ export const put = command({
       return putFolder({ io, api, local: args.local, remote, noClobber: flags.noClobber })
     }
 
-    const { measure, upload } = await import('../../client/upload.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { measure, upload } = await import('../../client/files/upload.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const { file, remove } = args.local === '-' ? await spoolInput(io.input()) : await openFile(args.local)
     try {
       const found = await measure(file)
@@ -67,7 +67,7 @@ export const put = command({
       })
     } catch (error) {
       if (isFault(error, 'precondition_failed'))
-        throw new Exit(6, `${remote} exists already, and is left as it is.`, 'exists')
+        throw new Exit(6, `${remote} already exists and is left as it is.`, 'exists')
       throw error
     } finally {
       await file.close()
@@ -83,19 +83,19 @@ interface Source {
 
 async function openFile(path: string): Promise<Source> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${path} here.`, 'not_found') : error
+    throw error.code === 'ENOENT' ? new Exit(5, `There is no file ${path}.`, 'not_found') : error
   })
   if (found.isDirectory()) throw usage(`${path} is a folder: upload it with -r.`)
-  if (!found.isFile()) throw usage(`${path} is no ordinary file: send its content with svc files put - instead.`)
+  if (!found.isFile()) throw usage(`${path} is not a regular file: upload its content with svc files put - instead.`)
   return { file: await open(path, 'r'), remove: async () => undefined }
 }
 
-/** Standard input as a file: its length and checksum must be known before it can be sent. */
+/** Standard input as a temporary file: an upload needs its length and checksum first. */
 async function spoolInput(input: AsyncIterable<Uint8Array>): Promise<Source> {
   const { path: folder, remove } = await makeTemporaryFolder('svc-')
   try {
     const file = await open(join(folder, 'input'), 'wx+', 0o600)
-    // Where the system allows it the file loses its name at once, so that nothing can leave it behind.
+    // Unlink the file at once where the system allows it, so that a crash leaves nothing behind.
     if (process.platform !== 'win32') await remove()
     for await (const chunk of input) await file.writeFile(chunk)
     return { file, remove }

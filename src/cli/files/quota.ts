@@ -3,7 +3,7 @@ import { command } from '../command.ts'
 
 export const quota = command({
   name: 'files quota',
-  summary: 'Space used and allowed',
+  summary: 'Show the space used and allowed',
   needs: 'server',
   onlyPrints: true,
   args: {},

@@ -5,22 +5,22 @@ import { retryOptions } from '../retry-options.ts'
 
 export const rm = command({
   name: 'files rm',
-  summary: 'Delete files or folders; what is deleted stays restorable for a while',
+  summary: 'Delete files or folders; they can be restored for a while',
   needs: 'server',
   args: { paths: { summary: 'files or folders', many: true } },
   flags: { recursive: flag.switch('folders with everything in them', { short: 'r' }), yes: flag.yes },
   examples: ['svc files rm /old.txt', 'svc files rm -r /photos/2019 --yes'],
   async run({ io, api, args, flags }) {
-    const { look, remotePath, trashPath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { look, remotePath, trashPath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const paths = [...new Set(args.paths.map(remotePath))]
-    // Everything is looked at before anything is deleted.
+    // Check all paths before deleting anything.
     for (const path of paths) {
       if (path === '/') throw usage('The top folder cannot be deleted: name what is in it.')
       const item = await look(api, path)
       if (!item) throw fault('not_found', { text: `There is no ${path} in the account; nothing was deleted.` })
       if (item.type === 'directory' && !flags.recursive)
-        throw usage(`${path} is a folder: delete it and all it holds with -r.`)
+        throw usage(`${path} is a folder: delete it and everything in it with -r.`)
     }
     const named = paths.length === 1 ? paths[0]! : `${paths.length} files or folders`
     if (!flags.yes && !(await io.confirm(`Delete ${named}${flags.recursive ? ' and everything below' : ''}?`)))

@@ -5,16 +5,17 @@ import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 interface TransferSummary {
-  /** A file was there already with the same content. */
+  /** A file existed with the same content. */
   unchanged(): void
-  /** One file was carried over. */
+  /** A file was transferred. */
   transferred(bytes: number): void
   skip(path: string, reason: string): void
-  /** Tells the result, beginning with `Downloaded` or `Uploaded`, and answers the exit code: 3 when something was left out. */
+  /**
+   * Prints the result, beginning with `Downloaded` or `Uploaded`; returns the exit code, 3 if something was left out.
+   */
   report(io: Io, verb: string, target: string, about: object): ExitCode
 }
 
-/** Counts what became of the files of a folder. */
 export function makeTransferSummary(): TransferSummary {
   const skipped: { path: string; reason: string }[] = []
   let count = 0
@@ -28,10 +29,10 @@ export function makeTransferSummary(): TransferSummary {
     },
     skip: (path, reason) => void skipped.push({ path, reason }),
     report(io, verb, target, about) {
-      for (const { path, reason } of skipped) io.warn(printable(`left out ${path}: ${reason}`))
+      for (const { path, reason } of skipped) io.warn(printable(`skipped ${path}: ${reason}`))
       const parts = [`${verb} ${pluralize(count, 'file')} (${formatSize(bytes)}) to ${target}`]
-      if (unchanged > 0) parts.push(`${unchanged} ${unchanged === 1 ? 'was' : 'were'} there already`)
-      if (skipped.length > 0) parts.push(`${skipped.length} left out`)
+      if (unchanged > 0) parts.push(`${unchanged} already existed`)
+      if (skipped.length > 0) parts.push(`${skipped.length} skipped`)
       io.print(`${parts.join(', ')}.`, { ...about, files: count, bytes, unchanged, skipped })
       return skipped.length > 0 ? 3 : 0
     },

@@ -6,27 +6,27 @@ import { Exit } from '../exit.ts'
 import { retryOptions } from '../retry-options.ts'
 
 interface Branch {
-  /** Size of a file; undefined for a folder. */
+  /** Bytes; undefined for a folder. */
   size?: number
   children: Map<string, Branch>
 }
 
 export const tree = command({
   name: 'files tree',
-  summary: 'Everything below a folder, as a tree',
-  details: 'Files of chat rooms are a tree of their own: svc files tree /Teamchat.',
+  summary: 'Show everything below a folder as a tree',
+  details: 'Files of chat rooms have a tree of their own: svc files tree /Teamchat.',
   needs: 'server',
   onlyPrints: true,
-  args: { path: { summary: 'folder, the top folder by default', optional: true } },
+  args: { path: { summary: 'folder (the top folder)', optional: true } },
   flags: {
-    depth: flag.integer('how many folders deep to look', 'N', 1, 64),
+    depth: flag.integer('maximum depth of folders', 'N', 1, 64),
     folders: flag.switch('folders only', { short: 'd' }),
     long: flag.switch('with sizes', { short: 'l' }),
   },
   examples: ['svc files tree', 'svc files tree /photos --depth 2', 'svc files tree --folders'],
   async run({ io, api, args, flags }) {
-    const { look, readTree, remotePath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { look, readTree, remotePath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const path = remotePath(args.path ?? '/')
     const found = await look(api, path)
     if (!found) throw new Exit(5, `There is no ${path} in the account.`, 'not_found')
@@ -47,7 +47,7 @@ export const tree = command({
   },
 })
 
-/** What is below a folder, by name and in its order: folders first. */
+/** The entries below a folder, in the server's order: folders first. */
 function branchesOf(
   folder: string,
   files: readonly { path: string; size: number }[],

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { DataDirectory } from '../../wiring/data-directory.ts'
+import type { DataDirectory } from '../../wiring/installation/data-directory.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
@@ -7,14 +7,14 @@ import { passwordFlags, printWithPassword, readNewPassword } from '../password.t
 export const init = command({
   name: 'init',
   summary: 'Prepare a data directory: keys, configuration, first administrator',
-  details: 'What is there already stays as it is, however often it is run.',
+  details: 'Existing parts are not changed, so it can be run again.',
   needs: 'domain',
   makesDataDirectory: true,
   args: {},
   flags: {
     admin: flag.text('user name of the first administrator', 'NAME'),
     ...passwordFlags,
-    new: flag.switch('start afresh where the database is lost; what is there is moved aside'),
+    new: flag.switch('start over if the database is lost; what is left of it is moved aside'),
   },
   examples: [
     'svc init',
@@ -27,11 +27,11 @@ export const init = command({
     if (admins.length > 0) {
       const others = admins.join(', ')
       if (flags.admin !== undefined && !admins.includes(flags.admin.toLowerCase())) {
-        const text = `There is an administrator already (${others}): svc user add ${flags.admin} --role admin makes another one.`
+        const text = `There is already an administrator (${others}): svc user add ${flags.admin} --role admin adds another one.`
         throw new Exit(6, text, 'exists')
       }
       await writeFirstConfig(directory)
-      io.print(`${directory.path} is prepared already; administrator: ${others}.`, { ...place, created: false, admins })
+      io.print(`${directory.path} is already prepared; administrator: ${others}.`, { ...place, created: false, admins })
       return
     }
     const name = flags.admin ?? (await io.ask('User name of the first administrator:', '--admin'))
@@ -43,10 +43,10 @@ export const init = command({
   },
 })
 
-/** Writes a config.json where there is none, with the settings that are changed first. */
+/** Writes a config.json with the most common settings, unless there is one. */
 async function writeFirstConfig(directory: DataDirectory): Promise<void> {
   if (existsSync(directory.config)) return
   const { options } = await import('../../domain/instance/instance.ts')
-  const { writeConfigFile } = await import('../../wiring/data-directory.ts')
+  const { writeConfigFile } = await import('../../wiring/installation/data-directory.ts')
   await writeConfigFile(directory, { host: options.host.standard, port: options.port.standard })
 }

@@ -2,25 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { printable } from '../../base/text.ts'
 import type { Api } from '../../client/api.ts'
-import type { Profile } from '../../client/credentials.ts'
+import type { Profile } from '../../client/auth/credentials.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 export const login = command({
   name: 'login',
-  summary: 'Sign in to a server and keep a device token',
+  summary: 'Sign in to a server and store a device token',
   details:
-    'Asks for what is missing. The token goes into credentials.json in the configuration folder, readable by you only; ' +
-    'the password is not kept. Without an address it signs in again where the profile was signed in before.',
+    'Asks for what is missing. The token is stored in credentials.json in the configuration folder, readable by you only; ' +
+    'the password is not stored. Without an address it signs in to the last server of the profile.',
   needs: 'nothing',
   args: { url: { summary: 'address of the server', optional: true } },
   flags: {
     username: flag.text('user name', 'NAME', { short: 'u' }),
     passwordStdin: flag.switch('read the password from the first line of standard input'),
     codeStdin: flag.switch('read the code of the second factor from the second line'),
-    deviceName: flag.text("what the device is called in lists, this machine's name by default", 'NAME'),
-    insecure: flag.switch('accept an unencrypted connection to another machine, from now on'),
+    deviceName: flag.text('name of the device in lists (the name of this machine)', 'NAME'),
+    insecure: flag.switch('accept an unencrypted connection to another machine, now and later'),
   },
   examples: [
     'svc login https://cloud.example.org',
@@ -28,8 +28,8 @@ export const login = command({
     'svc login https://work.example.org --profile work',
   ],
   async run({ io, globals, args, flags }) {
-    const store = await import('../../client/credentials.ts')
-    const { normalAddress, mustBePrivate } = await import('../../client/server-address.ts')
+    const store = await import('../../client/auth/credentials.ts')
+    const { normalAddress, mustBePrivate } = await import('../../client/http/server-address.ts')
     const { env } = globals
     if (flags.codeStdin && !flags.passwordStdin)
       throw usage('--code-stdin needs --password-stdin: the code is the second line.')
@@ -49,8 +49,8 @@ export const login = command({
     assertSameAccount(profile, stored, url, flags.username)
 
     const { makeApi } = await import('../../client/api.ts')
-    const { makeNodeTransport } = await import('../../client/node-http.ts')
-    const { greet, signIn } = await import('../../client/sign-in.ts')
+    const { makeNodeTransport } = await import('../../client/http/node-transport.ts')
+    const { greet, signIn } = await import('../../client/auth/sign-in.ts')
     const transport = makeNodeTransport()
     try {
       const api = makeApi({ url, token: undefined, transport })
@@ -88,7 +88,7 @@ export const login = command({
   },
 })
 
-/** A profile keeps one account: replacing it unasked would leave a living token behind and point commands somewhere else. */
+/** A profile holds one account. Replacing it silently would leave a valid token behind and redirect later commands. */
 function assertSameAccount(
   profile: string,
   stored: Profile | undefined,
@@ -104,7 +104,7 @@ function assertSameAccount(
   )
 }
 
-/** Password and code: from standard input, or the password asked for and the code left for later. */
+/** Reads password and code: both from standard input, or only the password from a prompt. */
 async function readPasswordAndCode(
   io: Io,
   { passwordStdin, codeStdin }: { passwordStdin: boolean; codeStdin: boolean },
@@ -119,9 +119,9 @@ async function readPasswordAndCode(
   return [password, code.trim()]
 }
 
-/** Stores the sign-in and answers whether it is the current one; a token that cannot be kept is given back. */
+/** Stores the credentials and returns whether they are the current profile; revokes a token that cannot be stored. */
 async function storeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile, api: Api): Promise<boolean> {
-  const { changeCredentials } = await import('../../client/credentials.ts')
+  const { changeCredentials } = await import('../../client/auth/credentials.ts')
   let current = name
   try {
     await changeCredentials(env, (all) => {
@@ -131,7 +131,7 @@ async function storeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profi
     })
   } catch (error) {
     const { syncAuth } = await import('../../contract/sync-auth.ts')
-    // Whether that works or not, the first error is the one to tell.
+    // Report the first error, whether or not revoking succeeds.
     await api.call(syncAuth.actions.logout, {}).catch(() => undefined)
     throw error
   }

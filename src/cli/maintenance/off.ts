@@ -3,7 +3,7 @@ import { documentOf } from './state-text.ts'
 
 export const off = command({
   name: 'maintenance off',
-  summary: 'Let everybody in again',
+  summary: 'End maintenance',
   needs: 'domain',
   args: {},
   flags: {},
@@ -11,7 +11,7 @@ export const off = command({
   async run({ io, domain: { instance } }) {
     const wasOn = await instance.maintenance.end()
     const words = wasOn
-      ? 'Maintenance is over: everybody is let in again.'
+      ? 'Maintenance is over: all users can sign in again.'
       : 'There was no maintenance; nothing was changed.'
     io.print(words, { ...documentOf(undefined), was_on: wasOn })
   },

@@ -1,22 +1,22 @@
 import { pluralize } from '../../base/counts.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
-import { parseTime } from '../times.ts'
+import { parseTime } from '../time-format.ts'
 import { documentOf, stateText } from './state-text.ts'
 
 export const on = command({
   name: 'maintenance on',
-  summary: 'Let only administrators in, or with --read-only nobody else change anything',
+  summary: 'Let only administrators in, or make everything read-only',
   details:
-    'Holds at once, for the running server too. All browser sessions end, those of administrators as well; devices stay signed in and go ' +
-    'on by themselves when it is over. With --read-only nobody is signed out: everybody may sign in, read and download.\n' +
-    'Given again, it changes message, end and kind. With --until it is over by itself; a time of day is the next such time here.',
+    'Takes effect at once, also for a running server. All browser sessions end, including those of administrators. Devices stay signed in and continue ' +
+    'by themselves when it is over. With --read-only nobody is signed out: all users can sign in, read and download.\n' +
+    'Run again, it changes the message, the end and the kind. With --until maintenance ends by itself; a time of day means the next such time on this machine.',
   needs: 'domain',
   args: {},
   flags: {
-    message: flag.text('what users are told, one line', 'TEXT'),
+    message: flag.text('message to users, one line', 'TEXT'),
     until: flag.text('end: 15:00, 30m or 2026-11-21T15:00', 'WHEN'),
-    readOnly: flag.switch('let everybody read'),
+    readOnly: flag.switch('let all users read'),
   },
   examples: [
     'svc maintenance on',
@@ -39,6 +39,6 @@ function endOf(text: string, now: number): number {
     throw usage(
       `--until must be a time such as 15:00, a duration such as 30m, or a date such as 2026-11-21T15:00, not "${text}".`,
     )
-  if (until <= now) throw usage(`--until must lie in the future, and "${text}" is past.`)
+  if (until <= now) throw usage(`--until must be in the future, and "${text}" is past.`)
   return until
 }

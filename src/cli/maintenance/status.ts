@@ -3,8 +3,8 @@ import { documentOf, stateText } from './state-text.ts'
 
 export const status = command({
   name: 'maintenance status',
-  summary: 'Whether maintenance is on, until when and with which message',
-  details: 'Ends with 0 when it is off and 3 when it is on.',
+  summary: 'Show whether maintenance is on, until when and with which message',
+  details: 'Exit code 0 when it is off, 3 when it is on.',
   needs: 'domain',
   args: {},
   flags: {},

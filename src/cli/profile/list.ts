@@ -2,14 +2,14 @@ import { command } from '../command.ts'
 
 export const list = command({
   name: 'profile list',
-  summary: 'The accounts stored on this machine',
+  summary: 'List the accounts stored on this machine',
   needs: 'nothing',
   onlyPrints: true,
   args: {},
   flags: {},
   examples: ['svc profile list'],
   async run({ io, globals }) {
-    const { readCredentials } = await import('../../client/credentials.ts')
+    const { readCredentials } = await import('../../client/auth/credentials.ts')
     const { current, profiles } = await readCredentials(globals.env)
     const rows = Object.entries(profiles).map(([name, { url, username, device_name, token }]) => ({
       name,
@@ -29,7 +29,7 @@ export const list = command({
         { title: 'DEVICE', value: (row) => row.device_name },
         { title: 'STATE', value: (row) => (row.signed_in ? 'signed in' : 'signed out') },
       ],
-      'No profiles: svc login URL makes the first.',
+      'No profiles: svc login URL adds the first.',
     )
     if (globals.env['SVC_URL'] && globals.env['SVC_TOKEN'])
       io.info('SVC_URL and SVC_TOKEN are set: commands use them instead.')

@@ -6,8 +6,8 @@ const SETTING = 'quota.default'
 
 export const quotaDefault = command({
   name: 'quota default',
-  summary: 'How much accounts without a quota of their own may store',
-  details: 'Without a size it shows what holds. The same as svc config set quota.default.',
+  summary: 'Show or set the quota of accounts without one of their own',
+  details: 'Without a size it shows the current value. The same as svc config set quota.default.',
   needs: 'domain',
   args: { size: { summary: 'size such as 10GB, or none', optional: true } },
   flags: {},
@@ -15,9 +15,9 @@ export const quotaDefault = command({
   async run({ io, domain: { instance }, config, directory, args }) {
     if (args.size !== undefined) {
       readSize(args.size)
-      const { changeSetting } = await import('../../wiring/change-setting.ts')
+      const { changeSetting } = await import('../../wiring/config/setting-change.ts')
       const { overriddenBy } = await changeSetting({ instance, config, directory }, SETTING, args.size)
-      if (overriddenBy) io.warn(`${overriddenBy} also sets ${SETTING}, and that wins.`)
+      if (overriddenBy) io.warn(`${overriddenBy} also sets ${SETTING} and takes precedence.`)
     }
     const bytes = (await instance.settings.values())[SETTING]
     const limit = bytes < 0 ? 'without limit' : `up to ${formatSize(bytes)}`

@@ -4,9 +4,9 @@ import { command, flag } from '../command.ts'
 
 export const recount = command({
   name: 'quota recount',
-  summary: 'Put right what is counted for accounts, from what is there',
+  summary: 'Recompute the storage counts of accounts',
   details:
-    'The server keeps these counts right by itself; this is for after a repair by hand. Safe while it serves. With --dry-run it ends with ' +
+    'The server keeps these counts correct by itself; this is for after a manual repair. It is safe while the server runs. With --dry-run it ends with ' +
     '3 when a count is wrong.',
   needs: 'domain',
   args: {},
@@ -17,10 +17,10 @@ export const recount = command({
     const verb = flags.dryRun ? 'is counted' : 'was counted'
     const lines = drifts.map(
       ({ username, kind, counted, actual }) =>
-        `${username}, ${kind}: ${amount(counted)} ${verb}, there are ${amount(actual)}.`,
+        `${username}, ${kind}: ${amount(counted)} ${verb}, the actual value is ${amount(actual)}.`,
     )
-    if (lines.length === 0) lines.push('Every account is counted right.')
-    else if (!flags.dryRun) lines.push(`Put right: ${pluralize(lines.length, 'count')}.`)
+    if (lines.length === 0) lines.push('The counts of all accounts are correct.')
+    else if (!flags.dryRun) lines.push(`Corrected: ${pluralize(lines.length, 'count')}.`)
     io.print(lines.join('\n'), {
       dry_run: flags.dryRun,
       accounts: drifts.map(({ username, kind, counted, actual }) => ({
@@ -34,5 +34,5 @@ export const recount = command({
   },
 })
 
-/** Small differences would vanish in rounded sizes. */
+/** Includes exact bytes: rounding would hide small differences. */
 const amount = (bytes: number): string => `${formatSize(bytes)} (${formatCount(bytes)} bytes)`

@@ -19,17 +19,17 @@ const share: FlagSpec<number | undefined> = {
 
 export const report = command({
   name: 'quota report',
-  summary: 'What accounts use, of how much, and when that is full',
+  summary: 'Show what accounts use, of how much, and when it will be full',
   details:
-    'USED counts towards the quota: own files and those stored in rooms. Trash and versions count towards none. DATA is what is kept beside files (rows, messages, components, conversations), within bounds of its own: svc config list. FULL IN goes on as the last ' +
-    '30 days went; a running server notes every day what each account uses, and it takes some days to know.',
+    'USED counts towards the quota: own files and those stored in rooms. The trash and versions do not. DATA is stored besides files (rows, messages, components, conversations), with limits of its own: svc config list. FULL IN assumes the growth of the last ' +
+    '30 days; a running server records every day what each account uses, so it takes some days to appear.',
   needs: 'domain',
   onlyPrints: true,
   args: {},
   flags: {
     sort: flag.choice('order (used)', Object.keys(orders).join('|'), Object.keys(orders) as UsageOrder[]),
     over: share,
-    format: flag.choice('form (table)', 'table|json|csv', ['table', 'json', 'csv']),
+    format: flag.choice('output format (table)', 'table|json|csv', ['table', 'json', 'csv']),
   },
   examples: [
     'svc quota report',
@@ -38,7 +38,8 @@ export const report = command({
   ],
   async run({ io, domain: { instance }, directory, flags }) {
     const { sort = 'used', over = 0, format = io.json ? 'json' : 'table' } = flags
-    if (io.json && format !== 'json') throw usage(`--json and --format ${format} ask for two forms: give one of them.`)
+    if (io.json && format !== 'json')
+      throw usage(`--json and --format ${format} contradict each other: give one of them.`)
     const { diskSpace } = await import('../../host/disk-space.ts')
     const { accounts, total, default_quota } = await instance.usage.report()
     const disk = await diskSpace(directory.path)
@@ -48,7 +49,7 @@ export const report = command({
       return io.raw(`${JSON.stringify(documentOf(shown, { total, default_quota }, disk), null, 2)}\n`)
     if (shown.length === 0)
       return io.info(over > 0 ? `No account uses ${over} % of its quota.` : 'There are no accounts yet.')
-    // Sums of some of them would be taken for those of all.
+    // Omit the sum if only part of the accounts is shown: it would be misread.
     const lines: Line[] = over > 0 ? shown : [...shown, { ...total, title: `${accounts.length} accounts` }]
     io.table(lines, columns, '')
     io.event(`\n${diskLine(disk, total.growth)}`, undefined)
@@ -56,7 +57,7 @@ export const report = command({
   },
 })
 
-/** An account, or the sum of all. */
+/** An account, or the total. */
 type Line = AccountUsage | (UsageReport['total'] & { title: string })
 const isAccount = (line: Line): line is AccountUsage => 'username' in line
 
@@ -98,7 +99,7 @@ function warnOfDrift(io: Io, accounts: readonly AccountUsage[]): void {
   const wrong = accounts.filter((one) => one.used_bytes !== one.own_bytes + one.room_bytes)
   if (wrong.length === 0) return
   const names = wrong.length === 1 ? wrong[0]!.username : `${wrong.length} accounts`
-  io.warn(`What is counted for ${names} is not what their files add up to: svc quota recount repairs it.`)
+  io.warn(`The counts of ${names} do not match their files: svc quota recount corrects them.`)
 }
 
 const fields = {

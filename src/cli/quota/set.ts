@@ -4,8 +4,8 @@ import { readSize } from './size-argument.ts'
 
 export const set = command({
   name: 'quota set',
-  summary: 'How much an account may store',
-  details: 'Holds at once. An account that uses more already keeps everything and stores nothing new.',
+  summary: 'Set how much an account may store',
+  details: 'Takes effect at once. An account that already uses more keeps everything but can store nothing new.',
   needs: 'domain',
   args: { name: 'user name', size: 'size such as 10GB, none, or default' },
   flags: {},
@@ -24,6 +24,6 @@ export const set = command({
       used_bytes,
     })
     if (effective_quota >= 0 && used_bytes > effective_quota)
-      io.warn(`${username} uses more than that already and can store nothing new until something is deleted.`)
+      io.warn(`${username} already uses more than that and can store nothing new until something is deleted.`)
   },
 })

@@ -1,7 +1,7 @@
 import { parseSize } from '../../base/sizes.ts'
 import { usage } from '../exit.ts'
 
-/** The bytes that an argument such as `10GB` means, -1 for `none`. Exit 2 for anything else. */
+/** Parses a size such as `10GB`; bytes, -1 for `none`. Exit 2 for anything else. */
 export function readSize(text: string, more = ''): number {
   const bytes = text === 'none' ? -1 : parseSize(text)
   if (bytes === undefined) throw usage(`A quota is a size such as 10GB, or none${more}, not "${text}".`)

@@ -1,11 +1,11 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf } from './room-details.ts'
 
 export const list = command({
   name: 'room list',
-  summary: 'Every chat room: who is in it and how much it holds, never what is said',
+  summary: 'List every chat room: who is in it and how much it holds, but no messages',
   needs: 'domain',
   onlyPrints: true,
   args: {},

@@ -3,9 +3,9 @@ import { contentOf, documentOf, findRoom, nameOf } from './room-details.ts'
 
 export const remove = command({
   name: 'room remove',
-  summary: 'Remove a chat room with its messages and files, for good',
+  summary: 'Remove a chat room with its messages and files permanently',
   details:
-    'It vanishes for all its members at once, and the bytes of its files are given back to those who stored them.',
+    'It disappears for all members at once, and its files no longer count towards the quotas of those who stored them.',
   needs: 'domain',
   args: { room: 'name or ID of the room' },
   flags: { dryRun: flag.switch('show what would be removed, and change nothing'), yes: flag.yes },
@@ -16,7 +16,7 @@ export const remove = command({
       io.print(`Would remove ${nameOf(room)} with ${contentOf(room)}.`, { ...documentOf(room), removed: false })
       return
     }
-    const question = `Remove ${nameOf(room)} with ${contentOf(room)}, for good?`
+    const question = `Remove ${nameOf(room)} with ${contentOf(room)} permanently?`
     if (!flags.yes && !(await io.confirm(question))) throw cancelled()
     const removed = await chat.administration.remove(room.id)
     io.print(`Removed ${nameOf(removed)} with ${contentOf(removed)}.`, { ...documentOf(removed), removed: true })

@@ -5,9 +5,7 @@ import type { Chat, RoomOverview } from '../../domain/chat/chat.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit } from '../exit.ts'
 
-// How the commands of `room` find a room and show it: one document for machines, the same words for people.
-
-/** What `--json` says about a room. */
+/** A room as `--json` prints it. */
 export const documentOf = ({ id, name, type, ...room }: RoomOverview) => ({
   room_id: id,
   name,
@@ -21,7 +19,7 @@ export const documentOf = ({ id, name, type, ...room }: RoomOverview) => ({
   bytes: room.bytes,
 })
 
-/** The room with this ID, or the only one of this name. Exit 5 when there is none, 6 when a name is that of several. */
+/** Finds a room by ID or by name. Exit 5 if there is none, 6 if several have the name. */
 export async function findRoom(chat: Chat, text: string): Promise<RoomOverview> {
   const rooms = await chat.administration.list()
   const byId = /^\d{1,15}$/.test(text) ? rooms.find(({ id }) => id === Number(text)) : undefined
@@ -31,12 +29,11 @@ export async function findRoom(chat: Chat, text: string): Promise<RoomOverview> 
     const ids = named.map(({ id }) => id).join(', ')
     throw new Exit(6, `${named.length} rooms are called "${text}": give the ID of one of them (${ids}).`, 'ambiguous')
   }
-  if (!named[0]) throw new Exit(5, `There is no room "${text}": svc room list shows them all.`, 'not_found')
+  if (!named[0]) throw new Exit(5, `There is no room "${text}": svc room list lists them.`, 'not_found')
   return named[0]
 }
 
 export const nameOf = ({ id, name }: RoomOverview): string => `${printable(name)} (ID ${id})`
 
-/** What a room holds, in a few words. */
 export const contentOf = ({ members, messages, files, bytes }: RoomOverview): string =>
   `${pluralize(members, 'member')}, ${pluralize(messages, 'message')} and ${pluralize(files, 'file')} (${formatSize(bytes)})`

@@ -2,12 +2,12 @@ import { iso } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf, findRoom } from './room-details.ts'
 
 export const show = command({
   name: 'room show',
-  summary: 'One chat room and who is in it',
+  summary: 'Show one chat room and who is in it',
   needs: 'domain',
   onlyPrints: true,
   args: { room: 'name or ID of the room' },

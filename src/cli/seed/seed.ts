@@ -9,18 +9,18 @@ import { seedSummary } from '../seed-summary.ts'
 
 export const seed = command({
   name: 'seed',
-  summary: 'Make users, settings, apps, rooms, rows and files from one YAML or JSON file',
+  summary: 'Create users, settings, apps, rooms, rows and files from one YAML or JSON file',
   details:
-    'The whole file is checked before anything is written, and every problem is told with its line. Run again, it makes only ' +
-    'what is missing: nothing is deleted, and what people changed or removed stays as they left it.\n' +
+    'The whole file is checked before anything is written, and every problem is reported with its line. Run again, it creates only ' +
+    'what is missing. Nothing is deleted, and what users changed or removed stays that way.\n' +
     'svc template show sample-seed is a seed to begin with; --schema prints the format as JSON Schema, for editors.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { file: { summary: 'YAML or JSON file, or - for standard input', optional: true } },
   flags: {
     dryRun: flag.switch('show what would be done, line by line, and change nothing'),
-    base: flag.text('folder of the files that the seed takes (that of the seed)', 'DIR'),
-    resetPasswords: flag.switch('give accounts that exist the password of the seed'),
+    base: flag.text('folder of the files that the seed names (that of the seed)', 'DIR'),
+    resetPasswords: flag.switch('set the passwords of existing accounts from the seed'),
     schema: flag.switch('print the JSON Schema of the format'),
   },
   examples: ['svc seed team.yaml', 'svc seed team.yaml --dry-run', 'svc seed - --base ./content < team.yaml'],
@@ -30,14 +30,14 @@ export const seed = command({
       const schema = seedSchema()
       return io.print(JSON.stringify(schema, null, 2), schema)
     }
-    if (args.file === undefined) throw usage('Name the seed: svc seed FILE, or - for standard input.')
-    const { planSeedFile } = await import('../../wiring/seed-file.ts')
+    if (args.file === undefined) throw usage('Give the seed: svc seed FILE, or - for standard input.')
+    const { planSeedFile } = await import('../../wiring/seed/seed-file.ts')
     const origin = { file: args.file, input: io.input(), base: flags.base }
     const plan = await planSeedFile(seeding, origin, { resetPasswords: flags.resetPasswords })
     if (plan.plainPasswords > 0)
       io.warn('The seed holds passwords in plain text: keep it secret, or use password_file or password_hash.')
     if (plan.tokens.length > 0)
-      io.info('Tokens are made by svc serve --seed with a ready file; svc token mint makes one here.')
+      io.info('Only svc serve --seed with a ready file makes tokens; svc token mint makes one on this machine.')
     if (flags.dryRun) return show(io, plan)
     await carryOut(io, plan)
   },
@@ -71,7 +71,7 @@ async function carryOut(io: Io, plan: Plan): Promise<void> {
       made(secret) {
         secrets.push(secret)
         if (io.json) return
-        // At once: what comes after may fail, and nobody could be told again.
+        // Print passwords now: a later failure would lose them.
         progress.end()
         io.eventAlways(`Password of ${secret.username}, not shown again: ${secret.secret}`, undefined)
       },

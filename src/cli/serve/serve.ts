@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { iso } from '../../base/clock.ts'
-import type { Local } from '../../wiring/local.ts'
-import type { Seeded } from '../../wiring/serve.ts'
+import type { Local } from '../../wiring/local-domain.ts'
+import type { Seeded } from '../../wiring/server.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
@@ -11,9 +11,9 @@ import { seedSummary } from '../seed-summary.ts'
 export const serve = command({
   name: 'serve',
   summary: 'Run the server',
-  details: `Everything is kept in one data directory: an SQLite database, the contents of files, keys and config.json.
-With --seed the ready file also holds what the seed made: "passwords", and a "tokens" entry for every user with token: true.
-The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which beats config.json.`,
+  details: `Everything is stored in one data directory: an SQLite database, the contents of files, keys and config.json.
+With --seed the ready file also holds what the seed created: "passwords", and a "tokens" entry for every user with token: true.
+Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which overrides config.json.`,
   needs: 'nothing',
   args: {},
   flags: {
@@ -21,12 +21,12 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     port: flag.text('port to listen on (8420); 0 takes a free one', 'PORT'),
     publicUrl: flag.text('URL under which users reach the service', 'URL'),
     readyFile: flag.text('write {"url","pid","version"} to this file when requests are served', 'FILE'),
-    seed: flag.text('put a seed into effect before requests are served (svc seed --help)', 'FILE'),
-    new: flag.switch('start afresh where the database is lost; what is there is moved aside'),
+    seed: flag.text('apply a seed before requests are served (svc seed --help)', 'FILE'),
+    new: flag.switch('start over if the database is lost; what is left of it is moved aside'),
     existing: flag.switch('refuse to create a data directory, for services whose disk may not be mounted'),
     ephemeral: flag.switch('use a temporary data directory and remove it at the end'),
-    logFormat: flag.choice('form of the log', 'FORMAT', ['auto', 'json', 'pretty']),
-    logLevel: flag.choice('least serious entries of the log', 'LEVEL', ['debug', 'info', 'warn', 'error', 'silent']),
+    logFormat: flag.choice('format of the log', 'FORMAT', ['auto', 'json', 'pretty']),
+    logLevel: flag.choice('minimum level of the log', 'LEVEL', ['debug', 'info', 'warn', 'error', 'silent']),
   },
   examples: [
     'svc serve',
@@ -34,14 +34,14 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
     'svc serve --ephemeral --port 0 --seed ci.yaml --ready-file ready.json',
   ],
   async run({ io, globals, flags }) {
-    const { isForPeople, serve: start } = await import('../../wiring/serve.ts')
-    const { logFormatBefore } = await import('../../wiring/log-format.ts')
+    const { isForPeople, serve: start } = await import('../../wiring/server.ts')
+    const { logFormatBefore } = await import('../../wiring/config/log-format.ts')
     const { dataDir, env } = globals
     if (flags.existing) {
       if (flags.ephemeral || flags.new) throw usage('--existing goes with neither --ephemeral nor --new.')
       const [{ dataDirectoryPath }, { assertInstalled }] = await Promise.all([
-        import('../../wiring/data-directory.ts'),
-        import('../../wiring/installed.ts'),
+        import('../../wiring/installation/data-directory.ts'),
+        import('../../wiring/installation/installation-check.ts'),
       ])
       await assertInstalled(dataDirectoryPath(dataDir, env), env)
     }
@@ -80,16 +80,16 @@ The flags beat the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
         await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
         const failure = signal.aborted ? undefined : await Promise.race([once(signal, 'abort'), server.failed])
         if (failure instanceof Error) throw failure
-        io.info('Stopping: requests in progress may finish.')
+        io.info('Stopping: waiting for requests in progress.')
         await server.close()
       },
-      // It would leave the directory of a throw-away server behind.
+      // SIGQUIT would leave the directory of a temporary server behind.
       ['SIGQUIT'],
     )
   },
 })
 
-/** Says what the seed did. Secrets that stand in a ready file, for its owner only, are not said a second time. */
+/** Prints what the seed did. Secrets in the ready file, which only its owner can read, are not printed. */
 function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
   if (plainPasswords > 0) io.warn('The seed holds passwords in plain text: keep it secret.')
   if (!io.json) io.info(seedSummary(items, unchanged))
@@ -99,7 +99,7 @@ function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: See
   }
 }
 
-/** Without an administrator: says how to make one. The link is a secret, good for half an hour and once. */
+/** Without an administrator: prints how to create one. The link is secret, valid for half an hour and only once. */
 async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string): Promise<void> {
   const offered = await domain.accounts.setup.offer()
   if (!offered) return
@@ -108,9 +108,9 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
   if (io.json) io.event('', { event: 'setup', setup_url: link, expires_at: iso(offered.expires_at) })
   else
     io.info(
-      `There is no administrator yet. Make one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
+      `There is no administrator yet. Create one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
       {
-        msg: 'There is no administrator yet: the link makes one, once.',
+        msg: 'There is no administrator yet: the link creates one, once.',
         setup_url: link,
         expires_at: iso(offered.expires_at),
       },

@@ -6,22 +6,22 @@ import { command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
-/** Flaws of one kind that people are shown; machines get all. */
+/** Problems of one kind shown as text; `--json` lists all. */
 const SHOWN = 10
 
 export const check = command({
   name: 'storage check',
-  summary: 'Whether everything that is stored is sound, to the last byte',
+  summary: 'Check everything that is stored, to the last byte',
   details:
-    'Looks at the database, at the tree of files, at quotas and feeds, and reads the bytes of every file, also while the server runs. ' +
+    'Checks the database, the file tree, quotas and feeds, and reads the bytes of every file, also while the server runs. ' +
     '--repair repairs what it can without losing anything (counts and feeds) and leaves the rest as it is.\n' +
-    'Ends with 0 when all is sound, 3 when what was wrong can be repaired or has been, 1 when something is broken that this ' +
+    'Exit code 0 when everything is intact, 3 when problems were or can be repaired, 1 when something is damaged that this ' +
     'cannot repair: restore it from a backup.',
   needs: 'domain',
   args: {},
   flags: {
-    quick: flag.switch('only see whether the bytes of files are there, without reading them'),
-    repair: flag.switch('repair what is safe to repair'),
+    quick: flag.switch('only check that the bytes of files exist, without reading them'),
+    repair: flag.switch('repair what can be repaired safely'),
   },
   examples: ['svc storage check', 'svc storage check --quick', 'svc storage check --repair --json'],
   async run({ io, domain: { instance }, flags }) {
@@ -57,10 +57,10 @@ function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { qu
   const bytes = quick ? 'not read' : 'all read'
   const lines = [
     ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
-    `Looked at ${pluralize(looked.nodes, 'file and folder row')}, ${pluralize(looked.changes, 'change')} and ${pluralize(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
+    `Checked ${pluralize(looked.nodes, 'file and folder row')}, ${pluralize(looked.changes, 'change')} and ${pluralize(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
     ...(orphans.blobs > 0
       ? [
-          `${pluralize(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file points to: svc storage gc removes them.`,
+          `${pluralize(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file refers to: svc storage gc removes them.`,
         ]
       : []),
     summaryOf(io, flaws, repair),
@@ -94,19 +94,19 @@ function linesOf(io: Io, flaws: IntegrityProblem[], truncated: boolean): string[
       ...used_by.map((holder) => `    ${printable(holder)}`),
     ])
   const rest = flaws.length - SHOWN
-  if (rest > 0) shown.push(`  and ${formatCount(rest)}${truncated ? ' or more' : ''} others: --json names them`)
+  if (rest > 0) shown.push(`  and ${formatCount(rest)}${truncated ? ' or more' : ''} others: --json lists them`)
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }
 
 function summaryOf(io: Io, flaws: readonly IntegrityProblem[], repair: boolean): string {
-  if (flaws.length === 0) return io.paint.green('Everything is sound.')
+  if (flaws.length === 0) return io.paint.green('Everything is intact.')
   const broken = flaws.filter(({ repairable }) => !repairable).length
   const open = flaws.filter(({ repairable, repaired }) => repairable && !repaired).length
   const repaired = flaws.filter((flaw) => flaw.repaired).length
   const parts = [
     ...(repaired > 0 ? [`${repaired} repaired`] : []),
     ...(open > 0 ? [repair ? `${open} could not be repaired` : `${open} can be repaired with --repair`] : []),
-    ...(broken > 0 ? [io.paint.red(`${broken} broken: restore what they name from a backup`)] : []),
+    ...(broken > 0 ? [io.paint.red(`${broken} damaged: restore what they name from a backup`)] : []),
   ]
   return `Found: ${parts.join(', ')}.`
 }

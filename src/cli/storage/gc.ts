@@ -9,24 +9,24 @@ const MIN_GRACE_HOURS = 24
 
 export const gc = command({
   name: 'storage gc',
-  summary: 'Remove now what nobody can reach any more: old trash, old versions, contents without a file',
+  summary: 'Remove what nobody can reach any more: expired trash, old versions, contents without a file',
   details:
-    'A running server does this every hour; how long deleted files are kept is the setting retention.versions_days. Nothing is removed ' +
-    'that somebody stored within the last day, or within --grace.\n' +
-    'What is out of proportion is refused (exit code 8): contents without a single account, more than half of everything at once, contents that a ' +
-    'restored database cannot know. --confirm-count N removes it all the same, if it is no more than N contents.',
+    'A running server does this every hour; the setting retention.versions_days is how long deleted files are kept. Nothing is removed ' +
+    'that was stored within the last day, or within --grace.\n' +
+    'An unusual removal is refused (exit code 8): contents without a single account, more than half of everything at once, contents that a ' +
+    'restored database cannot know. --confirm-count N removes it anyway, if it is at most N contents.',
   needs: 'domain',
   args: {},
   flags: {
     dryRun: flag.switch('show what would be removed, and change nothing'),
-    confirmCount: flag.integer('confirm that as many contents go as a refusal named', 'N', 1),
-    grace: flag.duration('how old a content has to be (24h, which is the least)'),
+    confirmCount: flag.integer('confirm the number of contents that a refusal named', 'N', 1),
+    grace: flag.duration('minimum age of a content (24h, which is the least)'),
     ...vacuumFlag,
   },
   examples: ['svc storage gc --dry-run', 'svc storage gc', 'svc storage gc --grace 7d --shrink'],
   async run({ io, domain: { instance }, flags: { dryRun, grace, shrink, confirmCount } }) {
     if (grace !== undefined && grace < MIN_GRACE_HOURS * HOUR)
-      throw usage(`--grace is at least ${MIN_GRACE_HOURS}h: somebody may be about to use what is younger.`)
+      throw usage(`--grace is at least ${MIN_GRACE_HOURS}h: younger contents may be about to be used.`)
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')
     const found = await instance.storage.collect({
       dryRun,

@@ -4,34 +4,38 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { withProgress } from '../progress.ts'
 
-/** A password in a URL of the command line is seen by everybody on the machine. */
+/** Every user of the machine can read a password in an argument. */
 const holdsPassword = (url: string): boolean => URL.canParse(url) && new URL(url).password !== ''
 
 export const migrate = command({
   name: 'storage migrate',
   summary: 'Move rows to Postgres or contents to an S3 bucket, and back',
   details:
-    'Rows go to postgres://USER@HOST/NAME, an empty database, or back to sqlite: in the data directory; contents of files above 64 KiB go to ' +
-    's3://BUCKET/PREFIX?endpoint=URL&region=NAME, or back to disk:. Stop every server before: contents are copied while one may still run, ' +
-    'and the rest only when none does. What was moved stays where it was, out of use.\n\n' +
-    'A URL with a password comes on standard input (--to -), for everybody here sees arguments. The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
+    'Rows move to postgres://USER@HOST/NAME, an empty database, or back to sqlite: in the data directory. Contents of files above 64 KiB move to ' +
+    's3://BUCKET/PREFIX?endpoint=URL&region=NAME, or back to disk:. Stop every server first: contents are copied while one may still run, ' +
+    'but the rest only when none does. What was moved stays in its old place, unused.\n\n' +
+    'Give a URL with a password on standard input (--to -), because other users of this machine can see arguments. The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
     'AWS_SECRET_ACCESS_KEY in the environment.',
   needs: 'nothing',
   args: {},
-  flags: { to: flag.text('where to: postgres://…, s3://…, sqlite: or disk:; - reads it from standard input', 'URL') },
+  flags: {
+    to: flag.text('destination: postgres://…, s3://…, sqlite: or disk:; - reads it from standard input', 'URL'),
+  },
   examples: [
     'svc storage migrate --to - < database-address',
     "svc storage migrate --to 's3://svc-files?endpoint=https://s3.example.org'",
     'svc storage migrate --to sqlite:',
   ],
   async run({ io, globals, flags }) {
-    if (flags.to === undefined) throw usage('Say where to: --to postgres://…, s3://…, sqlite: or disk:.')
+    if (flags.to === undefined) throw usage('Give a destination: --to postgres://…, s3://…, sqlite: or disk:.')
     if (holdsPassword(flags.to))
-      throw usage('Arguments are seen by everybody here: give a URL with a password on standard input (--to -).')
+      throw usage(
+        'Other users of this machine can see arguments: give a URL with a password on standard input (--to -).',
+      )
     const to = flags.to === '-' ? (await io.stdin()).trim() : flags.to
     const [{ moveStorage }, { environment }] = await Promise.all([
-      import('../../wiring/move-storage.ts'),
-      import('../../wiring/environment.ts'),
+      import('../../wiring/storage-move.ts'),
+      import('../../wiring/config/environment.ts'),
     ])
     const moved = await withProgress('Moving', (job) =>
       moveStorage({ dataDir: globals.dataDir, env: environment }, to, job),
@@ -41,7 +45,7 @@ export const migrate = command({
       what === 'rows'
         ? 'Every row has moved.'
         : `${formatCount(contents)} ${contents === 1 ? 'content has' : 'contents have'} moved (${formatSize(bytes)}).`
-    io.print(`${said} What was there before still stands in ${left}; remove it when all is well.`, {
+    io.print(`${said} The old data is still in ${left}; remove it when everything works.`, {
       ...moved,
       variable: variable ?? null,
     })

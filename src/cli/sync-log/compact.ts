@@ -5,13 +5,13 @@ import { vacuumFlag, vacuumText } from '../vacuum.ts'
 
 export const compact = command({
   name: 'sync-log compact',
-  summary: 'Forget deletions that every client has had time to hear of',
+  summary: 'Delete records of deletions that every client has had time to read',
   details:
-    'A running server does this every hour; how long it remembers is the setting retention.tombstones_days. A client that was away longer ' +
-    'is told to synchronise from the start.',
+    'A running server does this every hour; the setting retention.tombstones_days is how long it keeps them. A client that was offline longer ' +
+    'has to synchronise from the start.',
   needs: 'domain',
   args: {},
-  flags: { dryRun: flag.switch('show what would be forgotten, and change nothing'), ...vacuumFlag },
+  flags: { dryRun: flag.switch('show what would be deleted, and change nothing'), ...vacuumFlag },
   examples: ['svc sync-log compact --dry-run', 'svc sync-log compact --shrink'],
   async run({ io, domain: { instance }, flags: { dryRun, shrink } }) {
     if (dryRun && shrink) throw usage('--dry-run changes nothing, and --shrink does: give one of them.')

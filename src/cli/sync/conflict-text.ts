@@ -2,16 +2,15 @@ import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
-import type { RejectedChange } from '../../client/replica/records.ts'
+import type { RejectedChange } from '../../client/replica/replica-records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { FileConflict, Side } from '../../client/sync/index.ts'
 import type { Io } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
-/** Something that waits for a decision. */
 export type OpenConflict = FileConflict | RejectedChange
 
-/** Longest value that is shown, in characters. */
+/** Longest value shown, characters. */
 const LONGEST = 60
 
 const isFile = (open: OpenConflict): open is FileConflict => 'root' in open
@@ -21,7 +20,7 @@ export const titleOf = (open: OpenConflict): string =>
     ? `${open.id}  ${printable((open.theirs ?? open.mine).path.slice(1))}`
     : `r${open.id}  ${open.table} ${open.row}`
 
-/** A conflict for machines. */
+/** A conflict as `--json` prints it. */
 export function documentOf(open: OpenConflict, copy: Replica | undefined): object {
   if (isFile(open)) {
     const { id, root, at, mine, theirs } = open
@@ -44,9 +43,8 @@ export function documentOf(open: OpenConflict, copy: Replica | undefined): objec
   }
 }
 
-/** All of them for people. */
 export function conflictList(io: Io, open: readonly OpenConflict[], now: number): string {
-  if (open.length === 0) return 'There is nothing to settle.'
+  if (open.length === 0) return 'There is nothing to resolve.'
   const ago = (at: number): string => io.paint.dim(`${formatDuration(now - at)} ago`)
   const blocks = open.map((each) => {
     const head = io.paint.bold(titleOf(each))
@@ -54,7 +52,7 @@ export function conflictList(io: Io, open: readonly OpenConflict[], now: number)
       ? [`${head}  changed on both sides, ${ago(each.at)}`, ...fileLines(each)]
       : [`${head}  ${causeOf(each)}, ${ago(each.at)}`, ...rowLines(each)]
   })
-  const how = 'To settle one: svc sync conflicts keep ID --mine|--theirs|--both'
+  const how = 'To resolve one: svc sync conflicts keep ID --mine|--theirs|--both'
   return [...blocks.map((lines) => lines.join('\n')), how].join('\n\n')
 }
 

@@ -1,5 +1,5 @@
 import type { Api } from '../../client/api.ts'
-import type { RejectedChange } from '../../client/replica/records.ts'
+import type { RejectedChange } from '../../client/replica/replica-records.ts'
 import type { Replica } from '../../client/replica/replica.ts'
 import type { Choice, FileConflict } from '../../client/sync/index.ts'
 import { command, flag, cancelled } from '../command.ts'
@@ -11,30 +11,30 @@ import { documentOf, conflictList, titleOf, type OpenConflict } from './conflict
 
 const DECISIONS: Record<Choice, string> = {
   mine: 'yours is kept',
-  theirs: 'the one of the server is kept',
+  theirs: "the server's is kept",
   both: 'both are kept',
 }
 
 export const conflicts = command({
   name: 'sync conflicts',
-  summary: 'What was changed on both sides, or was refused by the server, and settling it',
+  summary: 'List and resolve what was changed on both sides, or was refused by the server',
   details:
-    'Lists conflict copies of files in all synchronised folders of the account, rows that were changed here and elsewhere, and changes of ' +
-    'rows that the server refused, each with both sides and an id. The server is not asked. Exit code 3 when there are any.\n\n' +
-    'keep ID settles one, or several: --mine keeps your version (a file takes its name back), --theirs that of the server, --both both ' +
-    '(a file copy stays where it is; a row becomes two). What a file gives up goes to .svc/trash; the next svc sync carries it to the ' +
-    'server. A copy that you rename or remove yourself is settled too.',
+    'Lists conflict copies of files in all synchronised folders of the account, rows that were changed locally and elsewhere, and changes of ' +
+    'rows that the server refused, each with both sides and an id. The server is not contacted. Exit code 3 when there are any.\n\n' +
+    'keep ID resolves one or several: --mine keeps your version (a file gets its name back), --theirs that of the server, --both both ' +
+    '(a conflict copy stays where it is; a row becomes two). A replaced file goes to .svc/trash; the next svc sync sends the result to the ' +
+    'server. A conflict copy that you rename or delete yourself is resolved too.',
   needs: 'server',
   args: {
-    action: { summary: 'keep, to settle; without it they are listed', optional: true },
-    ids: { summary: 'ids as they are listed', optional: true, many: true },
+    action: { summary: 'keep, to resolve; without it conflicts are listed', optional: true },
+    ids: { summary: 'ids from the list', optional: true, many: true },
   },
   flags: {
     mine: flag.switch('keep your version'),
     theirs: flag.switch("keep the server's version"),
     both: flag.switch('keep both'),
-    all: flag.switch('settle all that are listed'),
-    dryRun: flag.switch('say what would be done, and change nothing'),
+    all: flag.switch('resolve all that are listed'),
+    dryRun: flag.switch('show what would be done, and change nothing'),
     yes: flag.yes,
   },
   examples: [
@@ -44,7 +44,7 @@ export const conflicts = command({
     'svc sync conflicts keep --all --theirs --dry-run',
   ],
   async run({ io, globals, account, api, args, flags }): Promise<ExitCode> {
-    const { userFolder } = await import('../../host/folders.ts')
+    const { userFolder } = await import('../../host/user-folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const stateFolder = userFolder('state', globals.env)
     const choice = choiceOf(args.action, args.ids, flags)
@@ -61,7 +61,7 @@ export const conflicts = command({
       const wanted = flags.all ? open : args.ids.map((id) => findConflict(open, id))
       if (flags.dryRun) {
         io.print(
-          wanted.map((each) => `${titleOf(each)}: ${DECISIONS[choice]}`).join('\n') || 'Nothing has to be settled.',
+          wanted.map((each) => `${titleOf(each)}: ${DECISIONS[choice]}`).join('\n') || 'There is nothing to resolve.',
           wanted.map((each) => ({ ...documentOf(each, copy), keep: choice })),
         )
         return 0
@@ -79,8 +79,8 @@ export const conflicts = command({
       }
       if (copy && copy.count().waiting > 0) await sendQueued(io, copy, api)
       const words = wanted.map((each) => `${titleOf(each)}: ${DECISIONS[choice]}.`)
-      const files = wanted.some((each) => 'root' in each) ? ['The next svc sync carries it to the server.'] : []
-      io.print([...words, ...(words.length > 0 ? files : ['Nothing had to be settled.'])].join('\n'), resolved)
+      const files = wanted.some((each) => 'root' in each) ? ['The next svc sync sends it to the server.'] : []
+      io.print([...words, ...(words.length > 0 ? files : ['There was nothing to resolve.'])].join('\n'), resolved)
       return 0
     } finally {
       copy?.close()
@@ -95,17 +95,17 @@ interface ChoiceFlags {
   all: boolean
 }
 
-/** What is to be kept; undefined when the conflicts are only to be listed. */
+/** Which side to keep; undefined if the conflicts are only listed. */
 function choiceOf(action: string | undefined, ids: readonly string[], flags: ChoiceFlags): Choice | undefined {
   const given = (['mine', 'theirs', 'both'] as const).filter((each) => flags[each])
   if (action === undefined) {
     if (given.length > 0 || flags.all)
-      throw usage('To settle a conflict: svc sync conflicts keep ID --mine|--theirs|--both')
+      throw usage('To resolve a conflict: svc sync conflicts keep ID --mine|--theirs|--both')
     return undefined
   }
   if (action !== 'keep') throw usage(`There is no svc sync conflicts ${action}: it is keep.`)
-  if (given.length !== 1) throw usage('Say which side to keep: --mine, --theirs or --both.')
-  if ((ids.length === 0) !== flags.all) throw usage('Name the conflicts by their ids, or give --all.')
+  if (given.length !== 1) throw usage('Give the side to keep: --mine, --theirs or --both.')
+  if ((ids.length === 0) !== flags.all) throw usage('Give the ids of the conflicts, or --all.')
   return given[0]!
 }
 
@@ -162,14 +162,14 @@ async function resolveFile(conflict: FileConflict, choice: Choice, stateFolder: 
     if (!(error instanceof Changed)) throw error
     throw new Exit(
       6,
-      `${conflict.mine.path.slice(1)} was changed meanwhile: nothing was done about it. Look again.`,
+      `${conflict.mine.path.slice(1)} was changed meanwhile: it was not resolved. List the conflicts again.`,
       'conflict',
     )
   }
 }
 
 async function resolveRow(copy: Replica, rejectedChange: RejectedChange, choice: Choice): Promise<void> {
-  const { changesFor } = await import('../../client/replica/decide.ts')
+  const { changesFor } = await import('../../client/replica/resolution.ts')
   const { systemClock, iso } = await import('../../base/clock.ts')
   const { hostname } = await import('node:os')
   const mark = `(conflict ${hostname()} ${iso(systemClock.now()).slice(0, 10)})`
@@ -181,16 +181,16 @@ async function resolveRow(copy: Replica, rejectedChange: RejectedChange, choice:
 
 async function sendQueued(io: Io, copy: Replica, api: Api): Promise<void> {
   const { flush } = await import('../../client/replica/exchange.ts')
-  const { withRetryIfUnknown } = await import('../../client/http/retry.ts')
+  const { withRetryIfUnknown } = await import('../../client/http/request-retry.ts')
   const { isTemporary } = await import('../../client/http/connectivity.ts')
   try {
     const { rejected } = await flush(
       { api, throttle: (_, request) => withRetryIfUnknown(request, retryOptions(io)), timeout: 20_000 },
       copy,
     )
-    if (rejected > 0) io.warn(`${pluralize(rejected, 'change')} could still not be carried out: look again.`)
+    if (rejected > 0) io.warn(`${pluralize(rejected, 'change')} could still not be applied: list the conflicts again.`)
   } catch (error) {
     if (!isTemporary(error)) throw error
-    io.info(`${error.message} What was decided is queued: svc sync or the next svc data sends it.`)
+    io.info(`${error.message} The decision is queued: svc sync or the next svc data sends it.`)
   }
 }

@@ -2,18 +2,18 @@ import { command, flag } from '../command.ts'
 
 export const init = command({
   name: 'sync init',
-  summary: 'Make a folder one that is kept in step with the account',
+  summary: 'Set up a folder to be kept in sync with the account',
   details:
-    'The folder is made when it is missing; files that are in it are compared with those of the account at the first svc sync, and ' +
-    'nothing is deleted. --adopt takes over a folder that was set up before, on another machine or by an installation that is gone.',
+    'The folder is created if it does not exist. The first svc sync compares files that are in it with those of the account and ' +
+    'deletes nothing. --adopt takes over a folder that was set up before, on another machine or by a removed installation.',
   needs: 'server',
   args: { dir: 'folder to synchronise' },
   flags: { adopt: flag.switch('take over a folder that was set up before') },
   examples: ['svc sync init ~/cloud', 'svc sync init /mnt/disk/cloud --adopt'],
   async run({ io, globals, api, account, args, flags }) {
-    const { userFolder } = await import('../../host/folders.ts')
-    const { credentialsFile } = await import('../../client/credentials.ts')
-    const { identify } = await import('../../client/account-identity.ts')
+    const { userFolder } = await import('../../host/user-folders.ts')
+    const { credentialsFile } = await import('../../client/auth/credentials.ts')
+    const { identify } = await import('../../client/auth/account-identity.ts')
     const { initRoot } = await import('../../client/sync/index.ts')
     const { server_id, user_id, username, device_name } = await identify(api)
     const { path, created } = await initRoot({
@@ -27,8 +27,8 @@ export const init = command({
       secrets: [credentialsFile(globals.env)],
     })
     const words = created
-      ? `${path} is now kept in step with ${username} at ${account.url}. To bring both together: svc sync ${args.dir}`
-      : `${path} is kept in step with ${username} at ${account.url} already.`
+      ? `${path} is now kept in sync with ${username} at ${account.url}. To synchronise it: svc sync ${args.dir}`
+      : `${path} is already kept in sync with ${username} at ${account.url}.`
     io.print(words, { root: path, created, url: account.url, username })
   },
 })

@@ -4,7 +4,7 @@ import { formatSize } from '../../base/sizes.ts'
 import type { Progress } from '../../client/sync/index.ts'
 import { barOf, progressOutput, type ProgressOutput } from '../progress.ts'
 
-/** What the server's limits are called, by the names of the wire. */
+/** Texts for the server's rate limits, by their names in the API. */
 const limited: Record<string, string> = {
   sync_upload: 'upload',
   sync_download: 'download',
@@ -21,7 +21,7 @@ const limited: Record<string, string> = {
 
 export const limitWords = (limit: string): string => limited[limit] ?? 'requests'
 
-/** `limited by upload: 60/min` */
+/** For example `limited by upload: 60/min`. */
 export const limitText = ({ limit, max, per }: NonNullable<Progress['limited_by']>): string =>
   `limited by ${limitWords(limit)}: ${max}/${per === 60 ? 'min' : `${per} s`}`
 
@@ -31,7 +31,7 @@ interface Options {
   now?: () => number
 }
 
-/** A line on a terminal's stderr that shows how far a run is and what it waits for; silent elsewhere. */
+/** A line on a terminal's stderr with the progress of a run and what it waits for; silent elsewhere. */
 export function makeProgressLine({ screen = progressOutput, now = () => performance.now() }: Options = {}) {
   const start = now()
   let shown = false
@@ -41,7 +41,7 @@ export function makeProgressLine({ screen = progressOutput, now = () => performa
       screen.write(`\r\u001b[K${lineOf(progress, now() - start).slice(0, (screen.columns ?? 80) - 1)}`)
       shown = true
     },
-    /** Takes the line away. */
+    /** Erases the line. */
     end(): void {
       if (shown) screen.write('\r\u001b[K')
       shown = false

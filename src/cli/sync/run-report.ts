@@ -8,33 +8,33 @@ import type { Io } from '../io.ts'
 import { limitText, limitWords, makeProgressLine } from './progress-line.ts'
 import { reasons } from './reason-texts.ts'
 
-/** Lines of what was done that people are shown; the summary tells the rest. */
+/** Most operations shown as text; the summary counts the rest. */
 const LINES = 40
-/** Waits and durations from this on are told, in seconds. */
+/** Shortest wait or duration that is announced, seconds. */
 const ANNOUNCE_SECONDS = 5
 
 const OPERATIONS: Record<Planned['op'], string> = {
-  'move-local': 'move here',
-  'move-remote': 'move there',
-  upload: 'send',
-  download: 'fetch',
-  'remove-local': 'delete here',
-  'remove-remote': 'delete there',
-  'make-local': 'folder here',
-  'make-remote': 'folder there',
+  'move-local': 'move local',
+  'move-remote': 'move remote',
+  upload: 'upload',
+  download: 'download',
+  'remove-local': 'delete local',
+  'remove-remote': 'delete remote',
+  'make-local': 'folder local',
+  'make-remote': 'folder remote',
   'set-aside': 'conflict',
   touch: 'set time',
 }
 
-/** A path of the tree as people write it. */
+/** A path without the leading slash. */
 const shown = (path: string): string => printable(path.replace(/^\//, ''))
 
-/** Tells people, and with `--json` machines, what a run does. */
+/** Reports a sync run as text or JSON. */
 export function makeRunReport(io: Io) {
   const progress = makeProgressLine()
   let lines = 0
   let ignored = 0
-  /** Whether it was said that the server's limits make it last. */
+  /** Whether the delay by rate limits was announced. */
   let isAnnounced = false
 
   function line(op: Planned): void {
@@ -45,7 +45,7 @@ export function makeRunReport(io: Io) {
     const inside = op.files === undefined ? '' : ` (${pluralize(op.files, 'file')})`
     const why = op.reason ? io.paint.dim(`  ${reasons[op.reason]}`) : ''
     const tail = `${way}${inside}${size}${why}`
-    const words = lines > LINES && !io.json ? '' : `${OPERATIONS[op.op].padEnd(13)}${shown(op.path)}${tail}`
+    const words = lines > LINES && !io.json ? '' : `${OPERATIONS[op.op].padEnd(15)}${shown(op.path)}${tail}`
     if (words !== '') progress.end()
     io.event(words, op)
   }
@@ -54,7 +54,7 @@ export function makeRunReport(io: Io) {
     ignored += 1
     if (ignored > LINES) return
     const rule = file === '' ? `always: ${pattern}` : `${file.slice(1)}:${at}: ${pattern}`
-    io.event(`${'ignore'.padEnd(13)}${shown(path)}${io.paint.dim(`  ${printable(rule)}`)}`, undefined)
+    io.event(`${'ignore'.padEnd(15)}${shown(path)}${io.paint.dim(`  ${printable(rule)}`)}`, undefined)
   }
 
   function forPeople(event: SyncEvent): void {
@@ -86,7 +86,7 @@ export function makeRunReport(io: Io) {
       if (io.json) io.event('', { event: 'summary', ...summary })
       else {
         if (lines > LINES) io.info(`… and ${formatCount(lines - LINES)} more.`)
-        if (ignored > LINES) io.info(`… and ${formatCount(ignored - LINES)} more ignored; --json names all.`)
+        if (ignored > LINES) io.info(`… and ${formatCount(ignored - LINES)} more ignored; --json lists all.`)
         io.event(sentences(io, summary), undefined)
       }
       if (summary.refused) return 8
@@ -96,18 +96,18 @@ export function makeRunReport(io: Io) {
   }
 }
 
-/** What a run did, in a few words each; nothing when it found nothing to do. */
+/** Short descriptions of what a run changed; empty if nothing. */
 export function changesIn(summary: Summary): string[] {
   const { uploaded, downloaded, conflicts, rows } = summary
   return [
-    uploaded.files > 0 ? `sent ${pluralize(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
-    downloaded.files > 0 ? `fetched ${pluralize(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
-    summary.moved_here > 0 ? `moved ${summary.moved_here} here` : '',
+    uploaded.files > 0 ? `uploaded ${pluralize(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',
+    downloaded.files > 0 ? `downloaded ${pluralize(downloaded.files, 'file')} (${formatSize(downloaded.bytes)})` : '',
+    summary.moved_here > 0 ? `moved ${summary.moved_here} locally` : '',
     summary.moved_there > 0 ? `moved ${summary.moved_there} on the server` : '',
-    summary.removed_here > 0 ? `deleted ${summary.removed_here} here` : '',
+    summary.removed_here > 0 ? `deleted ${summary.removed_here} locally` : '',
     summary.removed_there > 0 ? `deleted ${summary.removed_there} on the server` : '',
     rows && rows.sent > 0 ? `sent ${pluralize(rows.sent, 'change')} of rows` : '',
-    rows && rows.received > 0 ? `fetched ${pluralize(rows.received, 'row')}` : '',
+    rows && rows.received > 0 ? `received ${pluralize(rows.received, 'row')}` : '',
     conflicts.length > 0 ? `kept ${pluralize(conflicts.length, 'conflict copy', 'conflict copies')}` : '',
   ].filter((part) => part !== '')
 }
@@ -121,12 +121,12 @@ function sentences(io: Io, summary: Summary): string {
     text.push(summary.in_sync ? 'In sync: there is nothing to do.' : 'Nothing was changed: this was a dry run.')
   else {
     const state =
-      skipped.length === 0 ? io.paint.green('In sync') : io.paint.yellow('In sync but for what was left alone')
+      skipped.length === 0 ? io.paint.green('In sync') : io.paint.yellow('In sync, except for skipped items')
     text.push(`${state}: ${did.length > 0 ? did.join(', ') : 'there was nothing to do'}.`)
   }
   if (rows && rows.conflicts + rows.refused > 0) {
     text.push(
-      `${pluralize(rows.conflicts + rows.refused, 'change')} of rows cannot be carried out: svc sync conflicts shows why.`,
+      `${pluralize(rows.conflicts + rows.refused, 'change')} of rows cannot be applied: svc sync conflicts shows why.`,
     )
   }
   if (skipped.length > 0) text.push(skippedText(io, skipped))
@@ -135,12 +135,12 @@ function sentences(io: Io, summary: Summary): string {
 
 const NAMED = 10
 
-/** What was left alone and why, the first of them by name. */
+/** The first skipped files with their reasons, and the number of the others. */
 export function skippedText(io: Io, skipped: Summary['skipped']): string {
   const lines = skipped
     .slice(0, NAMED)
     .map(({ path, message }) => `  ${shown(path) || '.'} ${io.paint.dim(printable(message))}`)
   const rest = skipped.length - lines.length
   if (rest > 0) lines.push(`  … and ${formatCount(rest)} more, all of them with svc sync status --json`)
-  return [`Left alone: ${pluralize(skipped.length, 'item')}`, ...lines].join('\n')
+  return [`Skipped: ${pluralize(skipped.length, 'item')}`, ...lines].join('\n')
 }

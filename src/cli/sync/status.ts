@@ -7,30 +7,30 @@ import { Exit, usage, type ExitCode } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Globals } from '../command.ts'
 import type { Io } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { changesIn, skippedText } from './run-report.ts'
 
 const NAMED = 20
 
 export const status = command({
   name: 'sync status',
-  summary: 'How a synchronised folder stands, without asking the server',
+  summary: 'Show the state of a synchronised folder, without contacting the server',
   details:
-    'Shows the account, the last run, what changed here since, and what is left alone and why. To see what would come from the server too: ' +
-    'svc sync --dry-run. Exit code 3 when something is left alone or to be settled, or the last run failed.\n\n' +
-    '--wait ends as soon as neither side has anything that the other lacks: with exit code 0, or 3 when something is left alone. It looks at ' +
-    'the folder and asks the account, while svc sync or svc sync --watch does the work elsewhere. When the time given with --timeout has ' +
-    'passed the exit code is 1, when the server cannot be reached 7, and 8 when a run would stop for safety.',
+    'Shows the account, the last run, local changes since, and what is skipped and why. To also see what would come from the server: ' +
+    'svc sync --dry-run. Exit code 3 when something is skipped or in conflict, or the last run failed.\n\n' +
+    '--wait ends as soon as both sides are in sync: with exit code 0, or 3 when something is skipped. It checks ' +
+    'the folder and the account, while svc sync or svc sync --watch does the work elsewhere. When the time of --timeout has ' +
+    'passed the exit code is 1; it is 7 when the server cannot be reached, and 8 when a run would stop for safety.',
   needs: 'nothing',
   args: { dir: { summary: 'synchronised folder', optional: true } },
   flags: {
-    wait: flag.switch('wait until both sides are in step'),
-    timeout: flag.duration('how long to wait at most; without it, as long as it takes'),
+    wait: flag.switch('wait until both sides are in sync'),
+    timeout: flag.duration('maximum time to wait (no limit)'),
   },
   examples: ['svc sync status', 'svc sync status ~/cloud --json', 'svc sync status --wait --timeout 2m'],
   async run({ io, globals, args, flags }) {
-    if (flags.timeout !== undefined && !flags.wait) throw usage('--timeout says how long to --wait: give both.')
-    const { userFolder } = await import('../../host/folders.ts')
+    if (flags.timeout !== undefined && !flags.wait) throw usage('--timeout is for --wait: give both.')
+    const { userFolder } = await import('../../host/user-folders.ts')
     const { systemClock, iso } = await import('../../base/clock.ts')
     const { findRoot, readStatus } = await import('../../client/sync/index.ts')
     const stateFolder = userFolder('state', globals.env)
@@ -53,7 +53,6 @@ export const status = command({
   },
 })
 
-/** A folder on one page. */
 function statusPage(io: Io, found: Status, now: number): string {
   const { root, url, username, running, watched, last_run: last, last_failure: failure } = found
   const { agreed, pending, ignored, skipped, rows } = found
@@ -62,10 +61,10 @@ function statusPage(io: Io, found: Status, now: number): string {
   const lastRun = last ? `${formatTime(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
   const lines = [
     `${io.paint.bold(root)}  ${printable(username)} at ${url}`,
-    `Last run    ${lastRun}${running ? '; one is at work now' : ''}`,
+    `Last run    ${lastRun}${running ? '; another is running now' : ''}`,
     ...(watched ? ['Watched     by svc sync --watch'] : []),
     ...(failure ? [io.paint.yellow(`Failed      ${ago(failure.at)}: ${printable(failure.message)}`)] : []),
-    `In step     ${pluralize(agreed.files, 'file')}, ${pluralize(agreed.folders, 'folder')}`,
+    `In sync     ${pluralize(agreed.files, 'file')}, ${pluralize(agreed.folders, 'folder')}`,
     `Changed     ${pending.length === 0 ? 'nothing here since' : `${pluralize(pending.length, 'item')} here since:`}`,
     ...pending.slice(0, NAMED).map(({ path: at, change, from }) => {
       const before = from === undefined ? '' : `${printable(from.slice(1))} → `
@@ -76,13 +75,13 @@ function statusPage(io: Io, found: Status, now: number): string {
   if (ignored.length > 0)
     lines.push(`Ignored     ${pluralize(ignored.length, 'item')}; svc sync --dry-run names the rules`)
   if (rows && rows.waiting > 0)
-    lines.push(`Rows        ${pluralize(rows.waiting, 'change')} that the server does not have yet`)
-  if (unresolved(found) > 0) lines.push(`To settle   ${pluralize(unresolved(found), 'conflict')}: svc sync conflicts`)
+    lines.push(`Rows        ${pluralize(rows.waiting, 'change')} not sent to the server yet`)
+  if (unresolved(found) > 0) lines.push(`Conflicts   ${unresolved(found)}: svc sync conflicts`)
   if (skipped.length > 0) lines.push(skippedText(io, skipped))
   return lines.join('\n')
 }
 
-/** What waits for a decision, files and rows. */
+/** Conflicts of files and rows. */
 const unresolved = ({ conflicts, rows }: Status): number =>
   conflicts.length + (rows ? rows.conflicts + rows.refused : 0)
 
@@ -96,7 +95,7 @@ interface WaitOptions {
 
 async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): Promise<Waited> {
   const { systemClock: clock } = await import('../../base/clock.ts')
-  const { findAccount, openApi } = await import('../../client/credentials.ts')
+  const { findAccount, openApi } = await import('../../client/auth/credentials.ts')
   const { readStatus, runSync, waitUntilInSync } = await import('../../client/sync/index.ts')
   const { sleep } = await import('../../base/sleep.ts')
   const account = await findAccount({ env: globals.env, profile: globals.profile })
@@ -113,9 +112,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): P
         signal,
         onWait({ running, watched }) {
           if (!running && !watched)
-            io.info(
-              'Waiting, but nobody is at work: svc sync or svc sync --watch elsewhere brings both sides together.',
-            )
+            io.info('Waiting, but no run is active: start svc sync or svc sync --watch elsewhere.')
         },
       }),
     )
@@ -127,9 +124,9 @@ async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): P
 function waitExitCode(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
   if (refused) throw new Exit(8, refused.message, refused.reason)
   if (!in_step) {
-    const what = pending === 0 ? 'a run is still at work' : `${pluralize(pending, 'change')} still to be brought over`
-    throw new Exit(1, `Not in step after ${formatDuration(waited_ms)}: ${what}.`, 'timeout')
+    const what = pending === 0 ? 'a run is still active' : `${pluralize(pending, 'change')} still to be synchronised`
+    throw new Exit(1, `Not in sync after ${formatDuration(waited_ms)}: ${what}.`, 'timeout')
   }
-  if (!io.json) io.info(`Both sides are in step${skipped.length > 0 ? ', but for what is left alone' : ''}.`)
+  if (!io.json) io.info(`Both sides are in sync${skipped.length > 0 ? ', except for skipped items' : ''}.`)
   return skipped.length > 0 ? 3 : 0
 }

@@ -15,24 +15,24 @@ const maxDelete: FlagSpec<MaxDelete> = {
 
 export const sync = command({
   name: 'sync',
-  summary: 'Bring a folder and the account together, once or for as long as it runs',
+  summary: 'Synchronise a folder with the account, once or continuously',
   details:
-    'Without a folder it takes the one around the current folder, or the only one there is. An edit beats a deletion; where both ' +
-    'sides changed a file, the version of the server keeps its name and yours is kept beside it as a conflict copy. What is replaced ' +
-    'or deleted here lies in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
-    'all, stops before it begins. What was only renamed or moved is moved on the other side too.\n\n' +
-    'What .svcignore names is left alone on both sides: rules as in a .gitignore, in the folder itself or in those below, and ' +
-    'synchronised like any other file. Rules delete nothing; without them both sides are compared anew. --dry-run names the rule ' +
+    'Without a folder it uses the one around the current folder, or the only one there is. An edit beats a deletion. If both ' +
+    'sides changed a file, the version of the server keeps the name and yours is kept beside it as a conflict copy. Local files that are replaced ' +
+    'or deleted stay in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
+    'all, stops before it begins. Files that were only renamed or moved are moved on the other side too.\n\n' +
+    'What .svcignore names is ignored on both sides. It has rules as in a .gitignore, in the folder itself or in folders below, and is ' +
+    'synchronised like any other file. Rules delete nothing; when they are removed, both sides are compared again. --dry-run shows the rule ' +
     'for everything that is ignored.\n\n' +
-    '--watch goes on until it is ended: a change on either side is acted on within seconds, and a server that is away is waited for. ' +
+    '--watch runs until interrupted. It synchronises a change on either side within seconds, and waits while the server is not reachable. ' +
     'It takes several folders; without one, all of this account.',
   needs: 'server',
   args: { dir: { summary: 'synchronised folder; several with --watch', optional: true, many: true } },
   flags: {
     dryRun: flag.switch('show what would be done, and change nothing at all'),
-    watch: flag.switch('go on and keep them in step'),
+    watch: flag.switch('keep running and synchronise changes'),
     maxDelete,
-    forceDelete: flag.switch('delete as much as there is to delete'),
+    forceDelete: flag.switch('delete without a limit'),
   },
   examples: [
     'svc sync',
@@ -46,10 +46,10 @@ export const sync = command({
       throw usage('--max-delete sets a limit and --force-delete lifts it: give one of them.')
     if (flags.watch && (flags.dryRun || flags.forceDelete))
       throw usage(
-        '--watch goes neither with --dry-run nor with --force-delete: the brake is there for when nobody looks.',
+        '--watch cannot be combined with --dry-run or --force-delete: the deletion guard is for unattended runs.',
       )
     if (!flags.watch && args.dir.length > 1) throw usage('Several folders go with --watch only: name one.')
-    const { userFolder } = await import('../../host/folders.ts')
+    const { userFolder } = await import('../../host/user-folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
     const { findRoot, findRoots, runSync } = await import('../../client/sync/index.ts')
     const { sleep } = await import('../../base/sleep.ts')
@@ -64,7 +64,7 @@ export const sync = command({
 
     const show = makeRunReport(io)
     try {
-      const ending = 'Interrupted: what was done stays done, and the next run goes on from there.'
+      const ending = 'Interrupted: what was done stays done, and the next run continues.'
       const summary = await interruptible(ending, (signal) =>
         runSync({
           path,

@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { Api } from '../../client/api.ts'
-import type { Account } from '../../client/credentials.ts'
+import type { Account } from '../../client/auth/credentials.ts'
 import type { MaxDelete, Summary, SyncEvent, WatchEvent } from '../../client/sync/index.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, type ExitCode } from '../exit.ts'
@@ -22,7 +22,7 @@ const ending = (signal: NodeJS.Signals): Exit =>
     ? new Exit(0, 'Watching ended.', 'ended')
     : interrupted('Watching ended: what was done stays done.')
 
-/** Keeps folders in step until it is interrupted (exit code 130) or told to end (0). */
+/** Keeps folders synchronised until it is interrupted (exit code 130) or asked to end (0). */
 export async function watchFolders({
   io,
   api,
@@ -85,26 +85,26 @@ const words = (event: WatchEvent): string => {
     case 'watching':
       return `Watching ${printable(event.root)}`
     case 'offline':
-      return `The server is away, which is waited out: ${event.message}`
+      return `The server is not reachable; waiting for it: ${event.message}`
     case 'online':
-      return 'The server is back.'
+      return 'The server is reachable again.'
     case 'paused':
-      return `${printable(event.root)} is left alone for now: ${event.message}`
+      return `${printable(event.root)} is skipped for now: ${event.message}`
     case 'resumed':
       return `${printable(event.root)} is in order again.`
     case 'rows':
       return [
-        ...(event.sent > 0 ? [`Sent ${pluralize(event.sent, 'change')} of rows that had waited.`] : []),
+        ...(event.sent > 0 ? [`Sent ${pluralize(event.sent, 'queued change')} of rows.`] : []),
         ...(event.rejected > 0
-          ? [`${pluralize(event.rejected, 'change')} of rows could not be carried out: svc sync conflicts shows why.`]
+          ? [`${pluralize(event.rejected, 'change')} of rows could not be applied: svc sync conflicts shows why.`]
           : []),
       ].join(' ')
     case 'blind':
-      return `The system does not tell of every change in ${printable(event.root)} (${printable(event.message)}): it is looked through every minute.`
+      return `The system does not report every change in ${printable(event.root)} (${printable(event.message)}): it is scanned every minute.`
   }
 }
 
-/** Tells what happens, and nothing of runs in which nothing does. */
+/** Reports events, but not runs without changes. */
 function makeWatchReport(io: Io, roots: readonly string[]) {
   const leftAlone = new Map<string, string>()
   let last: string | undefined

@@ -1,22 +1,21 @@
-/** A file or several to begin with, and what to do with them. `{{…}}` stands for a value everywhere. */
+/** Sample files and instructions. `{{…}}` is a placeholder everywhere. */
 export interface Template {
   summary: string
-  /** Where each file stands below the folder of templates, by the name it is written under. */
+  /** Source below the templates folder, by output name. */
   files: Readonly<Record<string, string>>
-  /** What to do next, a line each. */
+  /** Next steps, one per line. */
   next: readonly string[]
 }
 
 const asUser = (words: string): string => `sudo -u {{user}} svc ${words} --data-dir {{data_dir}}`
 
-/** What svc has to know of a proxy on its machine. */
+/** Settings that svc needs behind a proxy on its machine. */
 const behindProxy = [
   asUser('config set public_url https://{{host}}'),
   asUser('config set trusted_proxies 127.0.0.1'),
   'sudo systemctl restart svc',
 ]
 
-/** The templates, by name. */
 export const catalogue: Readonly<Record<string, Template>> = {
   systemd: {
     summary: 'a service of this machine, closed off from the rest of it',
@@ -52,7 +51,7 @@ export const catalogue: Readonly<Record<string, Template>> = {
     ],
   },
   caddy: {
-    summary: 'proxy with a certificate that looks after itself',
+    summary: 'proxy that renews its certificate itself',
     files: { Caddyfile: 'caddy/Caddyfile' },
     next: [
       'sudo install -m 0644 Caddyfile /etc/caddy/Caddyfile',
@@ -82,7 +81,7 @@ export const catalogue: Readonly<Record<string, Template>> = {
     ],
   },
   traefik: {
-    summary: 'proxy with a certificate that looks after itself',
+    summary: 'proxy that renews its certificate itself',
     files: { 'traefik.yaml': 'traefik/traefik.yaml', 'svc.yaml': 'traefik/svc.yaml' },
     next: [
       'sudo install -m 0644 traefik.yaml svc.yaml /etc/traefik/',

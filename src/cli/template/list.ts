@@ -3,7 +3,7 @@ import { catalogue } from './catalogue.ts'
 
 export const list = command({
   name: 'template list',
-  summary: 'Files to begin with: services, proxies, containers, samples',
+  summary: 'Configuration files to start from: services, proxies, containers, samples',
   needs: 'nothing',
   onlyPrints: true,
   args: {},
@@ -28,7 +28,7 @@ export const list = command({
   },
 })
 
-/** Files of one folder as that folder. */
+/** Shortens the list of files in one folder to that folder. */
 function shortly(files: readonly string[]): string {
   const folders = new Set(files.map((file) => file.slice(0, file.indexOf('/') + 1)))
   return folders.size === 1 && !folders.has('') ? [...folders].join('') : files.join(', ')

@@ -7,10 +7,10 @@ import { flag, type Globals } from '../command.ts'
 import { usage } from '../exit.ts'
 import { catalogue, type Template } from './catalogue.ts'
 
-/** What is filled in. */
+/** Placeholders with a flag. */
 export const valueFlags = {
   host: flag.text('name under which users reach the service (cloud.example.org)', 'NAME'),
-  user: flag.text('user of the system that runs it (svc)', 'NAME'),
+  user: flag.text('system user that runs it (svc)', 'NAME'),
   port: flag.integer('port that it listens on (8420)', 'PORT', 1, 65_535),
 }
 
@@ -24,7 +24,7 @@ type Values = Record<string, string>
 
 const HOST = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/
 const USER = /^[a-z_][a-z0-9_-]{0,31}$/
-// What unit files, proxies and shells all take as it is written.
+// Paths that need no quoting in unit files, proxy configurations and shells.
 const PATH = /^\/[A-Za-z0-9._@+:/-]*$/
 
 const HOMES = /^\/(?:home|root|run\/user)(?:\/|$)/
@@ -34,16 +34,18 @@ function validate(pattern: RegExp, text: string, subject: string): string {
   return text
 }
 
-/** Whether a path lies in somebody's home, where services find nothing. */
+/** Whether a path is in a home folder, which ProtectHome= hides from services. */
 const isInHome = (path: string): boolean => HOMES.test(path)
 
-/** How the program that runs now is started. */
+/** The command line that starts the running program. */
 function commandLine(): string {
   const words = [process.execPath, realpathSync(process.argv[1] ?? process.execPath)]
-  return words.map((word) => validate(PATH, word, 'The path of svc must have plain signs only')).join(' ')
+  return words
+    .map((word) => validate(PATH, word, 'The path of svc must contain only letters, digits and . _ @ + : -'))
+    .join(' ')
 }
 
-/** The values of the placeholders. Throws `Exit` for one that could be read as more than a value. */
+/** Values of the placeholders. Throws `Exit` for a value that would need quoting. */
 export function valuesOf(
   { host = 'cloud.example.org', user = 'svc', port = 8_420 }: ValueFlags,
   globals: Globals,
@@ -56,7 +58,7 @@ export function valuesOf(
     port: String(port),
     data_dir: validate(PATH, dataDir, '--data-dir must be a path of letters, digits and . _ @ + : -'),
     command,
-    // Hidden as a whole, unless the program or its data are there.
+    // Hide home folders, unless the program or its data are in one.
     protect_home: [dataDir, ...command.split(' ')].some(isInHome) ? 'read-only' : 'yes',
   }
 }
@@ -68,16 +70,16 @@ const fillIn = (text: string, values: Values): string =>
     return value
   })
 
-/** What is to be said about values that are filled in but may not do. */
+/** Warnings about values that are filled in but may not work. */
 export const warningFor = (
   files: readonly { text: string }[],
   { command = '', user = '' }: Values,
 ): string | undefined =>
   command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command) && /^User=/m.test(text))
-    ? `This svc stands in a home, which ${user} has to be able to read: npm install --global puts it where everybody can.`
+    ? `This svc is installed in a home folder that ${user} must be able to read: npm install --global puts it where all users can.`
     : undefined
 
-/** The folder of templates: beside the built program or the sources, wherever they are. */
+/** The templates folder, beside the built program or the sources. */
 function folder(): string {
   for (let at = dirname(fileURLToPath(import.meta.url)); ; at = dirname(at)) {
     const found = join(at, 'templates')
@@ -89,11 +91,11 @@ function folder(): string {
 /** A template by name. Fault `not_found`. */
 export function templateNamed(name: string): Template {
   const template = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined
-  if (!template) throw fault('not_found', { text: `There is no template "${name}": svc template list shows all.` })
+  if (!template) throw fault('not_found', { text: `There is no template "${name}": svc template list lists them.` })
   return template
 }
 
-/** The files of a template as they are written, by name. */
+/** The files of a template with placeholders replaced, by output name. */
 export async function filledFiles({ files }: Template, values: Values): Promise<{ name: string; text: string }[]> {
   const from = folder()
   return Promise.all(
@@ -104,5 +106,4 @@ export async function filledFiles({ files }: Template, values: Values): Promise<
   )
 }
 
-/** What to do next. */
 export const nextSteps = ({ next }: Template, values: Values): string[] => next.map((line) => fillIn(line, values))

@@ -1,7 +1,7 @@
-import { makeFolder } from '../../host/make-folder.ts'
+import { makeFolder } from '../../host/folder-creation.ts'
 import { lstat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { streamDurably } from '../../host/durable.ts'
+import { streamDurably } from '../../host/durable-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
 import { warningFor, filledFiles, nextSteps, templateNamed, valueFlags, valuesOf } from './placeholders.ts'
@@ -10,8 +10,8 @@ export const write = command({
   name: 'template write',
   summary: 'Write a template with your names and paths filled in, and say what to do next',
   details:
-    'The data directory filled in is /var/lib/svc unless --data-dir says otherwise. Files that are there stay ' +
-    'as they are, and nothing is written, unless --force is given.',
+    'The data directory is /var/lib/svc unless --data-dir names another one. Existing files are not changed, ' +
+    'and if there are any nothing is written, unless --force is given.',
   needs: 'nothing',
   args: { name: 'template' },
   flags: {
@@ -40,7 +40,7 @@ export const write = command({
   },
 })
 
-/** Refuses before anything is written. */
+/** Fails before anything is written. */
 async function assertFree(paths: readonly string[]): Promise<void> {
   const found: string[] = []
   for (const path of paths) {
@@ -51,10 +51,9 @@ async function assertFree(paths: readonly string[]): Promise<void> {
     if (there) found.push(path)
   }
   if (found.length === 0) return
-  const are = found.length === 1 ? 'is' : 'are'
   throw new Exit(
     6,
-    `${found.join(', ')} ${are} there already; nothing was written. Give --to another folder, or --force.`,
+    `${found.join(', ')} already ${found.length === 1 ? 'exists' : 'exist'}; nothing was written. Give --to another folder, or --force.`,
     'exists',
   )
 }

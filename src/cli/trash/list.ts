@@ -1,11 +1,11 @@
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { retryOptions } from '../retry-options.ts'
 
 export const list = command({
   name: 'trash list',
-  summary: 'What was deleted and can be restored, newest first',
+  summary: 'List what was deleted and can be restored, newest first',
   needs: 'server',
   onlyPrints: true,
   args: {},
@@ -13,7 +13,7 @@ export const list = command({
   examples: ['svc trash list', 'svc trash list --json'],
   async run({ io, api }) {
     const { trash } = await import('../../contract/trash.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const { items } = await withRetry(() => api.call(trash.actions.list, {}), retryOptions(io))
     io.table(
       items,

@@ -1,5 +1,5 @@
 import type { Api } from '../../client/api.ts'
-import type { RetryOptions } from '../../client/http/retry.ts'
+import type { RetryOptions } from '../../client/http/request-retry.ts'
 import { isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
@@ -7,28 +7,28 @@ import { retryOptions } from '../retry-options.ts'
 
 export const restore = command({
   name: 'trash restore',
-  summary: 'Bring something deleted back',
+  summary: 'Restore something deleted',
   details:
-    'Name it by its id from `svc trash list`, or by the path it had: then the newest deletion of that path comes back. ' +
-    'Nothing is ever replaced.',
+    'Give its id from `svc trash list`, or its former path: then the newest deletion of that path is restored. ' +
+    'Nothing is replaced.',
   needs: 'server',
-  args: { item: 'id, or the path it had' },
-  flags: { to: flag.text('bring it back to this path instead', 'PATH') },
+  args: { item: 'id, or former path' },
+  flags: { to: flag.text('restore it to this path instead', 'PATH') },
   examples: ['svc trash restore /notes.txt', 'svc trash restore 12 --to /recovered/notes.txt'],
   async run({ io, api, args, flags }) {
     const { trash } = await import('../../contract/trash.ts')
-    const { remotePath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { remotePath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const retry = retryOptions(io)
     const id = /^\d+$/.test(args.item) ? Number(args.item) : await idOf(api, remotePath(args.item), retry)
     const to = flags.to === undefined ? undefined : remotePath(flags.to)
-    if (to === '/') throw usage('Name the path it gets with --to, not a folder to put it into.')
+    if (to === '/') throw usage('Give the whole path with --to, not a folder.')
     try {
       const { path } = await withRetry(() => api.call(trash.actions.restore, { id, ...(to && { to }) }), retry)
       io.print(`Restored ${path}.`, { id, path })
     } catch (error) {
       if (isFault(error, 'exists'))
-        throw new Exit(6, `Its place is taken: remove what is there, or name another path with --to.`, 'exists')
+        throw new Exit(6, `Its path is taken: remove what is there, or give another path with --to.`, 'exists')
       if (isFault(error, 'not_found')) throw notInTrash(args.item)
       throw error
     }
@@ -36,11 +36,11 @@ export const restore = command({
 })
 
 const notInTrash = (item: string) =>
-  new Exit(5, `There is no ${item} in the trash: svc trash list shows what is.`, 'not_found')
+  new Exit(5, `There is no ${item} in the trash: svc trash list lists its entries.`, 'not_found')
 
 async function idOf(api: Api, path: string, retry: RetryOptions): Promise<number> {
   const { trash } = await import('../../contract/trash.ts')
-  const { withRetry } = await import('../../client/http/retry.ts')
+  const { withRetry } = await import('../../client/http/request-retry.ts')
   const { items } = await withRetry(() => api.call(trash.actions.list, {}), retry)
   const wanted = path.normalize('NFC')
   // Newest first.

@@ -1,15 +1,13 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { ListedUser } from '../../domain/accounts/accounts.ts'
-import { formatTime } from '../times.ts'
-
-// How the commands of `user` show an account to people.
+import { formatTime } from '../time-format.ts'
 
 export const quotaText = ({ effective_quota }: ListedUser): string =>
   effective_quota < 0 ? 'none' : formatSize(effective_quota)
 
 export const percentText = ({ percent_used }: ListedUser): string => (percent_used === null ? '' : `${percent_used} %`)
 
-/** Why somebody can or cannot sign in. */
+/** Why a user can or cannot sign in. */
 export function stateText(user: ListedUser): string {
   if (user.removing_since !== null) return 'being removed'
   if (user.disabled_at !== null) return 'disabled'

@@ -6,10 +6,10 @@ import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const add = command({
   name: 'user add',
-  summary: 'Make an account',
+  summary: 'Add an account',
   details:
-    'User names are ASCII, in lower case. A password has at least 8 bytes and must not be one that everybody tries first.\n' +
-    'With --if-missing an account that exists already is left as it is.',
+    'User names are lower-case ASCII. A password has at least 8 bytes and must not be a common one.\n' +
+    'With --if-missing an existing account is left as it is.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { name: 'user name' },
@@ -19,7 +19,7 @@ export const add = command({
     quota: quotaFlag(),
     ...passwordFlags,
     allowWeak: flag.switch('accept a common password'),
-    ifMissing: flag.switch('do nothing when the account exists'),
+    ifMissing: flag.switch('do nothing if the account exists'),
   },
   examples: [
     'svc user add ada',
@@ -27,16 +27,16 @@ export const add = command({
     'svc user add ci --quota 10GB --password-file ci.txt --if-missing',
   ],
   async run({ io, domain: { accounts }, args, flags }) {
-    // Checked before the prompt, so that nobody chooses a password in vain.
+    // Check before prompting for a password.
     const existing = await accounts.details(args.name).catch(unlessMissing)
     if (existing && flags.ifMissing) {
-      io.print(`${existing.username} exists already; nothing was changed.`, {
+      io.print(`${existing.username} already exists; nothing was changed.`, {
         created: false,
         user: documentOf(existing),
       })
       return
     }
-    if (existing) throw fault('exists', { text: `There is a user named "${existing.username}" already.` })
+    if (existing) throw fault('exists', { text: `There is already a user named "${existing.username}".` })
     const chosen = await readNewPassword(io, flags, args.name)
     const { username } = await accounts.create({
       username: args.name,

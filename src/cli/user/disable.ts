@@ -4,8 +4,8 @@ import { documentOf } from '../../domain/accounts/user-document.ts'
 
 export const disable = command({
   name: 'user disable',
-  summary: 'Keep an account out and sign out all its devices',
-  details: 'Files and rows stay. svc user enable lets the account in again; its devices have to sign in anew.',
+  summary: 'Disable an account and sign out all its devices',
+  details: 'Files and rows stay. svc user enable enables it again; its devices then have to sign in again.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},

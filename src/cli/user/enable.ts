@@ -3,7 +3,7 @@ import { documentOf } from '../../domain/accounts/user-document.ts'
 
 export const enable = command({
   name: 'user enable',
-  summary: 'Let a disabled account sign in again',
+  summary: 'Enable a disabled account again',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},

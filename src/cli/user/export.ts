@@ -8,11 +8,11 @@ import { makeProgress } from '../progress.ts'
 
 export const exportAccount = command({
   name: 'user export',
-  summary: 'Write everything an account has into one tar archive',
+  summary: 'Export everything of an account to one tar archive',
   details:
-    'Profile, rows, files, components, own apps, conversations with the assistant, and the chat rooms it is in: as it is at this moment, also while the server ' +
-    'runs. Passwords, second factors, devices, the trash and earlier versions of files are not in it.\n' +
-    'Any tar program opens it; svc user import makes an account of it on this or another server.',
+    'Profile, rows, files, components, own apps, conversations with the assistant, and its chat rooms, as they are at this moment, also while the server ' +
+    'runs. Passwords, second factors, devices, the trash and earlier versions of files are not included.\n' +
+    'Any tar program can open it. svc user import creates an account from it on this or another server.',
   needs: 'domain',
   onlyPrints: ({ flags }) => flags['to'] === '-',
   args: { name: 'user name' },
@@ -26,12 +26,12 @@ export const exportAccount = command({
     const { username, bytes, archive } = await portability.exportAccount(args.name)
     const to = flags.to ?? `${username}.tar`
     if (to === '-') {
-      if (io.json) throw usage('--to - writes the archive to standard output, which --json needs: name a file.')
-      if (process.stdout.isTTY) throw usage('An archive is not for a terminal: give --to FILE, or send it on.')
+      if (io.json) throw usage('--to - writes the archive to standard output, which --json needs: give a file name.')
+      if (process.stdout.isTTY) throw usage('An archive cannot be written to a terminal: give --to FILE, or pipe it.')
       for await (const piece of archive) await io.raw(piece)
       return
     }
-    // Asked first, so that nothing is read for nothing; asked again when it is written.
+    // Ask before reading the account. The write checks again.
     if (
       await stat(to).then(
         () => true,
@@ -39,7 +39,7 @@ export const exportAccount = command({
       )
     )
       throw alreadyExists(to)
-    const { streamDurably } = await import('../../host/durable.ts')
+    const { streamDurably } = await import('../../host/durable-files.ts')
     const progress = makeProgress({ label: `Exporting ${username}`, total: bytes })
     let written = 0
     async function* countBytes(): AsyncGenerator<Uint8Array> {
@@ -69,4 +69,4 @@ function explainWriteError(error: unknown, file: string): unknown {
 }
 
 const alreadyExists = (file: string): Exit =>
-  new Exit(6, `There is a file ${file} already: name another one with --to.`, 'exists')
+  new Exit(6, `${file} already exists: give another name with --to.`, 'exists')

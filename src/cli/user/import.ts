@@ -15,12 +15,12 @@ import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const importAccount = command({
   name: 'user import',
-  summary: 'Make an account of an archive that svc user export wrote',
+  summary: 'Create an account from an archive of svc user export',
   details:
-    'The whole archive is checked before anything is written. The account has the role user, the default quota unless --quota ' +
-    'says otherwise, and a new password; nobody can sign in until it is complete. An interrupted import is simply repeated.\n' +
-    'Rows, files, components, apps and conversations with the assistant are as they were. What was said in chat rooms becomes documents in the folder Chats, ' +
-    'because others said it too, and may not be here; the files of the rooms are put beside them.',
+    'The whole archive is checked before anything is written. The account gets the role user, the default quota unless --quota ' +
+    'sets another, and a new password. Nobody can sign in until it is complete. An interrupted import can be repeated.\n' +
+    'Rows, files, components, apps and conversations with the assistant are restored. Chat rooms become documents in the folder Chats, ' +
+    'because their other members may not exist on this server; the files of the rooms are put beside them.',
   needs: 'domain',
   makesDataDirectory: true,
   args: { file: 'tar archive, or - for standard input' },
@@ -29,7 +29,7 @@ export const importAccount = command({
     quota: quotaFlag(),
     withoutChats: flag.switch('leave chat rooms out'),
     ...passwordFlags,
-    dryRun: flag.switch('check the archive and say what is in it, and change nothing'),
+    dryRun: flag.switch('check the archive, show what is in it, and change nothing'),
   },
   examples: [
     'svc user import ada.tar --generate',
@@ -48,7 +48,7 @@ export const importAccount = command({
       const plan = await portability.planImport(source.open, options)
       const { username, contained } = plan
       if (flags.dryRun) {
-        const words = `The archive is sound. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`
+        const words = `The archive is valid. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`
         return io.print(words, { dry_run: true, username, ...documentOf(contained) })
       }
       const chosen = await readNewPassword(io, flags, username)
@@ -77,14 +77,14 @@ interface Source {
 
 const CHUNK = 1024 * 1024
 
-/** The archive, to be read twice: what comes from standard input is kept in a file meanwhile. */
+/** The archive, which is read twice: standard input is stored in a temporary file. */
 async function openArchive(io: Io, file: string, scratch: string): Promise<Source> {
   const spool = file === '-' ? await spoolInput(io.input(), scratch) : undefined
   const opened = await open(spool ?? file, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new Exit(5, `There is no file ${file}.`, 'not_found')
     throw new Exit(1, `${file} cannot be read: ${error.code}.`)
   })
-  // It lives on as long as it is open, and no longer.
+  // The open file remains readable after it is unlinked.
   if (spool !== undefined) await rm(spool)
   return {
     async *open() {
@@ -102,7 +102,7 @@ async function openArchive(io: Io, file: string, scratch: string): Promise<Sourc
 async function spoolInput(input: AsyncIterable<Uint8Array>, scratch: string): Promise<string> {
   const [{ mkdir }, { streamDurably }] = await Promise.all([
     import('node:fs/promises'),
-    import('../../host/durable.ts'),
+    import('../../host/durable-files.ts'),
   ])
   await mkdir(scratch, { recursive: true, mode: 0o700 })
   const file = join(scratch, `import-${randomHex(8)}.tar`)

@@ -23,23 +23,23 @@ const columns: readonly Column<ListedUser>[] = [
 
 export const list = command({
   name: 'user list',
-  summary: 'Accounts with what they use, and when they were last seen',
+  summary: 'List accounts with what they use, and when they were last seen',
   details:
-    'Last seen is the newest use of a device or a session in a browser, or login. Filters add up.\n' +
+    'Last seen is the latest use of a device or browser session, or login. Filters are combined.\n' +
     'Sorted by name, or with the largest, fullest, latest or newest first.',
   needs: 'domain',
   onlyPrints: true,
   args: {},
   flags: {
-    role: flag.choice('only with this role', 'ROLE', ['user', 'admin']),
-    disabled: flag.switch('only who cannot sign in any more'),
-    enabled: flag.switch('only who is not disabled'),
-    locked: flag.switch('only who is locked after wrong passwords or codes'),
-    without2fa: flag.switch('only without a second factor'),
-    inactive: flag.duration('only who was not seen for so long'),
-    search: flag.text('only with this in the user name or the name shown', 'TEXT'),
+    role: flag.choice('only accounts with this role', 'ROLE', ['user', 'admin']),
+    disabled: flag.switch('only disabled accounts'),
+    enabled: flag.switch('only accounts that are not disabled'),
+    locked: flag.switch('only accounts locked after wrong passwords or codes'),
+    without2fa: flag.switch('only accounts without a second factor'),
+    inactive: flag.duration('only accounts not seen for this long'),
+    search: flag.text('only accounts with this text in the user name or display name', 'TEXT'),
     sort: flag.choice('name, used, percent (of the quota), seen or created (name)', 'ORDER', orders),
-    reverse: flag.switch('the other way round'),
+    reverse: flag.switch('reverse the order'),
   },
   examples: [
     'svc user list',
@@ -54,8 +54,8 @@ export const list = command({
     const users = await domain.accounts.list({ ...rest, ...state, locked, without2fa })
     const isFiltered = Object.entries(flags).some(([name, value]) => name !== 'sort' && name !== 'reverse' && value)
     const nobody = isFiltered
-      ? 'No account is like that.'
-      : 'There are no users yet: svc user add NAME --role admin makes the first.'
+      ? 'No account matches.'
+      : 'There are no users yet: svc user add NAME --role admin adds the first.'
     io.table(users, columns, nobody, io.json ? users.map(documentOf) : undefined)
   },
 })

@@ -12,5 +12,5 @@ export function quotaFlag(): FlagSpec<Quota | undefined> {
   }
 }
 
-/** The quota as an account keeps it: null follows the default. */
+/** The quota as stored: null follows the default. */
 export const storedQuota = (quota: Quota): number | null => (quota === 'default' ? null : quota)

@@ -5,21 +5,21 @@ import { pluralize } from '../../base/counts.ts'
 
 export const remove = command({
   name: 'user remove',
-  summary: 'Remove an account with its files and rows, for good',
+  summary: 'Remove an account with its files and rows permanently',
   details:
-    'Its messages, its conversations with the assistant and the rooms that nobody else is in go as well, and so do the files it stored in rooms of others.\n' +
+    'Also removes its messages, its conversations with the assistant, the rooms that nobody else is in, and the files it stored in rooms of others.\n' +
     'With --keep-messages its messages stay in rooms that others are in, written by "Former user"; nobody can edit them, and ' +
     'administrators can delete them.\n' +
-    'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has; files ' +
-    'in rooms of others stay there and count for that account. What is in the trash goes in any case: its owner deleted it.\n' +
-    'From the first moment on nobody signs in any more, and the data goes while others work on. What is interrupted goes on ' +
-    'when the server starts, within an hour where it runs, or when the account is removed again.',
+    'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has. Files ' +
+    'in rooms of others stay there and count for that account. The trash is always removed: its owner deleted it.\n' +
+    'The account cannot sign in from the first moment on; its data is removed while the server keeps running. An interrupted removal continues ' +
+    'when the server starts, within an hour on a running server, or when the command is run again.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {
     keepFilesFor: flag.text('account that gets the files', 'USER'),
     keepMessages: flag.switch('leave its messages in rooms of others, without its name'),
-    dryRun: flag.switch('show what would go, and change nothing'),
+    dryRun: flag.switch('show what would be removed, and change nothing'),
     yes: flag.yes,
   },
   examples: [
@@ -34,14 +34,14 @@ export const remove = command({
     const plan = await accounts.planRemoval(id, options)
     const about = { id, username, used_bytes, files_to: heir?.username ?? null }
     if (flags.dryRun) {
-      const words = `Would remove ${username}, for good:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
+      const words = `Would remove ${username} permanently:\n\n${inventory(plan, heir?.username)}\n\nNothing was changed.`
       const { has, messages_kept, hands_over = null } = plan
       io.print(words, { ...about, has, messages_kept, hands_over, removed: false, dry_run: true })
       return
     }
     if (!flags.yes) {
       if (io.interactive) io.info(`${inventory(plan, heir?.username)}\n`)
-      if (!(await io.confirm(`Remove ${username}, for good?`))) throw cancelled()
+      if (!(await io.confirm(`Remove ${username} permanently?`))) throw cancelled()
     }
     const { had, messages_kept, handed_over } = await accounts.remove(id, options)
     const files = `${pluralize(had.files, 'file')} (${formatSize(had.bytes)})`
@@ -55,7 +55,7 @@ export const remove = command({
   },
 })
 
-/** What belongs to an account, a line a kind; what there is none of is left out. */
+/** Lists what belongs to an account, one line per kind; omits empty ones. */
 function inventory({ has, messages_kept, hands_over }: RemovalPlan, heir: string | undefined): string {
   const kept = (text: string, where: string) => (heir === undefined ? text : `${text}: ${where}`)
   const files = `${pluralize(has.files, 'file')} in ${pluralize(has.folders, 'folder')}, ${formatSize(has.bytes)}`
@@ -63,7 +63,7 @@ function inventory({ has, messages_kept, hands_over }: RemovalPlan, heir: string
   const alone = has.rooms_alone > 0 ? `, and ends ${has.rooms_alone} of them, having been alone there` : ''
   const lines: [count: number, text: string][] = [
     [has.files + has.folders, kept(files, `to ${heir} as "${hands_over?.folder}"`)],
-    [has.trash, `${pluralize(has.trash, 'thing')} in the trash`],
+    [has.trash, `${pluralize(has.trash, 'item')} in the trash`],
     [has.room_files, kept(inRooms, `to be counted for ${heir}`)],
     [has.rows, pluralize(has.rows, 'row')],
     [has.messages - messages_kept, pluralize(has.messages - messages_kept, 'message')],
@@ -85,7 +85,10 @@ const stayText = (messages: number): string =>
 function handoverText(handed: HandedOver, heir: string, files: string): string {
   const { folder, room_files } = handed
   const place = folder === null ? `There were no files to give to ${heir}.` : `Gave ${files} to ${heir} as "${folder}".`
-  const rooms = room_files > 0 ? ` ${heir} answers for ${pluralize(room_files, 'file')} in rooms now.` : ''
+  const rooms =
+    room_files > 0
+      ? ` ${pluralize(room_files, 'file')} in rooms now ${room_files === 1 ? 'counts' : 'count'} for ${heir}.`
+      : ''
   return `${place}${rooms} ${heir} uses ${usageText(handed)} now.`
 }
 

@@ -1,12 +1,12 @@
 import { iso } from '../../base/clock.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 
 export const sessions = command({
   name: 'user sessions',
-  summary: 'Browsers in which an account is signed in',
-  details: 'With --end all of them have to sign in again. Devices with a token are another matter: svc device list.',
+  summary: 'List the browsers in which an account is signed in',
+  details: 'With --end all of them have to sign in again. For devices with a token, see svc device list.',
   needs: 'domain',
   onlyPrints: ({ flags }) => !flags['end'],
   args: { name: 'user name' },
@@ -31,7 +31,7 @@ export const sessions = command({
         { title: 'ADDRESS', value: ({ ip }) => ip },
         { title: 'BROWSER', value: ({ user_agent }) => user_agent },
       ],
-      `${username} is signed in in no browser.`,
+      `${username} is not signed in in any browser.`,
       open.map((session) => ({
         ...session,
         created_at: iso(session.created_at),

@@ -9,14 +9,14 @@ import { quotaFlag, storedQuota } from './quota-flag.ts'
 export const set = command({
   name: 'user set',
   summary: 'Change display name, role, quota or colour of an account',
-  details: 'Another role ends the sessions in browsers.',
+  details: 'Changing the role ends the browser sessions.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {
     displayName: flag.text('name shown to others', 'NAME'),
     role: flag.choice('rights', 'ROLE', ['user', 'admin']),
     quota: quotaFlag(),
-    avatarColor: flag.text('colour of the picture, such as #0b61a4', 'COLOUR'),
+    avatarColor: flag.text('colour of the avatar, such as #0b61a4', 'COLOUR'),
   },
   examples: [
     'svc user set ada --role admin',
@@ -26,7 +26,7 @@ export const set = command({
   async run({ io, domain: { accounts }, args, flags }) {
     const { displayName, role, quota, avatarColor } = flags
     if ([displayName, role, quota, avatarColor].every((value) => value === undefined)) {
-      throw usage('Say what to change: --display-name, --role, --quota or --avatar-color.')
+      throw usage('Give what to change: --display-name, --role, --quota or --avatar-color.')
     }
     const { id } = await accounts.byName(args.name)
     const { sessions_ended } = await accounts.update(id, {

@@ -4,13 +4,13 @@ import { printable } from '../../base/text.ts'
 import type { ListedUser, TwoFactorStatus } from '../../domain/accounts/accounts.ts'
 import { command } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { documentOf } from '../../domain/accounts/user-document.ts'
 import { timeText, stateText } from './account-text.ts'
 
 export const show = command({
   name: 'user show',
-  summary: 'One account with its storage, second factor, devices and sessions',
+  summary: 'Show one account with its storage, second factor, devices and sessions',
   needs: 'domain',
   onlyPrints: true,
   args: { name: 'user name' },

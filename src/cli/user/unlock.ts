@@ -3,8 +3,8 @@ import { documentOf } from '../../domain/accounts/user-document.ts'
 
 export const unlock = command({
   name: 'user unlock',
-  summary: 'End the lock after too many wrong passwords or codes',
-  details: 'Wrong attempts that were counted are forgotten as well.',
+  summary: 'Unlock an account after too many wrong passwords or codes',
+  details: 'Also resets the count of wrong attempts.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {},

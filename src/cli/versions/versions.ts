@@ -6,23 +6,23 @@ import type { versions as endpoint } from '../../contract/versions.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
-import { formatTime } from '../times.ts'
+import { formatTime } from '../time-format.ts'
 import { retryOptions } from '../retry-options.ts'
 
 type Version = Answer<typeof endpoint.actions.list>['versions'][number]
 
 export const versions = command({
   name: 'versions',
-  summary: 'Earlier contents of a file: list, print, bring one back',
+  summary: 'List earlier contents of a file; print or restore one',
   details:
-    'A content that is replaced is kept for a while (the setting retention.versions_days of the server). Bringing one ' +
-    'back makes what is there now a version too, so nothing is lost.',
+    'Replaced content is kept for a while (the setting retention.versions_days of the server). Restoring a ' +
+    'version makes the current content a version too, so nothing is lost.',
   needs: 'server',
   onlyPrints: ({ flags }) => flags['restore'] === undefined,
   args: { path: 'file of the account' },
   flags: {
     print: flag.integer('print this version to standard output', 'ID', 1, Number.MAX_SAFE_INTEGER),
-    restore: flag.integer('make this version the content again', 'ID', 1, Number.MAX_SAFE_INTEGER),
+    restore: flag.integer('restore this version', 'ID', 1, Number.MAX_SAFE_INTEGER),
   },
   examples: [
     'svc versions /letter.txt',
@@ -31,8 +31,8 @@ export const versions = command({
   ],
   async run({ io, api, args, flags }) {
     if (flags.print !== undefined && flags.restore !== undefined) throw usage('Give one of --print and --restore.')
-    const { remotePath } = await import('../../client/remote-files.ts')
-    const { withRetry } = await import('../../client/http/retry.ts')
+    const { remotePath } = await import('../../client/files/remote-files.ts')
+    const { withRetry } = await import('../../client/http/request-retry.ts')
     const { versions: endpoint } = await import('../../contract/versions.ts')
     const path = remotePath(args.path)
     const retry = retryOptions(io)
@@ -52,7 +52,11 @@ export const versions = command({
       retry,
     ).catch((error: unknown) => {
       if (isFault(error, 'precondition_failed'))
-        throw new Exit(6, `${path} was changed at this moment: look again before bringing a version back.`, 'changed')
+        throw new Exit(
+          6,
+          `${path} was changed at this moment: list the versions again before restoring one.`,
+          'changed',
+        )
       throw error
     })
     io.print(`${path} is again as it was on ${formatTime(version.mtime * 1_000)} (${formatSize(version.size)}).`, {
@@ -78,7 +82,7 @@ function show(io: Io, all: Version[]): void {
 
 async function print(io: Io, api: Api, path: string, { version_id, sha256 }: Version): Promise<void> {
   const { versions: endpoint } = await import('../../contract/versions.ts')
-  const { verified } = await import('../../client/download.ts')
+  const { verified } = await import('../../client/files/download.ts')
   const { body } = await api.receive(endpoint.actions.download, { path, version_id })
   for await (const piece of verified(body, sha256, path)) await io.raw(piece)
 }

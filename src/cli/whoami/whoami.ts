@@ -3,9 +3,9 @@ import { command } from '../command.ts'
 
 export const whoami = command({
   name: 'whoami',
-  summary: 'The account and server that commands talk to',
+  summary: 'Show the account and server that commands use',
   details:
-    'Asks the server whether the token is still good; exit code 4 when it is not, 7 when the server is not reached.',
+    'Asks the server whether the token is still valid: exit code 4 if it is not, 7 if the server is not reachable.',
   needs: 'server',
   onlyPrints: true,
   args: {},

@@ -5,17 +5,17 @@ export interface ServerEvent {
   data: string
 }
 
-/** Most characters of one event: an answer whole, with all its actions. */
+/** Most characters of one event: a complete answer with all its actions. */
 const MOST = 16 * 1_048_576
 
 const LINE_END = /\r\n|\n|\r/
 
-/** Takes a stream of server-sent events apart (HTML Living Standard, 9.2.6); comments and fields nobody needs are left out. */
+/** Parses server-sent events (HTML Living Standard, 9.2.6); comments and unused fields are dropped. */
 export async function* serverSentEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder()
-  /** The line that has not ended yet. Only what arrives is searched for its end: the line may be long and its pieces many. */
+  /** The incomplete line. Only new bytes are searched for its end, because it may be long and arrive in many pieces. */
   let line = ''
-  /** Whether a CR came last, which may be the first half of a line end. */
+  /** Whether the last character was CR, which may be followed by LF. */
   let isReturned = false
   let event = ''
   let data: string[] = []

@@ -1,15 +1,15 @@
 import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
 import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
-import type { ConnectionError } from './state.ts'
+import type { ConnectionError } from './chat-state.ts'
 import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
 
-/** How often it is looked whether somebody has signed in again, milliseconds. */
+/** Interval of checking for a new sign-in, in milliseconds. */
 const RENEW_MS = 2_000
 
 export interface ConnectionParts {
   api: Api
-  /** The way to the server after signing in anew; undefined while nobody has. */
+  /** The connection after a new sign-in; undefined until then. */
   renew: () => Promise<Api | undefined>
   sleep: Sleep
   random: () => number
@@ -18,7 +18,7 @@ export interface ConnectionParts {
   onConnectionError: (error: ConnectionError | undefined) => void
 }
 
-/** A way to the server that outlasts its absence, maintenance and the end of a sign-in. */
+/** A connection that survives outages, maintenance and the end of a sign-in. */
 export function makeConnection({ api: first, renew, sleep, random, signal, onConnectionError }: ConnectionParts) {
   let now = first
   let renewing: Promise<void> | undefined
@@ -54,7 +54,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
 
   return {
     connectivity,
-    /** The same through all changes. */
+    /** Stays the same across reconnections. */
     api: {
       url: first.url,
       call: (...given: Parameters<Api['call']>) => now.call(...given),
@@ -62,9 +62,9 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
       receive: (...given: Parameters<Api['receive']>) => now.receive(...given),
       close: () => now.close(),
     } as Api,
-    /** After an error: waits for what waiting mends, and throws what it does not. */
+    /** After an error: waits if that can help, otherwise throws it. */
     mend,
-    /** Asks until it is answered; throws what waiting does not mend. */
+    /** Repeats a request until it succeeds; throws permanent errors. */
     async persist<T>(ask: () => Promise<T>): Promise<T> {
       for (;;) {
         const gotThrough = connectivity.attempt()

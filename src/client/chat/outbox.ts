@@ -1,20 +1,20 @@
 import { randomHex } from '../../base/random.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Connection } from './connection.ts'
-import type { Message } from './follow-room.ts'
-import type { ChatState, Pending } from './state.ts'
+import type { Message } from './room-feed.ts'
+import type { ChatState, Pending } from './chat-state.ts'
 
 interface OutboxParts {
   state: ChatState
   connection: Connection
-  /** Told of each message that the server took. */
+  /** Called for each message that the server accepted. */
   sent: (message: Message) => void
-  /** Told when one was refused for good. */
+  /** Called when one is rejected permanently. */
   refused: (pending: Pending, error: Error) => void
   changed: () => void
 }
 
-/** Own messages on their way: one after the other, again and again until each is taken once or refused for good. */
+/** Outgoing messages: sent in order, each retried until it is accepted or rejected permanently. */
 export function makeOutbox({ state, connection, sent, refused, changed }: OutboxParts) {
   let last: Promise<void> = Promise.resolve()
 
@@ -46,7 +46,7 @@ export function makeOutbox({ state, connection, sent, refused, changed }: Outbox
       last = last.then(() => deliver(pending))
       changed()
     },
-    /** An own message came in by another way: what is on its way with the same words has arrived. */
+    /** An own message arrived: a pending one with the same text was delivered. */
     arrived({ room_id, content }: Message): void {
       const found = state.pending.find((one) => one.room_id === room_id && one.content === content)
       if (found) forget(found)

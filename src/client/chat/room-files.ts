@@ -6,7 +6,7 @@ import type { Answer } from '../../contract/define.ts'
 import { fault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import type { Api } from '../api.ts'
-import { multipartFile } from '../multipart.ts'
+import { multipartFile } from '../http/multipart.ts'
 import { folderAmong, SHARED } from './room-folder.ts'
 import type { ChatRoom } from './room-names.ts'
 
@@ -28,7 +28,7 @@ export async function roomFiles(api: Api, room: ChatRoom): Promise<RoomFile[]> {
   return items.filter(({ type }) => type === 'file')
 }
 
-/** Puts a local file into a room under its own name. A file of that name that is there already is refused. */
+/** Uploads a local file to a room under its own name. Fails if the name exists. */
 export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Promise<{ name: string; size: number }> {
   const name = basename(local).normalize('NFC')
   const found = await stat(local)
@@ -36,8 +36,8 @@ export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Pro
   const path = await folderOf(api, room)
   const { items } = await api.call(filesystem.actions.list, { path })
   if (items.some((item) => item.name.normalize('NFC') === name))
-    throw fault('exists', { text: `The room has a file ${name} already.` })
-  // Opened when it is asked for: an error before that would have no listener.
+    throw fault('exists', { text: `The room already has a file ${name}.` })
+  // Opened lazily: an earlier error would have no listener.
   async function* content(): AsyncGenerator<Uint8Array> {
     yield* createReadStream(local, { end: Math.max(0, found.size - 1) }) as AsyncIterable<Uint8Array>
   }
@@ -47,9 +47,9 @@ export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Pro
   return { name, size }
 }
 
-/** Fetches a file of a room. A local file is never replaced: the error is EEXIST then. Returns where it lies. */
+/** Downloads a file of a room and returns its path. Never replaces a local file: throws EEXIST. */
 export async function downloadFromRoom(api: Api, room: ChatRoom, name: string, to: string): Promise<string> {
-  const { streamDurably } = await import('../../host/durable.ts')
+  const { streamDurably } = await import('../../host/durable-files.ts')
   const path = await folderOf(api, room)
   const { items } = await api.call(filesystem.actions.list, { path })
   const found = items.find((item) => item.type === 'file' && item.name.normalize('NFC') === name.normalize('NFC'))

@@ -1,12 +1,12 @@
 import type { ChatRoom } from './room-names.ts'
 
-/** Where the folders of rooms are. */
+/** The folder of all rooms. */
 export const SHARED = '/Teamchat'
-// What a folder's name cannot hold stands in it as `_`.
+// Characters that a folder's name replaces with `_`.
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]/g
 
-/** The folder of a room, of those there are. Its name is the server's to choose: where rooms share one, it carries the room's number. */
+/** Finds the folder of a room. The server chooses its name: if rooms share one, it contains the room's ID. */
 export function folderAmong(names: readonly string[], { room_id, name }: Pick<ChatRoom, 'room_id' | 'name'>) {
   const plain = name.replace(FORBIDDEN, '_')
   const found =

@@ -4,23 +4,23 @@ import type { teamChat } from '../../contract/team-chat.ts'
 export type ChatRoom = Answer<typeof teamChat.actions.rooms>['rooms'][number]
 export type Person = ChatRoom['participants'][number]
 
-/** Whom a direct conversation is with; undefined for a channel, and where the other account is no longer there. */
+/** The other user of a direct conversation; undefined for a channel, and for a removed account. */
 export const partnerOf = ({ type, participants }: ChatRoom, me: number): Person | undefined =>
   type === 'dm' ? participants.find(({ id }) => id !== me) : undefined
 
-/** What a room is called by whoever is in it: a channel by its name, a direct conversation by the other's user name. */
+/** The title of a room for a member: the name of a channel, or the user name of the other user. */
 export function titleOf(room: ChatRoom, me: number): string {
   const partner = partnerOf(room, me)
   return partner ? `@${partner.username}` : room.name
 }
 
-/** One name in one form: rooms are found whatever keyboard their names were typed on. */
+/** Normalises a name, so that the keyboard does not matter. */
 const plain = (text: string): string => text.normalize('NFC').trim()
 const folded = (text: string): string => plain(text).toLowerCase()
 
 /**
- * The rooms that a text may mean: `#12` is a number, `@ada` the conversation with somebody, anything else the name of a
- * channel, with or without a `#` before it. Upper and lower case count only where names differ in nothing else.
+ * The rooms that a text can mean: `#12` is an ID, `@ada` a direct conversation, anything else the name of a channel
+ * with an optional `#`. Case matters only between names that are otherwise equal.
  */
 export function roomsNamed(rooms: readonly ChatRoom[], me: number, text: string): ChatRoom[] {
   const wanted = plain(text)

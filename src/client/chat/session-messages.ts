@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Connection } from './connection.ts'
-import type { Message, Polled } from './follow-room.ts'
-import { takeIn, takePoll, type Log } from './log.ts'
+import type { Message, Polled } from './room-feed.ts'
+import { takeIn, takePoll, type Log } from './message-log.ts'
 import type { SessionRooms } from './session-rooms.ts'
-import { isForMe, isMentioned, type ChatState } from './state.ts'
+import { isForMe, isMentioned, type ChatState } from './chat-state.ts'
 
 const { actions } = teamChat
 
@@ -17,14 +17,14 @@ interface Parts {
   clock: Clock
   changed: () => void
   heard: (message: Message, forMe: boolean) => void
-  /** Told of own messages that came in. */
+  /** Called for own messages that arrive. */
   arrived: (message: Message) => void
-  /** Does something while others go on. */
+  /** Runs work in the background. */
   background: (work: Promise<unknown>) => void
   isFocused: () => boolean
 }
 
-/** What was said in the rooms, as far as it is known. */
+/** The known messages of the rooms. */
 export function makeSessionMessages(parts: Parts) {
   const { state, connection, rooms, changed } = parts
   const { api, persist } = connection
@@ -46,7 +46,7 @@ export function makeSessionMessages(parts: Parts) {
     parts.heard(message, isForMe(state, message))
   }
 
-  /** Takes in what a poll answered, and tells of what is new. */
+  /** Applies the result of a poll, and reports new messages. */
   function take(room: number, log: Log, polled: Polled): void {
     const fresh = takePoll(log, polled)
     if (room === state.current) state.typing = polled.typing
@@ -58,7 +58,7 @@ export function makeSessionMessages(parts: Parts) {
   return {
     take,
     markRead,
-    /** The newest messages of a room, read once. */
+    /** The newest messages of a room, loaded once. */
     async load(room_id: number): Promise<Log> {
       const known = state.logs.get(room_id)
       if (known) return known
@@ -69,7 +69,7 @@ export function makeSessionMessages(parts: Parts) {
       state.logs.set(room_id, log)
       return log
     },
-    /** Takes in what was said in a room that is not open. */
+    /** Fetches new messages of a room that is not open. */
     async catchUp(room_id: number): Promise<void> {
       const room = state.rooms.find((each) => each.room_id === room_id)
       if (!room) return
@@ -77,7 +77,7 @@ export function makeSessionMessages(parts: Parts) {
       const log = state.logs.get(room_id) ?? { messages: [], hasMore: true, position }
       take(room_id, log, await persist(() => api.call(actions.poll, { room_id, after: log.position })))
     },
-    /** Reads the page before the oldest message that is known. */
+    /** Loads the page before the oldest known message. */
     async older(): Promise<void> {
       const room_id = state.current
       const log = room_id === undefined ? undefined : state.logs.get(room_id)

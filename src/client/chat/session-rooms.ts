@@ -1,21 +1,21 @@
 import { isFault } from '../../contract/errors.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Connection } from './connection.ts'
-import type { Message } from './follow-room.ts'
+import type { Message } from './room-feed.ts'
 import type { ChatRoom } from './room-names.ts'
-import type { ChatState } from './state.ts'
+import type { ChatState } from './chat-state.ts'
 
 interface Parts {
   state: ChatState
   connection: Connection
   changed: () => void
-  /** Told when the room that is open is no longer there. */
+  /** Called when the open room no longer exists. */
   lost: () => void
 }
 
 const newest = ({ last_message, created_at }: ChatRoom): string => last_message?.timestamp ?? created_at
 
-/** Which rooms there are, the one with the newest message first. */
+/** The list of rooms, most recent message first. */
 export function makeSessionRooms({ state, connection, changed, lost }: Parts) {
   function drop(room: number): void {
     state.rooms = state.rooms.filter(({ room_id }) => room_id !== room)
@@ -30,14 +30,14 @@ export function makeSessionRooms({ state, connection, changed, lost }: Parts) {
   }
 
   return {
-    /** Puts a room in its place again after something was said in it. */
+    /** Moves a room to its position after a new message. */
     noteLast(message: Message): void {
       const room = state.rooms.find(({ room_id }) => room_id === message.room_id)
       if (!room || (room.last_message && room.last_message.timestamp >= message.timestamp)) return
       room.last_message = message
       state.rooms.sort((a, b) => newest(b).localeCompare(newest(a), 'en') || b.room_id - a.room_id)
     },
-    /** For errors about a room: being taken out of it is no failure, the room goes. */
+    /** For errors of a room: if the user was removed from it, drops the room instead of failing. */
     unlessGone: (room: number) => (error: unknown) => {
       if (!isFault(error, 'forbidden')) throw error
       drop(room)

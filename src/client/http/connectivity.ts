@@ -2,7 +2,7 @@ import { makeBackoff } from '../../base/retry.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
 import { type Sleep, interruptibleSleep } from '../../base/sleep.ts'
-import { retryAfterOf } from './retry.ts'
+import { retryAfterOf } from './request-retry.ts'
 
 interface Parts {
   sleep: Sleep
@@ -13,18 +13,18 @@ interface Parts {
   back: () => void
 }
 
-/** Delays between attempts while the server is away. */
+/** Delays between attempts while the server is unreachable. */
 const AWAY = { first: 1_000, longest: 30_000, jitter: 0.5 }
-/** The longest delay under maintenance, in milliseconds: the server refuses in no time, and often opens earlier than planned. */
+/** Longest delay during maintenance, ms: rejected requests are cheap, and maintenance often ends early. */
 const LONGEST_MAINTENANCE_MS = 5_000
 
 const TEMPORARY = ['maintenance', 'busy', 'rate_limited', 'internal', 'setup_required'] as const
 
-/** Whether waiting helps: the network, a restart, maintenance. */
+/** Whether waiting helps: network errors, restarts, maintenance. */
 export const isTemporary = (error: unknown): error is Error =>
   error instanceof Unreachable || TEMPORARY.some((code) => isFault(error, code))
 
-/** Tracks whether the server is reachable; reports each change once, however many callers there are. */
+/** Tracks whether the server is reachable; reports each change once for all callers. */
 export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
   let offline = false
   let losses = 0
@@ -35,7 +35,7 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
     attempt(): () => void {
       const before = losses
       return () => {
-        // An answer to what was asked before the server went away, such as a poll that a stopping server lets go, says nothing.
+        // A response to a request from before the outage proves nothing: a stopping server ends polls too.
         if (before !== losses) return
         backoff.reset()
         if (!offline) return
@@ -44,7 +44,7 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
         back()
       }
     },
-    /** Call after a failed attempt: waits out the backoff, or until another attempt succeeded. */
+    /** Call after a failed attempt: waits for the backoff, or until another attempt has succeeded. */
     async backOff(error: Error): Promise<void> {
       if (!offline) {
         offline = true

@@ -1,32 +1,30 @@
 import type { Clock } from '../../base/clock.ts'
 import { makeBackoff } from '../../base/retry.ts'
 
-// One sliding window for each limited action.
-
-/** How many requests of one kind a server takes, in a sliding window of `per` seconds; by the limit's name. */
+/** Rate limits: `max` requests in a sliding window of `per` seconds, by name. */
 export type Limits = Record<string, { max: number; per: number }>
 
-/** Times of past requests by the limit's name, in milliseconds since the epoch, oldest first. */
+/** Times of past requests by limit, epoch ms, oldest first. */
 export type Calls = Record<string, number[]>
 
-/** The server's window and ours do not begin at the same moment. */
+/** Tolerance, because the server's window does not start at the same moment. */
 const SLACK_MS = 150
-/** Pauses in a row; also the longest that a server can ask for, because windows clear within a minute. */
+/** Increasing pauses after rate-limited requests, ms. */
 const PAUSES = { first: 1_000, longest: 600_000, attempts: 13 }
 const KEEP_MS = 2_000
 
 interface Queue {
-  /** Requests of a limit pass one after another. */
+  /** Requests of a limit wait for each other. */
   tail: Promise<void>
   /** Not before this time. */
   paused: number
-  /** Counts pauses in a row without a request that was answered. */
+  /** Counts consecutive pauses without a successful request. */
   backoff: ReturnType<typeof makeBackoff>
 }
 
 interface Parts {
   limits: () => Limits
-  /** Requests so far, also of earlier runs. */
+  /** Requests so far, including earlier runs. */
   calls: Calls
   clock: Clock
   signal: AbortSignal | undefined
@@ -35,7 +33,7 @@ interface Parts {
   wait: (limit: string, ms: number) => Promise<void>
 }
 
-/** Grants requests one after another, each limit when its window has room and is not paused. */
+/** Grants requests in order, each when its window has room and its limit is not paused. */
 export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Parts) {
   const queues = new Map<string, Queue>()
   let kept = clock.now()
@@ -75,7 +73,7 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
       const mine = queue.tail.then(() => nextTurn(limit))
       queue.tail = mine.then(
         () => undefined,
-        // Only the caller gets the error; later requests find out for themselves.
+        // Only this caller gets the error; later requests try for themselves.
         () => undefined,
       )
       return mine
@@ -84,8 +82,8 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
     answered: (limit: string): void => queueOf(limit).backoff.reset(),
 
     /**
-     * Records that the request of a time was rate limited: it does not count, and its limit is paused. Returns for how many
-     * milliseconds; undefined when the server only refuses.
+     * Records a rate-limited request: it does not count, and its limit is paused. Returns the pause in ms; undefined if
+     * the limiter gives up.
      */
     pause(limit: string, at: number | undefined, retryAfter = 0): number | undefined {
       const window = calls[limit] ?? []
@@ -94,14 +92,14 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
       const queue = queueOf(limit)
       const now = clock.now()
       const least = Math.min(retryAfter, PAUSES.longest)
-      // Requests that were under way together are refused together, and are one pause.
+      // Concurrent requests that are rejected together cause one pause.
       const ms = queue.paused > now ? least : queue.backoff.next(least)
       if (ms === undefined) return undefined
       queue.paused = Math.max(queue.paused, now + ms + SLACK_MS)
       return queue.paused - now
     },
 
-    /** Milliseconds until so many more requests of a limit are granted. */
+    /** Milliseconds until this many more requests of a limit are granted. */
     estimateWait(limit: string, requests: number): number {
       const now = clock.now()
       const rule = limits()[limit]
@@ -120,10 +118,10 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
 
 type Rule = Limits[string] | undefined
 
-/** The requests that still count. A time in the future is one from before the clock was put right. */
+/** The requests that still count. A time in the future predates a correction of the clock. */
 const inWindow = (times: readonly number[] = [], rule: Rule, now: number): number[] =>
   rule ? times.filter((at) => at > now - rule.per * 1_000 && at <= now) : [...times]
 
-/** Milliseconds until a window takes one more request. */
+/** Milliseconds until a window accepts another request. */
 const nextIn = (times: readonly number[], rule: Rule, now: number): number =>
   rule && times.length >= rule.max ? times[times.length - rule.max]! + rule.per * 1_000 + SLACK_MS - now : 0

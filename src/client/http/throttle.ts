@@ -4,10 +4,10 @@ import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
 import { makeRateLimiter, type Calls, type Limits } from './rate-limiter.ts'
-import { retryAfterOf } from './retry.ts'
+import { retryAfterOf } from './request-retry.ts'
 import type { Sleep } from '../../base/sleep.ts'
 
-/** Sends one request when the rate limits allow it, and retries it when it was rate limited or lost. */
+/** Sends a request within the rate limits; retries if it was rate-limited or lost. */
 export type Throttle = <T>(action: Pick<AnyAction, 'limit'>, request: () => Promise<T>) => Promise<T>
 
 export interface ThrottleOptions {
@@ -21,7 +21,7 @@ export interface ThrottleOptions {
   onWait?: (limit: string, ms: number) => void
   /** Called for each request sent. */
   onRequest?: (limit: string) => void
-  /** Stores `calls`, now and then: a run that is killed must not make the next one forget. */
+  /** Stores `calls` at intervals, so that a killed run does not lose them. */
   keep?: (() => void) | undefined
 }
 
@@ -30,16 +30,16 @@ export interface Throttled {
   throttle: Throttle
   /** Requests so far. */
   count: () => number
-  /** Milliseconds until so many more requests of a limit are granted. */
+  /** Milliseconds until this many more requests of a limit are granted. */
   estimateWait: (limit: string, requests: number) => number
 }
 
 const BUSY = { first: 2_000, factor: 1, attempts: 7 }
 const LONGEST_BUSY_MS = 120_000
-/** Every request of the engine may be sent twice, so that one that got lost is repeated. */
+/** Every request of the sync engine is idempotent. */
 const LOST = { first: 500, factor: 4, attempts: 3 }
 
-/** Throttles requests by the server's rate limits; limits do not block each other. */
+/** Throttles requests by the server's rate limits, each independently. */
 export function makeThrottle({
   limits,
   calls,
@@ -51,7 +51,7 @@ export function makeThrottle({
   keep,
 }: ThrottleOptions): Throttled {
   let count = 0
-  /** Whether the server ever answered: one that is not there is not worth a second try. */
+  /** Whether the server has ever responded: otherwise a retry is not worth it. */
   let reached = false
 
   async function wait(limit: string, ms: number): Promise<void> {
@@ -81,7 +81,7 @@ export function makeThrottle({
         else if (isFault(error, 'busy')) ms = busy.next(Math.min(retryAfterOf(error) ?? 0, LONGEST_BUSY_MS))
         else if (isLost(error) && reached) ms = lost.next()
         if (ms === undefined) throw error
-        // The limiter itself waits where there is a limit.
+        // The limiter itself waits if there is a limit.
         if (at === undefined || !isFault(error, 'rate_limited')) await wait(limit, ms)
       }
     }
@@ -89,6 +89,6 @@ export function makeThrottle({
   return { throttle, count: () => count, estimateWait: limiter.estimateWait }
 }
 
-/** Whether a request may have got lost on the way; a whole answer of somebody else is an answer. */
+/** Whether a request may have been lost; a complete response of another program is a response. */
 const isLost = (error: unknown): boolean =>
   error instanceof Unreachable && (error.status === undefined || error.status >= 500)

@@ -4,54 +4,54 @@ import { syncData } from '../../contract/sync-data.ts'
 import { isWritable } from '../../contract/tables.ts'
 import type { Answer } from '../../contract/define.ts'
 import type { Api } from '../api.ts'
-import type { Outcome } from '../rows.ts'
+import type { Outcome } from '../rows/operation.ts'
 import type { Throttle } from '../http/throttle.ts'
 import { Unreachable } from '../errors.ts'
-import { operationOf } from './queue.ts'
-import type { Page, Waiting } from './records.ts'
+import { operationOf } from './change-queue.ts'
+import type { Page, Waiting } from './replica-records.ts'
 import type { Replica } from './replica.ts'
-import { readEverything, readOutcomes, readPage, InvalidRows } from './decode.ts'
+import { readEverything, readOutcomes, readPage, InvalidRows } from './row-decoding.ts'
 import { Refused } from '../refused.ts'
 
 const { delta, initial_sync: initialSync, push } = syncData.actions
 
-/** The way to the server, and how a request is asked. */
+/** The connection for replica requests. */
 export interface Line {
   api: Api
   throttle: Throttle
   signal?: AbortSignal
-  /** Milliseconds without a byte before a request is given up. */
+  /** Idle timeout, ms. */
   timeout?: number
 }
 
 export interface Flushed {
-  /** Changes that the server has now. */
+  /** Changes accepted by the server. */
   sent: number
-  /** Changes that need a decision since this time. */
+  /** Changes newly rejected. */
   rejected: number
 }
 
 interface FlushOptions {
-  /** Changes whose results the caller waits for, by `seq`. */
+  /** Changes whose results the caller awaits, by `seq`. */
   awaited?: ReadonlySet<number>
-  /** Gets what became of those, also when a later request fails. */
+  /** Receives those results, also if a later request fails. */
   outcomes?: Map<number, Outcome>
-  /** Told of each batch that was answered. */
+  /** Called for each answered batch. */
   onBatch?: (changes: number) => void
 }
 
-/** How often a change is compared anew with a row that changes all the time. */
+/** Most attempts to rebase a change on a row that keeps changing. */
 const TRIES = 5
-/** Pages of a feed that does not end are not followed for ever. */
+/** Most pages followed: a feed without an end is an error. */
 const PAGES = 10_000
 
 const optionsOf = ({ signal, timeout }: Line) => ({ ...(signal ? { signal } : {}), ...(timeout ? { timeout } : {}) })
 
-/** A request that is refused as a whole because of what is in it, whatever the server is doing. */
+/** A request rejected because of its content, not the state of the server. */
 const isPoisoned = (error: unknown): error is Error & { code: string } =>
   isFault(error, 'bad_request') || isFault(error, 'too_large')
 
-/** Sends what waits, in its order, until nothing is left to be sent. What the server refuses for good stands in no other's way. */
+/** Sends the queue in order. Permanently rejected changes do not block others. */
 export async function flush(
   line: Line,
   copy: Replica,
@@ -102,13 +102,13 @@ const refusal = ({ table, verb, row }: Waiting, { code, message }: { code: strin
   error: message,
 })
 
-/** Whether an error says that the server carried nothing out. */
+/** Whether an error means that the server did nothing. */
 const isCertain = (error: unknown): boolean => isFault(error) || (error instanceof Unreachable && !error.outcomeUnknown)
 
-/** Sends a batch; one that surely did not arrive is marked so when this fails. */
+/** Sends a batch; marks it as not sent if it certainly did not arrive. */
 async function send(line: Line, copy: Replica, batch: readonly Waiting[]): Promise<Outcome[]> {
   const operations = batch.map(operationOf)
-  // Every operation carries an op_id, so sending it a second time changes nothing.
+  // Every operation has an op_id, so repeating it is safe.
   const options = { ...optionsOf(line), repeatable: true }
   let certain = true
   const request = async () => {
@@ -131,18 +131,18 @@ async function send(line: Line, copy: Replica, batch: readonly Waiting[]): Promi
 
 function assertServer(copy: Replica, server_id: string, url: string): void {
   if (server_id === copy.owner.server_id) return
-  const text = `${url} is another server than the one that the rows on this machine belong to: sign in again with svc login. Nothing was changed.`
+  const text = `${url} is not the server that the rows on this machine belong to: sign in again with svc login. Nothing was changed.`
   throw new Refused('other_account', text)
 }
 
 export interface Pulled {
-  /** Rows that changed. */
+  /** Changed rows. */
   received: number
-  /** Whether the server went back in time: then both sides were compared anew. */
+  /** Whether the server was restored: then all rows were compared again. */
   restored: boolean
 }
 
-/** The next page after what is known; undefined when the server does not go on from there. */
+/** The next page after the known cursor; undefined if the server cannot continue from there. */
 async function nextPage(
   { api, throttle, ...line }: Line,
   copy: Replica,
@@ -161,7 +161,7 @@ async function nextPage(
   }
 }
 
-/** Brings the copy up to date: what changed since, or every row where that cannot be told. */
+/** Updates the replica with the changes since the cursor, or else with all rows. */
 export async function pull(line: Line, copy: Replica): Promise<Pulled> {
   let received = 0
   for (let pages = 1; pages <= PAGES; pages += 1) {
@@ -170,7 +170,7 @@ export async function pull(line: Line, copy: Replica): Promise<Pulled> {
     received += copy.learn(next.page, next.since)
     if (!next.page.more) return { received, restored: false }
   }
-  throw new InvalidRows(`${line.api.url} sends changes without end: it is not a sound svc server.`)
+  throw new InvalidRows(`${line.api.url} sends changes without end: it is not a valid svc server.`)
 }
 
 async function pullAll(line: Line, copy: Replica): Promise<Pulled> {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { TableName } from '../../contract/tables.ts'
 import type { SqliteFile } from '../../host/sqlite-file.ts'
-import type { Row } from '../row-values.ts'
-import type { Base } from './base.ts'
-import type { Verb, Waiting } from './records.ts'
+import type { Row } from '../rows/row-values.ts'
+import type { Base } from './replica-base.ts'
+import type { Verb, Waiting } from './replica-records.ts'
 
 export const QUEUE_SCHEMA = `
   create table if not exists queue (
@@ -47,7 +47,7 @@ const waitingOf = (row: QueueRow): Waiting => ({
   at: row.at,
 })
 
-/** The queue as it is stored. Whoever calls has a transaction open. */
+/** The stored queue. Called within a transaction. */
 export function makeQueueStore(db: SqliteFile, base: Base) {
   const many = (where: string, ...values: (string | number)[]): Waiting[] =>
     db.all<QueueRow>(`select * from queue ${where}`, ...values).map(waitingOf)
@@ -69,7 +69,7 @@ export function makeQueueStore(db: SqliteFile, base: Base) {
     return { seq, ...waiting }
   }
 
-  /** The server's id of a row that was made here, as soon as it has one. */
+  /** The server's ID of a row created here, once it has one. */
   function resolve(row: number): number {
     return db.get<{ id: number }>('select id from ids where local = ?', row)?.id ?? row
   }
@@ -88,16 +88,16 @@ export function makeQueueStore(db: SqliteFile, base: Base) {
     insert,
     nextLocalId,
     byOp: (op_id: string): Waiting | undefined => many('where op_id = ?', op_id)[0],
-    /** Whether an operation stands there as it was, and no other in its place. */
+    /** Whether an operation is still in the queue unchanged. */
     has: (seq: number, op_id: string): boolean =>
       db.get('select 1 as one from queue where seq = ? and op_id = ?', seq, op_id) !== undefined,
     count: (): number => db.get<{ n: number }>('select count(*) as n from queue')!.n,
 
-    /** Changes what an operation holds that has not been sent. */
+    /** Changes the values of an unsent operation. */
     hold: (seq: number, values: Row): void =>
       db.run('update queue set data = ? where seq = ?', JSON.stringify(values), seq),
 
-    /** Counted, because several processes may be sending the same. */
+    /** Counted, because several processes may be sending the same operation. */
     sent(batch: readonly Waiting[]): void {
       for (const { seq } of batch) db.run('update queue set sent = sent + 1 where seq = ?', seq)
     },
@@ -108,23 +108,23 @@ export function makeQueueStore(db: SqliteFile, base: Base) {
       for (const { seq, op_id } of batch) db.run(sql, seq, op_id)
     },
 
-    /** Puts another operation in the place of one, which has not been sent. */
+    /** Replaces an unsent operation. */
     rewrite(seq: number, values: Row, base_version: number, before: Row): void {
       const sql =
         'update queue set op_id = ?, data = ?, base_version = ?, before_row = ?, chained = 0, sent = 0 where seq = ?'
       db.run(sql, randomUUID(), JSON.stringify(values), base_version, JSON.stringify(before), seq)
     },
 
-    /** The server gave a row its id: what waits for it, and who knows its old one, is led there. */
+    /** The server assigned an ID to a row: references to the local one are replaced. */
     born(table: TableName, local: number, id: number, remember: boolean): void {
       db.run('update queue set row_id = ? where tbl = ? and row_id = ?', id, table, local)
       if (remember) db.run('insert or replace into ids values (?, ?, ?)', local, table, id)
     },
 
-    /** What was based on an operation of a row is based on this version from now on. */
+    /** Rebases the changes that depend on an operation to this version. */
     unchain(table: TableName, row: number, version: number | null): void {
       const sql = 'update queue set base_version = ?, chained = 0 where tbl = ? and row_id = ? and chained = 1'
-      // Only the first of them: those behind it wait for it in turn.
+      // Only the first: later ones depend on it in turn.
       const first = ofRow(table, row).find(({ chained }) => chained)
       if (first) db.run(`${sql} and seq = ?`, version, table, row, first.seq)
     },

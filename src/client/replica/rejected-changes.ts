@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../../host/sqlite-file.ts'
 import type { TableName } from '../../contract/tables.ts'
-import type { Row } from '../row-values.ts'
-import type { RejectedChange, Verb } from './records.ts'
+import type { Row } from '../rows/row-values.ts'
+import type { RejectedChange, Verb } from './replica-records.ts'
 
 export const REJECTED_SCHEMA = `
   create table if not exists letters (
@@ -45,7 +45,6 @@ const rejectedOf = (row: RejectedRow): RejectedChange => ({
 
 const textOf = (row: Row | null): string | null => (row === null ? null : JSON.stringify(row))
 
-/** Changes that need a decision. */
 export function makeRejectedChanges(db: SqliteFile) {
   return {
     all: (): RejectedChange[] => db.all<RejectedRow>('select * from letters order by id').map(rejectedOf),

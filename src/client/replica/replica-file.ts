@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
-import { writeDurably } from '../../host/durable.ts'
+import { writeDurably } from '../../host/durable-files.ts'
 import { whileLocked } from '../../host/file-lock.ts'
-import type { Account } from '../credentials.ts'
-import { type AccountIdentity, fingerprint } from '../account-identity.ts'
+import type { Account } from '../auth/credentials.ts'
+import { type AccountIdentity, fingerprint } from '../auth/account-identity.ts'
 
-// Where the rows of an account are kept: in this user's state, whatever folders are synchronised, so that they are found without any.
+// The path of an account's rows: in the user's state folder, independent of synchronised folders.
 
 const rowsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'rows')
 
-/** The file that holds the rows of an account. */
 export function replicaFile(stateFolder: string, { server_id, user_id }: AccountIdentity): string {
   const name = createHash('sha256').update(`${server_id}\n${user_id}`).digest('hex').slice(0, 32)
   return join(rowsFolder(stateFolder), `${name}.db`)
@@ -19,7 +18,7 @@ export function replicaFile(stateFolder: string, { server_id, user_id }: Account
 
 type Known = Record<string, AccountIdentity & { at: number }>
 
-/** Tokens that are remembered: more than anybody has at a time. */
+/** Most remembered tokens, more than anyone uses at a time. */
 const MOST = 100
 
 const indexFile = (stateFolder: string): string => join(rowsFolder(stateFolder), 'accounts.json')
@@ -32,20 +31,20 @@ async function readKnown(stateFolder: string): Promise<Known> {
     )
     return Object.fromEntries(entries)
   } catch (error) {
-    // It only spares a question: without it the server is asked.
+    // The file is only a cache: without it the server is asked.
     if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return {}
     throw error
   }
 }
 
-/** Whose account a token opens, as far as is known without asking. */
+/** The account of a token, if remembered. */
 export async function knownAccount(stateFolder: string, account: Account): Promise<AccountIdentity | undefined> {
   const known = await readKnown(stateFolder)
   const owner = known[fingerprint(account)]
   return owner && { server_id: owner.server_id, user_id: owner.user_id }
 }
 
-/** Remembers whose account a token opens, by its hash; undefined forgets it. */
+/** Remembers the account of a token by its hash; undefined forgets it. */
 export async function rememberAccount(
   stateFolder: string,
   account: Account,

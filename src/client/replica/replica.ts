@@ -3,33 +3,33 @@ import { dirname } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import type { Clock } from '../../base/clock.ts'
 import { openSqliteFile, type SqliteFile } from '../../host/sqlite-file.ts'
-import type { Row } from '../row-values.ts'
-import type { Outcome } from '../rows.ts'
-import { BASE_SCHEMA, makeBase } from './base.ts'
+import type { Row } from '../rows/row-values.ts'
+import type { Outcome } from '../rows/operation.ts'
+import { BASE_SCHEMA, makeBase } from './replica-base.ts'
 import { REJECTED_SCHEMA, makeRejectedChanges } from './rejected-changes.ts'
-import { makeOutcomes, type Awaited, type Fate } from './outcomes.ts'
-import { makeQueue, NoSuchRow } from './queue.ts'
+import { makeOutcomes, type Awaited, type Fate } from './push-results.ts'
+import { makeQueue, NoSuchRow } from './change-queue.ts'
 import { QUEUE_SCHEMA } from './queue-store.ts'
-import type { Change, Everything, RejectedChange, Page, Place, Waiting } from './records.ts'
-import { bringBack } from './restored.ts'
-import { salvage } from './salvage.ts'
-import { makeView } from './view.ts'
-import type { AccountIdentity } from '../account-identity.ts'
+import type { Change, Everything, RejectedChange, Page, Place, Waiting } from './replica-records.ts'
+import { bringBack } from './server-restore.ts'
+import { salvage } from './replica-recovery.ts'
+import { makeView } from './row-view.ts'
+import type { AccountIdentity } from '../auth/account-identity.ts'
 
 const FORMAT = 1
 
-/** A row of an account as it stands here, and what is to be said to the server: every method is one durable step. */
+/** The local replica of an account's rows and its queue of changes. Every method is one durable step. */
 export type Replica = ReturnType<typeof makeReplica>
 
 export interface Opened {
   copy: Replica
-  /** Where a file is kept that was damaged, and how many waiting changes could be read from it. */
+  /** Where a damaged file was moved, and how many queued changes were recovered. */
   damaged: { file: string; kept: number } | undefined
 }
 
 /**
- * Opens the rows of an account that are kept on this machine; the file is made when it is missing. A damaged one is moved aside: its rows
- * are fetched anew, and the changes that wait in it are taken over as far as they can be read.
+ * Opens the replica on this machine and creates its file if missing. A damaged file is moved aside: its rows are
+ * downloaded again, and readable queued changes are kept.
  */
 export function openReplica(file: string, owner: AccountIdentity, clock: Clock): Opened {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
@@ -71,10 +71,10 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
 
   return {
     owner,
-    /** Where the feed stands of which this is a copy; undefined before the first rows came. */
+    /** The feed position of the replica; undefined before the first download. */
     place: (): Place | undefined => base.place(),
     learn: (page: Page, since: number): number => base.learn(page, since, clock.now()),
-    /** Takes in every row of the account in the place of those known. What waits stays. True when the server went back in time. */
+    /** Replaces all rows; the queue stays. Returns true if the server was restored. */
     begin(everything: Everything): boolean {
       return db.transaction(() => {
         const before = base.place()
@@ -88,10 +88,10 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
 
     rows: (table: string): Row[] => db.transaction(() => view.rows(table)),
     row: (table: string, id: number): Row | undefined => db.transaction(() => view.row(table, id)),
-    /** The server's id of a row, given either. */
+    /** The server's ID of a row, given either ID. */
     idOf: (id: number): number => queue.resolve(id),
 
-    /** Queues changes, all or none. `mustExist` refuses rows that are not known here with `NoSuchRow`. */
+    /** Queues changes, all or none. `mustExist` throws `NoSuchRow` for unknown rows. */
     change(changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
       return db.transaction(() =>
         changes.map((change) => {
@@ -103,12 +103,12 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
       )
     },
     waiting: (): Waiting[] => queue.all(),
-    /** Whether a change is still to be sent, as it is or as it was compared anew. */
+    /** Whether a change is still queued, unchanged or rebased. */
     waits: (seq: number): boolean => queue.all().some((each) => each.seq === seq),
     count: () => ({ waiting: queue.count(), ...rejected.count() }),
     nextBatch: (most?: number): Waiting[] => db.transaction(() => queue.nextBatch(most)),
     unsent: (batch: readonly Waiting[]): void => db.transaction(() => queue.unsent(batch)),
-    /** Takes in the results of a batch. */
+    /** Applies the results of a batch. */
     settle(batch: readonly Waiting[], results: readonly Outcome[], awaited: Awaited): Fate[] {
       return db.transaction(() =>
         batch.map((waiting, index) => outcomes.settle(waiting, results[index]!, awaited, clock.now())),
@@ -116,7 +116,7 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     },
     refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited): Fate =>
       db.transaction(() => outcomes.refuse(waiting, why, awaited, clock.now())),
-    /** Takes changes back that have not been sent; returns those that may have been. */
+    /** Removes unsent changes; returns those that may have been sent. */
     withdraw(seqs: readonly number[]): number[] {
       return db.transaction(() => {
         const open = queue.all().filter(({ seq }) => seqs.includes(seq))
@@ -127,7 +127,7 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
 
     rejected: (): RejectedChange[] => rejected.all(),
     rejectedOf: (op_id: string): RejectedChange | undefined => rejected.byOp(op_id),
-    /** Settles a rejected change, with the changes that follow from it. */
+    /** Resolves a rejected change, and queues the resulting changes. */
     answer(rejectedChange: RejectedChange, changes: readonly Change[]): (Waiting | undefined)[] {
       return db.transaction(() => {
         rejected.remove(rejectedChange.id)

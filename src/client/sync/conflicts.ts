@@ -3,9 +3,9 @@ import { renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
-import { syncFolder } from '../../host/durable.ts'
+import { syncFolder } from '../../host/durable-files.ts'
 import { isLocked } from '../../host/file-lock.ts'
-import { knownTime } from '../times.ts'
+import { knownTime } from '../files/modification-time.ts'
 import { Changed } from './sync-errors.ts'
 import { rescueInPlace, rescueAsConflictCopy } from './local/concurrent-writes.ts'
 import {
@@ -18,18 +18,18 @@ import {
 } from './local/file-operations.ts'
 import { makeGuard, openRoot, ownFile, type Root } from './state/root.ts'
 import { foldsCase } from './local/scan.ts'
-import { openForRun, openReadOnly } from './state/session.ts'
-import type { Change, State } from './state/store.ts'
-import { keyOf, secondsOf } from './plan/tree.ts'
+import { openForRun, openReadOnly } from './state/sync-session.ts'
+import type { Change, State } from './state/sync-state.ts'
+import { keyOf, secondsOf } from './plan/sync-tree.ts'
 import type { RunContext } from './run-context.ts'
-import { toLocalPath } from '../local-path.ts'
+import { toLocalPath } from '../files/local-path.ts'
 import { deviceLabel } from './plan/conflict-names.ts'
-import { trashPath, runName } from './local/trash.ts'
+import { trashPath, runName } from './local/local-trash.ts'
 
 /** Which side of a conflict is kept. */
 export type Choice = 'mine' | 'theirs' | 'both'
 
-/** A file or folder as it is now. */
+/** The current file or folder. */
 export interface Side {
   path: string
   kind: 'file' | 'dir' | 'other'
@@ -38,15 +38,15 @@ export interface Side {
   mtime: number | null
 }
 
-/** A conflict copy that lies beside the version that the server had. */
+/** A conflict copy beside the server's version. */
 export interface FileConflict {
-  /** The same as long as the copy is where it is. */
+  /** Stays the same while the copy keeps its path. */
   id: string
   root: string
   /** Milliseconds since the epoch. */
   at: number
   mine: Side
-  /** Null when nothing has the name any more. */
+  /** Null if the path no longer exists. */
   theirs: Side | null
 }
 
@@ -60,7 +60,7 @@ function sideOf(root: string, path: string): Side | undefined {
   return { path, kind: 'file', size: seen.id.size, mtime: knownTime(secondsOf(seen.id.mtimeNs)) ?? null }
 }
 
-/** The conflict copies of a folder that are still where a run put them. Throws `Refused` when it is not the one that was set up. */
+/** The existing conflict copies of a folder. Throws `Refused` if it is not the folder that was set up. */
 export async function listFileConflicts(path: string, stateFolder: string): Promise<FileConflict[]> {
   const root = await openRoot(path, stateFolder)
   const { state, close } = openReadOnly(root, isLocked(ownFile(root.path, 'lock')))
@@ -75,7 +75,7 @@ export async function listFileConflicts(path: string, stateFolder: string): Prom
   }
 }
 
-/** Forgets the conflicts whose copy somebody renamed or removed: that is a decision too. */
+/** Deletes records of conflicts whose copy was renamed or removed: that is a decision too. */
 export function forgetResolvedConflicts(root: string, state: State): void {
   const gone = state.conflicts().filter(({ copy }) => !lstatPath(toLocalPath(root, copy)))
   state.commit(gone.map(({ copy }) => ({ settled: copy })))
@@ -88,7 +88,7 @@ interface ResolveOptions {
 
 /** What a decision works with. */
 interface Resolution extends Pick<RunContext, 'root' | 'device' | 'date' | 'onDone' | 'clock' | 'state'> {
-  /** Where what is given up goes. */
+  /** Path in the trash for the losing version. */
   trash: (path: string) => string
 }
 
@@ -106,9 +106,9 @@ function makeResolution({ path, registered }: Root, state: State, clock: Clock):
 }
 
 /**
- * Settles a conflict in the folder; the next run carries it to the server. What is given up goes to `.svc/trash`. Throws `FolderLocked` while a
- * run is at work, and `Changed` when something is not as it was. What was written at the last moment into a file that is given up is not:
- * it goes back and is `Changed`, or becomes another conflict copy where the version that is kept has its place by then.
+ * Resolves a conflict locally; the next run sends the result. The losing version goes to `.svc/trash`. Throws
+ * `FolderLocked` during a run, and `Changed` if something has changed. A late write to the losing version is kept: it
+ * returns to its path with `Changed`, or becomes another conflict copy if that path is taken.
  */
 export async function resolveFileConflict(
   conflict: FileConflict,
@@ -128,7 +128,7 @@ export async function resolveFileConflict(
     assertFolders(root.path, recorded.path)
     const late: Change[] = []
     if (choice === 'mine') {
-      // In two steps the path is empty for a moment: then it counts as unknown, never as deleted here.
+      // With two steps the path is missing for a moment: then it counts as unknown, never as deleted locally.
       const key = keyOf(recorded.path, foldsCase(root.path))
       if (!bothFiles(root.path, copy, recorded.path)) state.commit([{ dropBelow: key }])
       late.push(...(await keepMine(deciding, copy, recorded.path)))
@@ -157,7 +157,7 @@ async function keepMine(deciding: Resolution, copy: string, path: string): Promi
   return []
 }
 
-/** Takes a file, or a folder with everything in it, to the trash. */
+/** Moves a file, or a folder with its contents, to the trash. */
 async function discard(deciding: Resolution, path: string): Promise<void> {
   const { root, state, trash } = deciding
   const place = toLocalPath(root, path)

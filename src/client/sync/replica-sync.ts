@@ -1,15 +1,15 @@
 import type { Clock } from '../../base/clock.ts'
 import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
-import type { Account } from '../credentials.ts'
+import type { Account } from '../auth/credentials.ts'
 import { flush, pull, type Line } from '../replica/exchange.ts'
 import { replicaFile, rememberAccount } from '../replica/replica-file.ts'
 import { openReplica } from '../replica/replica.ts'
-import { readEverything, readPage, InvalidRows } from '../replica/decode.ts'
+import { readEverything, readPage, InvalidRows } from '../replica/row-decoding.ts'
 import type { NoticeCode, RowTally } from './report/events.ts'
 import type { Throttle } from '../http/throttle.ts'
 import type { Registered } from './state/root.ts'
-import type { Skipped } from './plan/tree.ts'
+import type { Skipped } from './plan/sync-tree.ts'
 
 interface Parts {
   stateFolder: string
@@ -37,7 +37,7 @@ function makeLeftAlone(notice: Parts['notice']) {
   }
 }
 
-/** The account's rows during a run: they follow the same feed as its files, and wait in the same file as for `svc data`. */
+/** The account's rows during a run. They follow the same feed as the files and use the same replica as `svc data`. */
 export type ReplicaSync = ReturnType<typeof openReplicaSync>
 
 export function openReplicaSync({ stateFolder, registered, account, api, throttle, clock, signal, notice }: Parts) {
@@ -51,7 +51,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
   if (damaged) {
     notice(
       'rows_damaged',
-      `The rows kept on this machine were damaged and are fetched anew; of what waited ${damaged.kept} could be read. The damaged file is ${damaged.file}.`,
+      `The rows kept on this machine were damaged and are downloaded again; ${damaged.kept} of the queued changes could be read. The damaged file is ${damaged.file}.`,
     )
   }
 
@@ -60,9 +60,9 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
     try {
       sent += (await flush(line, copy)).sent
     } catch (error) {
-      // Changes may be refused while reading goes on.
+      // The server may reject changes while reading continues.
       if (!isFault(error, 'maintenance')) throw error
-      leaveAlone('rows_waiting', 'Changes of rows wait here, because the server takes none at the moment', error)
+      leaveAlone('rows_waiting', 'Changes of rows are queued, because the server accepts none right now', error)
     }
   }
 
@@ -72,25 +72,25 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
       await work()
     } catch (error) {
       if (!(error instanceof InvalidRows)) throw error
-      leaveAlone('rows_unsound', 'Rows were left alone', error)
+      leaveAlone('rows_unsound', 'Rows were skipped', error)
     }
   }
 
   return {
-    /** Remembers whose account it is, and sends what waits. */
+    /** Remembers the account, and sends queued changes. */
     push: (): Promise<void> =>
       apart(async () => {
         await rememberAccount(stateFolder, account, owner, clock.now())
         await send()
       }),
-    /** Whether nothing was ever fetched of them: then all of it comes in one answer, with the files. */
+    /** Whether rows were never downloaded: then one response brings rows and files. */
     areNew: (): boolean => copy.place() === undefined,
-    /** Where the rows stand in the feed of an epoch; undefined when they do not follow it. */
+    /** The feed position of the rows in an epoch; undefined if they do not follow the feed. */
     cursor(epoch: string): number | undefined {
       const at = copy.place()
       return at?.epoch === epoch ? at.cursor : undefined
     },
-    /** Takes in a page of the feed that was asked for after `since`; what is not sound is asked for again. */
+    /** Applies a feed page requested after `since`; invalid pages are requested again. */
     learn(answer: unknown, since: number): void {
       try {
         received += copy.learn(readPage(answer, since, api.url), since)
@@ -98,7 +98,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
         if (!(error instanceof InvalidRows)) throw error
       }
     },
-    /** Takes in the rows that came with an answer of all. */
+    /** Stores the rows of an initial response. */
     begin(answer: unknown): void {
       try {
         if (!copy.place()) copy.begin(readEverything(answer, api.url))
@@ -106,14 +106,14 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
         if (!(error instanceof InvalidRows)) throw error
       }
     },
-    /** Makes sure that the rows are as new as the files. */
+    /** Ensures that the rows are as new as the files. */
     catchUp: ({ cursor, epoch }: { cursor: number; epoch: string }): Promise<void> =>
       apart(async () => {
         const at = copy.place()
         if (at?.epoch === epoch && at.cursor >= cursor) return
         const pulled = await pull(line, copy)
         received += pulled.received
-        // A server that lost rows gets them back at once.
+        // Rows that the server lost are sent back at once.
         if (pulled.restored) await send()
       }),
     tally(): RowTally {

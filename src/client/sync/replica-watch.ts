@@ -1,20 +1,20 @@
 import type { Clock } from '../../base/clock.ts'
-import type { Account } from '../credentials.ts'
+import type { Account } from '../auth/credentials.ts'
 import { flush, type Line } from '../replica/exchange.ts'
 import { replicaFile, knownAccount } from '../replica/replica-file.ts'
 import { openReplica, type Replica } from '../replica/replica.ts'
-import { readPage, InvalidRows } from '../replica/decode.ts'
+import { readPage, InvalidRows } from '../replica/row-decoding.ts'
 
 interface Parts {
   stateFolder: string
   account: Account
   line: Line
   clock: Clock
-  /** Told when changes were sent that had waited, and how many of them need a decision. */
+  /** Called after queued changes were sent, with the number that need a decision. */
   sent: (changes: number, rejected: number) => void
 }
 
-/** The account's rows while folders are watched: they take in what the feed says, and go out as soon as the server answers. */
+/** The account's rows while folders are watched: feed pages are applied, and changes are sent when the server answers. */
 export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Parts) {
   /** Nothing is known of the account before its first run. */
   async function withCopy(work: (copy: Replica) => Promise<void>): Promise<void> {
@@ -40,7 +40,7 @@ export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Pa
         try {
           copy.learn(readPage(answer, since, line.api.url), since)
         } catch (error) {
-          // The next run asks for the page again and reports the problem.
+          // The next run requests the page again and reports the problem.
           if (!(error instanceof InvalidRows)) throw error
         }
       }),

@@ -6,10 +6,10 @@ import type { Capabilities } from './remote/capabilities.ts'
 import type { Throttle } from '../http/throttle.ts'
 import type { Limits } from '../http/rate-limiter.ts'
 import type { CommitBatcher } from './state/commit-batcher.ts'
-import type { Part, State } from './state/store.ts'
-import type { RemoteNode, Tree } from './plan/tree.ts'
+import type { Part, State } from './state/sync-state.ts'
+import type { RemoteNode, Tree } from './plan/sync-tree.ts'
 
-/** What an operation did, for the report. */
+/** The result of an operation, for the report. */
 export interface Done {
   op: Exclude<Op['op'], 'record' | 'forget' | 'move-base'>
   path: string
@@ -24,7 +24,7 @@ export interface Done {
   files?: number
 }
 
-/** What all operations of one run work with. */
+/** Dependencies of all operations of a run. */
 export interface RunContext {
   /** Absolute path of the synchronised folder. */
   root: string
@@ -33,29 +33,29 @@ export interface RunContext {
   limits: () => Limits
   capabilities: Capabilities
   clock: Clock
-  /** Makes the checksums of large files. */
+  /** Hashes large files. */
   hasher: Hasher
   signal: AbortSignal
   state: State
   commit: CommitBatcher
-  /** Large files of which a part is here already, by key. */
+  /** Partially downloaded large files, by key. */
   parts: Map<string, Part>
-  /** Names this run in the trash. */
+  /** Name of this run's folder in the trash. */
   run: string
-  /** Whether operations are journaled, so that the run can be undone. */
+  /** Whether operations are journalled, so that the run can be undone. */
   journaling: boolean
   device: string
   /** `YYYY-MM-DD` */
   date: string
-  /** The account as it is known now: operations keep it up to date, so that it need not be asked for again. */
+  /** The known state of the account: operations update it, so that it need not be listed again. */
   remote: Tree<RemoteNode>
-  /** Keys that base has, so that folders are recorded once. */
+  /** Keys in base, so that folders are recorded once. */
   known: Set<string>
-  /** Throws `Refused` when the folder is not the one the run began with. */
+  /** Throws `Refused` if the folder is no longer the one that the run started with. */
   assertRoot: () => void
   onDone: (done: Done) => void
   /** Operations that fell out of their batch and are sent one by one. */
   onUnbatched: (ops: readonly Op[]) => void
-  /** Bytes that went over the wire, as they go; negative for those that went in vain. */
+  /** Transferred bytes; negative to revert those of failed transfers. */
   onBytes: (count: number) => void
 }

@@ -6,7 +6,7 @@ import { openReplica } from '../replica/replica.ts'
 import type { Failure, Summary } from './report/events.ts'
 import { findMoves } from './plan/rename-candidates.ts'
 import { topmostMoves } from './plan/feasible-moves.ts'
-import { fillHashes } from './local/hash-files.ts'
+import { fillHashes } from './local/file-hashes.ts'
 import { findPostponed } from './plan/postponed.ts'
 import { makeIgnoreRules } from './local/ignore-rules.ts'
 import { removeIgnored } from './plan/ignored-paths.ts'
@@ -14,9 +14,9 @@ import type { Inodes } from './plan/rename-matches.ts'
 import { lstatPath } from './local/file-operations.ts'
 import { openRoot, ownFile } from './state/root.ts'
 import { foldsCase, scan } from './local/scan.ts'
-import { openReadOnly } from './state/session.ts'
+import { openReadOnly } from './state/sync-session.ts'
 import { remapMap } from './plan/path-remap.ts'
-import type { Copied } from './state/store.ts'
+import type { Copied } from './state/sync-state.ts'
 import {
   emptyTree,
   isUncertain,
@@ -27,34 +27,34 @@ import {
   type LocalNode,
   type Skipped,
   type Tree,
-} from './plan/tree.ts'
+} from './plan/sync-tree.ts'
 import { isWatched } from './watch.ts'
-import type { AccountIdentity } from '../account-identity.ts'
-import { toLocalPath } from '../local-path.ts'
+import type { AccountIdentity } from '../auth/account-identity.ts'
+import { toLocalPath } from '../files/local-path.ts'
 
-/** The state of a folder, as far as it is known without asking the server. */
+/** The state of a folder, as far as it is known without the server. */
 export interface Status {
   root: string
   url: string
   username: string
-  /** Whether a run is at work now. */
+  /** Whether a run is active. */
   running: boolean
-  /** Whether a `svc sync --watch` looks after it. */
+  /** Whether a `svc sync --watch` covers it. */
   watched: boolean
-  /** The last run that came to its end, and why a later one did not. */
+  /** The last completed run, and why a later one failed. */
   last_run: (Summary & { at: number }) | null
   last_failure: Failure | null
   /** What both sides held at their last agreement. */
   agreed: { files: number; folders: number }
-  /** What the next run will send, if nothing changes on the server. */
+  /** What the next run will upload, unless the server changes. */
   pending: Pending[]
-  /** What rules ignore here, with the rule. */
+  /** Locally ignored paths, with the rule. */
   ignored: Ignored[]
-  /** What no run synchronises, and what the last one could not. */
+  /** Items that no run synchronises, and failures of the last run. */
   skipped: (Skipped & { message: string })[]
-  /** Conflict copies that nobody has decided about. */
+  /** Unresolved conflict copies. */
   conflicts: Copied[]
-  /** The account's rows; null when none are kept here. */
+  /** The account's rows; null if there is no replica. */
   rows: RowStatus | null
 }
 
@@ -68,7 +68,7 @@ export interface RowStatus {
   as_of: number | null
 }
 
-/** Something that changed here; `from` is where something that was moved came from. */
+/** A local change; `from` is the source of a move. */
 export interface Pending {
   path: string
   change: 'new' | 'changed' | 'deleted' | 'moved'
@@ -81,7 +81,7 @@ interface StatusOptions {
   clock: Clock
 }
 
-/** Looks at a folder and what is known of it, changing nothing. Throws `Refused` when it is not the one that was set up. */
+/** Inspects a folder and its state without changing them. Throws `Refused` if it is not the one that was set up. */
 export async function readStatus({ path, stateFolder, clock }: StatusOptions): Promise<Status> {
   const root = await openRoot(path, stateFolder)
   const running = isLocked(ownFile(root.path, 'lock'))
@@ -103,7 +103,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       also,
       clock,
     })
-    // What stays on the server only was found so by the last run.
+    // Paths that stay on the server only were found by the last run.
     const back = findPostponed(
       holds.filter(({ side }) => side === 'here'),
       { base, local, remote: emptyTree() },
@@ -151,7 +151,7 @@ function rowStatus(file: string, { server_id, user_id }: AccountIdentity, clock:
 function pendingChanges(base: BaseTree, local: Tree<LocalNode>, inodes: Inodes): Pending[] {
   const pending: Pending[] = []
   const moves = topmostMoves(findMoves(base, local, inodes))
-  // Compared with what both sides will agree on once the moves have been followed.
+  // Compared with base after applying the moves.
   const after = new Map(base)
   remapMap(after, new Map(moves.map(({ from, to }) => [from, { to, path: local.nodes.get(to)!.path }])))
   for (const { from, to } of moves) {

@@ -1,15 +1,15 @@
-/** Something is not as it was when the plan was made: the operation is dropped, and the next plan sees the new state. */
+/** Something changed since the plan was made: the operation is dropped, and the next plan sees the new state. */
 export class Changed extends Error {
   override name = 'Changed'
   readonly side: 'local' | 'remote'
 
   constructor(side: 'local' | 'remote', cause?: unknown) {
-    super(side === 'local' ? 'It was changed here meanwhile.' : 'It was changed on the server meanwhile.', { cause })
+    super(side === 'local' ? 'It was changed locally meanwhile.' : 'It was changed on the server meanwhile.', { cause })
     this.side = side
   }
 }
 
-/** What arrived is not what the server announced: cut off, or altered on the way. */
+/** The received content differs from the announced one: cut off or modified. */
 export class CorruptContent extends Error {
   override name = 'Corrupt'
 }
@@ -20,7 +20,7 @@ export class FolderLocked extends Error {
   readonly exitCode = 6
 }
 
-/** There is no synchronised folder where one was looked for; with code 2 there are several, and one must be named. */
+/** No synchronised folder was found; with exit code 2 there are several, and one must be named. */
 export class NoRoot extends Error {
   override name = 'NoRoot'
   readonly exitCode: 2 | 5

@@ -7,14 +7,14 @@ import { isLocked } from '../../host/file-lock.ts'
 import type { Api } from '../api.ts'
 import type { Summary } from './report/events.ts'
 import { FILES } from './remote/delta.ts'
-import type { FeedPosition } from './remote/listing.ts'
+import type { FeedPosition } from './remote/remote-listing.ts'
 import { watchFolder } from './local/watcher.ts'
-import { takeLock } from './state/lock.ts'
+import { takeLock } from './state/root-lock.ts'
 import { makeThrottle } from '../http/throttle.ts'
 import { ownFile } from './state/root.ts'
 import type { Limits } from '../http/rate-limiter.ts'
 import { makeDebounce } from './local/debounce.ts'
-import type { SkipCode } from './plan/tree.ts'
+import type { SkipCode } from './plan/sync-tree.ts'
 import { isTemporary, makeConnectivity } from '../http/connectivity.ts'
 import { Refused } from '../refused.ts'
 import { FolderLocked } from './sync-errors.ts'
@@ -26,13 +26,13 @@ const { capabilities } = contract.syncStatus.actions
 /** Events of the watcher itself, in addition to those of its runs. */
 export type WatchEvent =
   | { event: 'watching'; root: string }
-  /** The server is away; it is asked again until it is back. */
+  /** The server is not reachable; requests are repeated until it is. */
   | { event: 'offline'; message: string }
   | { event: 'online' }
   /** A folder is paused until a full run succeeds again. */
   | { event: 'paused'; root: string; reason: string; message: string }
   | { event: 'resumed'; root: string }
-  /** Changes of rows were sent that had waited; `rejected` of them need a decision. */
+  /** Queued changes of rows were sent; `rejected` of them need a decision. */
   | { event: 'rows'; sent: number; rejected: number }
   /** The system does not report all changes in a folder: it is scanned more often. */
   | { event: 'blind'; root: string; message: string }
@@ -41,7 +41,7 @@ export interface WatchOptions {
   /** Absolute paths of synchronised folders of one account. */
   roots: readonly string[]
   api: Api
-  /** Brings a folder and the account together once. */
+  /** Synchronises a folder once. */
   run: (root: string, heard: (at: FeedPosition) => void, signal: AbortSignal) => Promise<Summary>
   clock: Clock
   sleep: Sleep
@@ -49,13 +49,13 @@ export interface WatchOptions {
   random: () => number
   signal: AbortSignal
   emit: (event: WatchEvent) => void
-  /** The account's rows, which go out and come in beside the folders. */
+  /** The account's rows, synchronised beside the folders. */
   rows?: { send(): Promise<void>; learn(page: unknown, since: number): Promise<void> }
 }
 
-/** A folder is looked through this often even when no sign of change was seen. */
+/** Interval of full scans even without a change hint. */
 const FULL_MS = 10 * MINUTE
-/** The same where signs are missing, or where something could not be done and may be possible later. */
+/** The interval if hints are unreliable, or if something failed that may succeed later. */
 const SOON_MS = MINUTE
 const LATER = new Set<SkipCode>([
   'busy',
@@ -67,16 +67,16 @@ const LATER = new Set<SkipCode>([
   'refused',
   'unreadable',
 ])
-/** Another run has the folder. */
+/** Delay while another run has the folder, ms. */
 const HELD_MS = 2_000
-/** Questions for news keep to this share of what the server takes, if it has a limit: the rest is for runs. */
+/** Long polls use at most this share of the server's limit; the rest is for runs. */
 const SHARE = 0.6
-/** How long runs may take to catch up before there is the next question, in milliseconds and steps. */
+/** How long to wait for runs to catch up before the next poll, in milliseconds and steps. */
 const CATCH_UP = { ms: 100, steps: 20 }
 
 /**
- * Keeps folders in step until the signal is aborted, and then rejects with its reason. Waits for the server as long as it is away;
- * a folder that is refused for safety is left alone, others go on. Rejects when the account is not let in any more.
+ * Keeps folders in sync until the signal is aborted, then rejects with its reason. Waits while the server is not
+ * reachable; a folder refused for safety is paused and others continue. Rejects if the account loses access.
  */
 export async function watchRoots(options: WatchOptions): Promise<never> {
   const stop = new AbortController()
@@ -128,11 +128,11 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
     every = SOON_MS
   }
 
-  /** Sleeps until it is time for a run; a sign of change cuts it short. */
+  /** Sleeps until the next run is due; a change hint ends it early. */
   async function untilDue(): Promise<void> {
     const full = clock.now() + (unfinished || paused !== undefined ? SOON_MS : every)
     for (;;) {
-      // A paused folder is retried by full runs only, whatever changes in it.
+      // A paused folder is retried by full scans only.
       const due = Math.min(full, paused === undefined ? (debounce.due() ?? full) : full)
       const ms = due - clock.now()
       if (ms <= 0) return
@@ -170,7 +170,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
   }
 
   return {
-    /** Where the feed stood at the last look. */
+    /** The last known feed position. */
     at: () => at,
     news: () => onChange('news'),
     close: () => listening.close(),
@@ -184,7 +184,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
   }
 }
 
-/** Marks folders as watched until the function it returns is called. Throws `FolderLocked` when one is already. */
+/** Marks folders as watched until the returned function is called. Throws `FolderLocked` if one already is. */
 export function holdWatched(roots: readonly string[]): () => void {
   const holds: (() => void)[] = []
   const letGo = (): void => holds.forEach((release) => release())
@@ -193,13 +193,13 @@ export function holdWatched(roots: readonly string[]): () => void {
   } catch (error) {
     letGo()
     if (error instanceof FolderLocked)
-      throw new FolderLocked('A folder is watched by another svc sync --watch already: one is enough.')
+      throw new FolderLocked('Another svc sync --watch already watches a folder: one is enough.')
     throw error
   }
   return letGo
 }
 
-/** Whether a `svc sync --watch` looks after a folder now. */
+/** Whether a `svc sync --watch` covers a folder. */
 export const isWatched = (root: string): boolean => isLocked(watchLock(root))
 
 const watchLock = (root: string): string => ownFile(root, 'watch')
@@ -207,7 +207,7 @@ const watchLock = (root: string): string => ownFile(root, 'watch')
 const reasonOf = (error: unknown): string =>
   error instanceof Refused ? error.reason : String((error as { code?: unknown }).code ?? 'failed')
 
-/** Waits at the server for news, for all folders at once: they are the same account's. */
+/** Long-polls for all folders at once: they belong to one account. */
 async function listen(parts: Parts, watched: readonly Watched[]): Promise<never> {
   const { api, clock, sleep, signal, connectivity } = parts
   let limits: Limits | undefined
@@ -235,15 +235,15 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
       at = { cursor: reached, epoch }
       const behind = (): Watched[] => watched.filter((each) => files && (each.at()?.cursor ?? 0) < reached)
       for (const each of behind()) each.news()
-      // Runs see what is newest, so that the next question need not bring it piece by piece.
+      // Runs see the newest state, so the next poll starts there.
       for (let step = 0; step < CATCH_UP.steps && behind().length > 0; step += 1) await sleep(CATCH_UP.ms, signal)
-      // A page that is no step on would be asked for again at once.
+      // A page without progress would be requested again at once.
       if (page.cursor <= cursor && page.changes.length > 0) await sleep(HELD_MS, signal)
     } catch (error) {
       signal.throwIfAborted()
       if (isTemporary(error)) await connectivity.backOff(error)
       else if (isFault(error, 'epoch_mismatch') || isFault(error, 'cursor_expired')) {
-        // The runs find out what it means; then there is a new place to listen from.
+        // The runs handle it; then there is a new position to poll from.
         at = undefined
         for (const each of watched) each.news()
         await sleep(HELD_MS, signal)

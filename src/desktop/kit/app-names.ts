@@ -3,7 +3,7 @@ import { catalogue } from './language.ts'
 const names = catalogue(
   {
     files: 'Files',
-    chat: 'Chat',
+    chat: 'Team chat',
     assistant: 'Assistant',
     notes: 'Notes',
     docs: 'Docs',
@@ -21,7 +21,7 @@ const names = catalogue(
   },
   {
     files: 'Dateien',
-    chat: 'Chat',
+    chat: 'Team-Chat',
     assistant: 'Assistent',
     notes: 'Notizen',
     docs: 'Dokumente',
@@ -33,14 +33,14 @@ const names = catalogue(
     bookmarks: 'Lesezeichen',
     settings: 'Einstellungen',
     help: 'Hilfe',
-    components: 'Bausteine',
+    components: 'Komponenten',
     apps: 'Apps',
-    admin: 'Verwaltung',
+    admin: 'Administration',
   },
 )
 
 /** The package's own apps, in the order of dock and launcher. */
-export const ownApps = [
+export const builtInApps = [
   'files',
   'chat',
   'assistant',
@@ -59,29 +59,29 @@ export const ownApps = [
   'admin',
 ] as const
 
-type OwnApp = (typeof ownApps)[number]
+type BuiltInApp = (typeof builtInApps)[number]
 
 /** What the server says of an app, as far as it matters here. */
-interface Told {
+interface AppIdentity {
   slug: string
   is_system: boolean
   app_path: string
 }
 
 /** The slug of an app where it is one of the package's own. */
-export function ownSlug({ slug, is_system, app_path }: Told): OwnApp | undefined {
-  const own = ownApps.find((name) => name === slug)
-  return is_system && app_path === `/apps/${slug}/index.html` ? own : undefined
+export function builtInSlug({ slug, is_system, app_path }: AppIdentity): BuiltInApp | undefined {
+  const builtIn = builtInApps.find((name) => name === slug)
+  return is_system && app_path === `/apps/${slug}/index.html` ? builtIn : undefined
 }
 
 /** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
-export function nameOfApp(app: Told & { name: string }): string {
-  const own = ownSlug(app)
-  return own ? names(own) : app.name
+export function nameOfApp(app: AppIdentity & { name: string }): string {
+  const builtIn = builtInSlug(app)
+  return builtIn ? names(builtIn) : app.name
 }
 
 /** What an app is called of which only the slug is known. */
 export function nameOfSlug(slug: string): string {
-  const own = ownApps.find((name) => name === slug)
-  return own ? names(own) : slug
+  const builtIn = builtInApps.find((name) => name === slug)
+  return builtIn ? names(builtIn) : slug
 }

@@ -17,10 +17,10 @@ import {
   ShieldUser,
   StickyNote,
 } from 'lucide'
-import { ownSlug } from './app-names.ts'
+import { builtInSlug } from './app-names.ts'
 import { Icon } from './icon.tsx'
 
-const pictures: Record<NonNullable<ReturnType<typeof ownSlug>>, IconNode> = {
+const icons: Record<NonNullable<ReturnType<typeof builtInSlug>>, IconNode> = {
   files: Folder,
   chat: MessagesSquare,
   assistant: Bot,
@@ -50,19 +50,19 @@ export function AppTile({
   /** Pixels. */
   size: number
 }) {
-  const own = app && ownSlug(app)
+  const builtIn = app && builtInSlug(app)
   const style = { width: `${size}px`, height: `${size}px`, fontSize: `${size * 0.5}px` }
-  if (own) {
+  if (builtIn) {
     return (
-      <span class={`tile tile-${own}`} style={style} aria-hidden="true">
-        <Icon of={pictures[own]} size={Math.round(size * 0.54)} />
+      <span class={`tile tile-${builtIn}`} style={style} aria-hidden="true">
+        <Icon of={icons[builtIn]} size={Math.round(size * 0.54)} />
       </span>
     )
   }
-  const isHere = /^(data:image\/|\/(?!\/))/.test(app?.icon_url ?? '')
+  const isLocal = /^(data:image\/|\/(?!\/))/.test(app?.icon_url ?? '')
   return (
     <span class="tile tile-other" style={style} aria-hidden="true">
-      {isHere ? <img src={app!.icon_url} alt="" width={size} height={size} /> : [...name][0]?.toUpperCase()}
+      {isLocal ? <img src={app!.icon_url} alt="" width={size} height={size} /> : [...name][0]?.toUpperCase()}
     </span>
   )
 }

@@ -4,19 +4,19 @@ import type {
   Change,
   ComponentsState,
   Failure,
-  FromApp,
+  AppMessage,
   Person,
   Preferences,
   Surroundings,
   Theme,
-  ToApp,
-  Trial,
-  TriedComponent,
+  DesktopMessage,
+  PreviewEvent,
+  PreviewedComponent,
   Welcome,
 } from '../wire/protocol.ts'
 import { keyName } from './key-name.ts'
 import { language } from './language.ts'
-import { Trouble } from './trouble.ts'
+import { ApiError } from './api-error.ts'
 
 export interface CallOptions {
   signal?: AbortSignal
@@ -30,97 +30,100 @@ export interface CallOptions {
 }
 
 /** News of the feed; `reset` says that some are missing and everything has to be asked for again. */
-export type Watcher = (changes: readonly Change[], reset: boolean) => void
+export type ChangeListener = (changes: readonly Change[], reset: boolean) => void
 
 /** What became of a component that is tried out, and the answers of its hooks as JSON. */
-export interface TrialState {
+export interface PreviewState {
   state: 'running' | Failure
   answers: Readonly<Record<string, string>>
 }
 
-interface Waiting extends Pick<CallOptions, 'onProgress' | 'onEvent'> {
+interface PendingCall extends Pick<CallOptions, 'onProgress' | 'onEvent'> {
   resolve: (value: never) => void
   reject: (error: unknown) => void
-  forget: () => void
+  dispose: () => void
 }
 
 let port: MessagePort | undefined
-let number = 0
-const waiting = new Map<number, Waiting>()
-const watchers = new Map<Watcher, readonly string[]>()
-const shownPath = signal('/')
+let lastCallId = 0
+const pendingCalls = new Map<number, PendingCall>()
+const listeners = new Map<ChangeListener, readonly string[]>()
+const requestedPath = signal('/')
 const isOnline = signal(true)
-const shownTheme = signal<Theme>('light')
-const person = signal<Person | undefined>(undefined)
-const trial = signal<TrialState | undefined>(undefined)
-let trials = 0
-const componentsState = signal<ComponentsState>({ safe: false, active: [], off: [] })
-const chosen = signal<Preferences>({ theme: 'system', language: 'system', wallpaper: '' })
+const currentTheme = signal<Theme>('light')
+const currentUser = signal<Person | undefined>(undefined)
+const previewState = signal<PreviewState | undefined>(undefined)
+let lastPreviewId = 0
+const componentsState = signal<ComponentsState>({ safe: false, active: [], stopped: [] })
+const currentPreferences = signal<Preferences>({ theme: 'system', language: 'system', wallpaper: '' })
 
-const toDesktop = (message: object): void => parent.postMessage(message, '*')
+const postToDesktop = (message: object): void => parent.postMessage(message, '*')
 /** What is said before the desktop has answered. */
-const unsaid: FromApp[] = []
+const outbox: AppMessage[] = []
 
-function say(message: FromApp): void {
+function send(message: AppMessage): void {
   if (port) port.postMessage(message)
-  else unsaid.push(message)
+  else outbox.push(message)
 }
 
-function ask<T>(message: (id: number) => FromApp, { signal: stop, ...hearing }: CallOptions = {}): Promise<T> {
-  const id = ++number
+function request<T>(
+  message: (id: number) => AppMessage,
+  { signal: abortSignal, ...handlers }: CallOptions = {},
+): Promise<T> {
+  const id = ++lastCallId
   return new Promise<T>((resolve, reject) => {
-    if (stop?.aborted) return reject(stop.reason as Error)
+    if (abortSignal?.aborted) return reject(abortSignal.reason as Error)
     const cancel = () => {
-      if (!waiting.delete(id)) return
-      say({ type: 'cancel', id })
-      reject(stop!.reason as Error)
+      if (!pendingCalls.delete(id)) return
+      send({ type: 'cancel', id })
+      reject(abortSignal!.reason as Error)
     }
     // A signal may outlive thousands of calls: what has its answer lets go of it.
-    const forget = () => stop?.removeEventListener('abort', cancel)
-    waiting.set(id, { ...hearing, resolve: resolve as never, reject, forget })
-    stop?.addEventListener('abort', cancel)
-    say(message(id))
+    const dispose = () => abortSignal?.removeEventListener('abort', cancel)
+    pendingCalls.set(id, { ...handlers, resolve: resolve as never, reject, dispose })
+    abortSignal?.addEventListener('abort', cancel)
+    send(message(id))
   })
 }
 
-function settle(id: number): Waiting | undefined {
-  const one = waiting.get(id)
-  waiting.delete(id)
-  one?.forget()
-  return one
+function takePending(id: number): PendingCall | undefined {
+  const call = pendingCalls.get(id)
+  pendingCalls.delete(id)
+  call?.dispose()
+  return call
 }
 
-function hear(message: ToApp): void {
+function receive(message: DesktopMessage): void {
   switch (message.type) {
     case 'answer':
-      settle(message.id)?.resolve(message.result as never)
+      takePending(message.id)?.resolve(message.result as never)
       break
     case 'failed':
-      settle(message.id)?.reject(new Trouble(message.fault))
+      takePending(message.id)?.reject(new ApiError(message.error))
       break
     case 'progress':
-      waiting.get(message.id)?.onProgress?.(message.sent, message.total)
+      pendingCalls.get(message.id)?.onProgress?.(message.sent, message.total)
       break
     case 'event':
-      waiting.get(message.id)?.onEvent?.(message.event, message.data)
+      pendingCalls.get(message.id)?.onEvent?.(message.event, message.data)
       break
     case 'changes':
-      for (const [watcher, tables] of watchers) {
+      for (const [listener, tables] of listeners) {
         const changes = message.changes.filter(({ table }) => tables.includes(table))
-        if (message.reset || changes.length > 0) watcher(changes, message.reset)
+        if (message.reset || changes.length > 0) listener(changes, message.reset)
       }
       break
-    case 'tried':
-      if (message.id === trials) trial.value = afterTrial(trial.value, message.trial)
+    case 'preview-event':
+      if (message.id === lastPreviewId) previewState.value = applyPreviewEvent(previewState.value, message.event)
       break
     case 'components':
       componentsState.value = message
       break
     case 'surroundings':
-      fitIn(message)
+      applySurroundings(message)
       break
     case 'preferences':
-      chosen.value = message.preferences
+      currentPreferences.value = message.preferences
       break
     default:
       // A newer desktop may say more.
@@ -128,15 +131,15 @@ function hear(message: ToApp): void {
   }
 }
 
-function afterTrial(before: TrialState | undefined, said: Trial): TrialState {
+function applyPreviewEvent(before: PreviewState | undefined, event: PreviewEvent): PreviewState {
   const { state = 'running', answers = {} } = before ?? {}
-  if (said.kind === 'running') return { state, answers }
-  if (said.kind === 'answered') return { state, answers: { ...answers, [said.hook]: said.json } }
-  return { state: said, answers }
+  if (event.kind === 'running') return { state, answers }
+  if (event.kind === 'answered') return { state, answers: { ...answers, [event.hook]: event.json } }
+  return { state: event, answers }
 }
 
-function fitIn(surroundings: Surroundings): void {
-  shownTheme.value = surroundings.theme
+function applySurroundings(surroundings: Surroundings): void {
+  currentTheme.value = surroundings.theme
   language.value = surroundings.language
   isOnline.value = surroundings.online
   document.documentElement.dataset['theme'] = surroundings.theme
@@ -144,108 +147,110 @@ function fitIn(surroundings: Surroundings): void {
 }
 
 /** Combinations that belong to the desktop wherever the focus is. */
-const isForDesktop = (event: KeyboardEvent): boolean =>
+const isDesktopShortcut = (event: KeyboardEvent): boolean =>
   ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') ||
   (event.ctrlKey && event.altKey && !event.metaKey && event.key !== 'Control' && event.key !== 'Alt') ||
   event.key === 'F6'
 
 /** Resolves with the name of the app when the desktop has answered; what was asked of it before waits until then. */
-function meet(): Promise<string> {
-  const started = new URLSearchParams(location.hash.slice(1))
-  fitIn({
-    theme: started.get('theme') === 'dark' ? 'dark' : 'light',
-    language: started.get('language') === 'de' ? 'de' : 'en',
+function handshake(): Promise<string> {
+  const hash = new URLSearchParams(location.hash.slice(1))
+  applySurroundings({
+    theme: hash.get('theme') === 'dark' ? 'dark' : 'light',
+    language: hash.get('language') === 'de' ? 'de' : 'en',
     online: true,
   })
   addEventListener('keydown', (event) => {
-    if (!isForDesktop(event)) return
+    if (!isDesktopShortcut(event)) return
     event.preventDefault()
-    say({ type: 'key', key: keyName(event) })
+    send({ type: 'key', key: keyName(event) })
   })
   return new Promise((resolve) => {
     addEventListener('message', (event: MessageEvent<Welcome | { type: 'svc-path'; path: string }>) => {
       if (event.source !== parent) return
-      if (event.data?.type === 'svc-path') shownPath.value = event.data.path
+      if (event.data?.type === 'svc-path') requestedPath.value = event.data.path
       if (event.data?.type !== 'svc-welcome' || port) return
       const { slug, user, preferences, path } = event.data
-      fitIn(event.data)
-      person.value = user
-      if (preferences) chosen.value = preferences
-      shownPath.value = path
+      applySurroundings(event.data)
+      currentUser.value = user
+      if (preferences) currentPreferences.value = preferences
+      requestedPath.value = path
       port = event.ports[0]
-      if (port) port.onmessage = ({ data }: MessageEvent<ToApp>) => hear(data)
-      unsaid.splice(0).forEach(say)
+      if (port) port.onmessage = ({ data }: MessageEvent<DesktopMessage>) => receive(data)
+      outbox.splice(0).forEach(send)
       resolve(slug)
     })
-    toDesktop({ type: 'svc-ready' })
+    postToDesktop({ type: 'svc-ready' })
   })
 }
 
-let met: Promise<string> | undefined
+let connection: Promise<string> | undefined
 
 /** The same, however often it is asked. */
-export const connect = (): Promise<string> => (met ??= meet())
+export const connect = (): Promise<string> => (connection ??= handshake())
 
 /** The desktop, as an app of the package sees it. */
 export const bridge = {
-  /** Calls an action of the contract. Throws `Trouble`; an expired session is not one: the call waits until somebody signed in again. */
+  /** Calls an action of the contract. Throws `ApiError`; an expired session is not one: the call waits until somebody signed in again. */
   call<N extends ActionName>(action: N, params: ParamsOf<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
     const { body, name } = options
     const sent = { ...(body ? { body } : {}), ...(name === undefined ? {} : { name }) }
-    return ask((id) => ({ type: 'call', id, action, params, ...sent }), options)
+    return request((id) => ({ type: 'call', id, action, params, ...sent }), options)
   },
   /** Has the browser save what an action answers, whatever its size. */
   download<N extends ActionName>(action: N, params: ParamsOf<N>): void {
-    say({ type: 'download', action, params })
+    send({ type: 'download', action, params })
   },
   /** Hears of every change of these tables, until the function answered is called. */
-  watch(tables: readonly string[], watcher: Watcher): () => void {
-    watchers.set(watcher, tables)
-    const tell = () => say({ type: 'watch', tables: [...new Set([...watchers.values()].flat())] })
-    tell()
+  watch(tables: readonly string[], listener: ChangeListener): () => void {
+    listeners.set(listener, tables)
+    const update = () => send({ type: 'watch', tables: [...new Set([...listeners.values()].flat())] })
+    update()
     return () => {
-      watchers.delete(watcher)
-      tell()
+      listeners.delete(listener)
+      update()
     }
   },
   /** Opens another app. */
-  open: (slug: string, path = '/') => toDesktop({ type: 'svc-open-app', slug, path }),
-  title: (title: string) => toDesktop({ type: 'svc-title', title }),
+  open: (slug: string, path = '/') => postToDesktop({ type: 'svc-open-app', slug, path }),
+  setTitle: (title: string) => postToDesktop({ type: 'svc-title', title }),
   /** Says something that matters also when this window is not looked at. */
-  notify: (title: string, text = '') => toDesktop({ type: 'svc-notify', title, text }),
-  close: () => toDesktop({ type: 'svc-close' }),
+  notify: (title: string, text = '') => postToDesktop({ type: 'svc-notify', title, text }),
+  close: () => postToDesktop({ type: 'svc-close' }),
   /** Says that there is something to look at, or that there never will be. */
-  began: (well: boolean) => say({ type: 'began', well }),
+  reportStart: (ok: boolean) => send({ type: 'started', ok }),
   /** Opens an address of the web or of e-mail in a tab of its own. */
-  link: (url: string) => say({ type: 'link', url }),
+  openLink: (url: string) => send({ type: 'open-link', url }),
   /** Whether closing the window would lose something: then it is asked about. */
-  unsaved: (unsaved: boolean) => say({ type: 'unsaved', unsaved }),
+  setUnsaved: (unsaved: boolean) => send({ type: 'unsaved', unsaved }),
+  /** Says what is shown, as a path that shows it again. */
+  setLocation: (path: string) => send({ type: 'location', path }),
   /** Keeps a text in this browser, over a reload; null forgets it. */
-  keep: (key: string, value: string | null) => say({ type: 'keep', key, value }),
-  kept: (key: string) => ask<string | null>((id) => ({ type: 'kept', id, key })),
+  setItem: (key: string, value: string | null) => send({ type: 'set-item', key, value }),
+  getItem: (key: string) => request<string | null>((id) => ({ type: 'get-item', id, key })),
   /** Changes how the desktop looks in this browser; for apps that are for that. */
-  prefer: (preferences: Partial<Preferences>) => say({ type: 'prefer', preferences }),
+  setPreferences: (preferences: Partial<Preferences>) => send({ type: 'set-preferences', preferences }),
   /** Has the desktop ask again which apps there are. */
-  refreshApps: () => say({ type: 'refresh-apps' }),
+  refreshApps: () => send({ type: 'refresh-apps' }),
   /** Runs a component on the desktop without saving it, until null is tried or the window closes. */
-  tryOut(component: TriedComponent | null): void {
-    trial.value = undefined
-    say({ type: 'try', id: ++trials, component })
+  previewComponent(component: PreviewedComponent | null): void {
+    previewState.value = undefined
+    send({ type: 'preview', id: ++lastPreviewId, component })
   },
   /** What became of it; undefined before anything is known. */
-  trial,
+  previewState,
   /** Lets a component begin again that the desktop switched off. */
-  switchOn: (component_id: string) => say({ type: 'switch-on', component_id }),
+  restartComponent: (component_id: string) => send({ type: 'restart-component', component_id }),
   /** How components fare on the desktop; only for apps that may look after them. */
   components: componentsState,
-  reloadApp: (slug: string) => say({ type: 'reload-app', slug }),
-  signOut: () => say({ type: 'sign-out' }),
+  reloadApp: (slug: string) => send({ type: 'reload-app', slug }),
+  signOut: () => send({ type: 'sign-out' }),
   /** Has the desktop ask again who is signed in. */
-  refreshUser: () => say({ type: 'refresh-user' }),
+  refreshUser: () => send({ type: 'refresh-user' }),
   /** What the desktop was asked to show here; changes when it is asked again. */
-  path: shownPath,
+  path: requestedPath,
   online: isOnline,
-  theme: shownTheme,
-  user: person,
-  preferences: chosen,
+  theme: currentTheme,
+  user: currentUser,
+  preferences: currentPreferences,
 } as const

@@ -2,7 +2,7 @@ import type { IconNode } from 'lucide'
 import type { ComponentChildren, JSX } from 'preact'
 import { Icon } from './icon.tsx'
 
-type Native = Omit<JSX.IntrinsicElements['button'], 'icon'>
+type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon'>
 
 /** A button with words. `main` is what one mostly comes for; `danger` destroys something. */
 export function Button({
@@ -11,7 +11,7 @@ export function Button({
   children,
   busy = false,
   ...rest
-}: Native & {
+}: ButtonProps & {
   kind?: 'main' | 'plain' | 'quiet' | 'danger'
   icon?: IconNode
   busy?: boolean
@@ -26,7 +26,12 @@ export function Button({
 }
 
 /** A button that shows a picture only; `label` says what it does. */
-export function IconButton({ icon, label, size, ...rest }: Native & { icon: IconNode; label: string; size?: number }) {
+export function IconButton({
+  icon,
+  label,
+  size,
+  ...rest
+}: ButtonProps & { icon: IconNode; label: string; size?: number }) {
   return (
     <button type="button" title={label} {...rest} class={`icon-button ${String(rest.class ?? '')}`} aria-label={label}>
       <Icon of={icon} {...(size ? { size } : {})} />

@@ -13,14 +13,14 @@ export async function copy(text: string): Promise<void> {
 
 /** The one way that works in a frame and without encryption. */
 function copyBySelection(text: string): boolean {
-  const before = document.activeElement
-  const place = document.createElement('textarea')
-  place.value = text
-  place.className = 'unseen'
-  document.body.append(place)
-  place.select()
+  const focused = document.activeElement
+  const textarea = document.createElement('textarea')
+  textarea.value = text
+  textarea.className = 'unseen'
+  document.body.append(textarea)
+  textarea.select()
   const isCopied = document.execCommand('copy')
-  place.remove()
-  if (before instanceof HTMLElement) before.focus()
+  textarea.remove()
+  if (focused instanceof HTMLElement) focused.focus()
   return isCopied
 }

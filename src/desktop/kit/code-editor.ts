@@ -19,7 +19,7 @@ export interface EditorProps {
   onInput: (value: string) => void
 }
 
-const colors = HighlightStyle.define([
+const highlightStyle = HighlightStyle.define([
   { tag: tags.heading, fontWeight: '700', color: 'var(--text)' },
   { tag: tags.strong, fontWeight: '700' },
   { tag: tags.emphasis, fontStyle: 'italic' },
@@ -31,7 +31,7 @@ const colors = HighlightStyle.define([
 ])
 
 /** What code has and prose has not. */
-const asCode: Extension = [
+const codeExtensions: Extension = [
   lineNumbers(),
   bracketMatching(),
   indentOnInput(),
@@ -45,18 +45,18 @@ const asCode: Extension = [
   }),
 ]
 
-const asProse: Extension = EditorView.contentAttributes.of({ spellcheck: 'true', autocapitalize: 'sentences' })
+const proseExtensions: Extension = EditorView.contentAttributes.of({ spellcheck: 'true', autocapitalize: 'sentences' })
 
 /** What each language brings. All of it comes with Markdown, in whose blocks of code they stand. */
 const languages: Record<NonNullable<EditorProps['language']>, () => Extension> = {
-  markdown: () => [markdown(), asProse],
-  text: () => asProse,
-  css: () => [css(), asCode],
-  js: () => [javascript(), asCode],
-  html: () => [html(), asCode],
+  markdown: () => [markdown(), proseExtensions],
+  text: () => proseExtensions,
+  css: () => [css(), codeExtensions],
+  js: () => [javascript(), codeExtensions],
+  html: () => [html(), codeExtensions],
 }
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', backgroundColor: 'transparent', fontSize: '1rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'inherit', lineHeight: '1.6', padding: '0' },
@@ -69,7 +69,7 @@ const look = EditorView.theme({
 })
 
 /** The one change that makes a text another: the cursor stays where nothing changed. */
-function difference(before: string, after: string): { from: number; to: number; insert: string } {
+function minimalChange(before: string, after: string): { from: number; to: number; insert: string } {
   const shortest = Math.min(before.length, after.length)
   let from = 0
   while (from < shortest && before[from] === after[from]) from++
@@ -91,8 +91,8 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
         // Tab leaves the editor, as people who use no mouse need it to.
         keymap.of([...defaultKeymap, ...historyKeymap]),
         languages[props.language ?? 'markdown'](),
-        syntaxHighlighting(colors),
-        look,
+        syntaxHighlighting(highlightStyle),
+        theme,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({
           'aria-label': props.label,
@@ -109,7 +109,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
   return {
     replace(value: string) {
       isReplacing = true
-      view.dispatch({ changes: difference(view.state.doc.toString(), value.replace(/\r\n?/g, '\n')) })
+      view.dispatch({ changes: minimalChange(view.state.doc.toString(), value.replace(/\r\n?/g, '\n')) })
       isReplacing = false
     },
     destroy: () => view.destroy(),

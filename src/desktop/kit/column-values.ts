@@ -4,39 +4,39 @@ import { catalogue } from './language.ts'
 
 const words = catalogue(
   {
-    required: 'Please fill this in.',
-    too_long: (most: number) => `At most ${formatNumber(most)} characters, please.`,
-    number: 'This is not a number.',
-    whole: 'A whole number, please.',
-    range: (least: number, most: number) => `From ${formatNumber(least)} to ${formatNumber(most)}, please.`,
-    date: 'This is not a date.',
-    form: 'This has not the right form.',
+    required: 'This field is required.',
+    too_long: (most: number) => `Enter at most ${formatNumber(most)} characters.`,
+    number: 'Enter a number.',
+    whole: 'Enter a whole number.',
+    range: (least: number, most: number) => `Enter a number from ${formatNumber(least)} to ${formatNumber(most)}.`,
+    date: 'Enter a valid date.',
+    form: 'The format is not valid.',
   },
   {
-    required: 'Bitte ausfüllen.',
-    too_long: (most) => `Bitte höchstens ${formatNumber(most)} Zeichen.`,
-    number: 'Das ist keine Zahl.',
-    whole: 'Bitte eine ganze Zahl.',
-    range: (least, most) => `Bitte von ${formatNumber(least)} bis ${formatNumber(most)}.`,
-    date: 'Das ist kein Datum.',
-    form: 'Das hat nicht die richtige Form.',
+    required: 'Dieses Feld ist erforderlich.',
+    too_long: (most) => `Geben Sie höchstens ${formatNumber(most)} Zeichen ein.`,
+    number: 'Geben Sie eine Zahl ein.',
+    whole: 'Geben Sie eine ganze Zahl ein.',
+    range: (least, most) => `Geben Sie eine Zahl von ${formatNumber(least)} bis ${formatNumber(most)} ein.`,
+    date: 'Geben Sie ein gültiges Datum ein.',
+    form: 'Das Format ist ungültig.',
   },
 )
 
 /** What somebody entered, read as a value of a column, or what is wrong with it. */
-export type Read = { value: string | number | null; flaw?: undefined } | { flaw: string }
+export type ReadResult = { value: string | number | null; problem?: undefined } | { problem: string }
 
-const nothing = (column: Column): Read => {
-  if (column.required) return { flaw: words('required') }
+const readEmpty = (column: Column): ReadResult => {
+  if (column.required) return { problem: words('required') }
   return { value: column.default === undefined ? null : (column.default as string | number) }
 }
 
-function readNumber(column: Column, text: string): Read {
+function readNumber(column: Column, text: string): ReadResult {
   const value = Number(text.replace(',', '.'))
-  if (!Number.isFinite(value)) return { flaw: words('number') }
-  if (column.type === 'integer' && !Number.isSafeInteger(value)) return { flaw: words('whole') }
+  if (!Number.isFinite(value)) return { problem: words('number') }
+  if (column.type === 'integer' && !Number.isSafeInteger(value)) return { problem: words('whole') }
   const { min = -Number.MAX_VALUE, max = Number.MAX_VALUE } = column
-  return value < min || value > max ? { flaw: words('range', min, max) } : { value }
+  return value < min || value > max ? { problem: words('range', min, max) } : { value }
 }
 
 /** Whether there is such a day; browsers take the 31st of February for one in March. */
@@ -44,17 +44,17 @@ const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
 
 /** Reads what was entered into a field, by the declaration of its column: the server would refuse the rest. */
-export function readValue(column: Column, text: string): Read {
-  if (text.trim() === '') return nothing(column)
+export function readValue(column: Column, text: string): ReadResult {
+  if (text.trim() === '') return readEmpty(column)
   switch (column.type) {
     case 'integer':
     case 'real':
       return readNumber(column, text.trim())
     case 'date':
-      return isDay(text) ? { value: text } : { flaw: words('date') }
+      return isDay(text) ? { value: text } : { problem: words('date') }
     default:
-      if (column.max !== undefined && [...text].length > column.max) return { flaw: words('too_long', column.max) }
-      if (column.pattern !== undefined && !new RegExp(column.pattern, 'u').test(text)) return { flaw: words('form') }
+      if (column.max !== undefined && [...text].length > column.max) return { problem: words('too_long', column.max) }
+      if (column.pattern !== undefined && !new RegExp(column.pattern, 'u').test(text)) return { problem: words('form') }
       return { value: text }
   }
 }

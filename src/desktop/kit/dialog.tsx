@@ -18,12 +18,12 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
-    const before = document.activeElement
+    const focused = document.activeElement
     element.current!.showModal()
     // The attribute of HTML for this is refused in frames without an origin.
     element.current!.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
-      if (before instanceof HTMLElement) before.focus()
+      if (focused instanceof HTMLElement) focused.focus()
     }
   }, [])
   return (
@@ -63,14 +63,14 @@ const questions = signal<readonly Question[]>([])
 /** Asks before something that cannot be undone. */
 export const confirm = (question: Omit<Question, 'answer'>): Promise<boolean> =>
   new Promise((resolve) => {
-    const asked: Question = {
+    const pending: Question = {
       ...question,
       answer(yes) {
-        questions.value = questions.value.filter((one) => one !== asked)
+        questions.value = questions.value.filter((other) => other !== pending)
         resolve(yes)
       },
     }
-    questions.value = [...questions.value, asked]
+    questions.value = [...questions.value, pending]
   })
 
 /** Shows what `confirm` asks; once per page. */

@@ -3,11 +3,11 @@ import { bridge } from './bridge.ts'
 import type { EditorProps } from './code-editor.ts'
 
 /** What CodeMirror is, once it is loaded: with the first editor that is shown. */
-const loaded = () => import('./code-editor.ts')
+const loadEditor = () => import('./code-editor.ts')
 
 /** A text editor. What it holds is replaced only when `value` became another one than what was typed. */
 export function Editor(props: EditorProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const editor = useRef<{ replace(value: string): void; destroy(): void } | undefined>(undefined)
   const latest = useRef(props)
   const typed = useRef(props.value)
@@ -15,17 +15,17 @@ export function Editor(props: EditorProps) {
   const typedBefore = typed.current
 
   useEffect(() => {
-    let isGone = false
-    void loaded().then(({ openEditor }) => {
-      if (isGone) return
+    let isUnmounted = false
+    void loadEditor().then(({ openEditor }) => {
+      if (isUnmounted) return
       typed.current = latest.current.value
-      editor.current = openEditor(place.current!, latest.current, (value) => {
+      editor.current = openEditor(container.current!, latest.current, (value) => {
         typed.current = value
         latest.current.onInput(value)
       })
     })
     return () => {
-      isGone = true
+      isUnmounted = true
       editor.current?.destroy()
       editor.current = undefined
     }
@@ -38,5 +38,5 @@ export function Editor(props: EditorProps) {
     editor.current?.replace(props.value)
   }, [props.value])
 
-  return <div ref={place} class="editor" />
+  return <div ref={container} class="editor" />
 }

@@ -1,12 +1,12 @@
 import { useState } from 'preact/hooks'
 import type { Column, TableName } from '../../contract/tables.ts'
 import { readValue } from './column-values.ts'
-import type { Of } from './entry-parts.tsx'
+import type { EntryProps } from './entry-controls.tsx'
 import { Select, Switch, TextArea, TextField } from './field.tsx'
 import type { Fields } from './rows.ts'
 
 /** Texts longer than this get several lines. */
-const LINE = 4_000
+const MAX_SINGLE_LINE = 4_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '')
 
@@ -28,7 +28,7 @@ export function EntryField<N extends TableName>({
   options,
   check,
   ...rest
-}: Of<N> & {
+}: EntryProps<N> & {
   name: keyof Fields<N> & string
   label: string
   hint?: string
@@ -66,28 +66,28 @@ export function EntryField<N extends TableName>({
         value={textOf(value)}
         onChange={({ currentTarget }) => {
           const read = readValue(column, currentTarget.value)
-          if (read.flaw === undefined) write(read.value)
+          if (read.problem === undefined) write(read.value)
         }}
       />
     )
   }
   const read = entered === undefined ? undefined : readValue(column, entered)
   // A title that is missing is no reason to shout at who has just begun.
-  const flaw = entered === undefined ? undefined : (read?.flaw ?? (entered === '' ? undefined : check?.(entered)))
+  const problem = entered === undefined ? undefined : (read?.problem ?? (entered === '' ? undefined : check?.(entered)))
   const common = {
     ...rest,
     label,
-    flaw,
+    problem,
     value: entered ?? textOf(value),
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
       const text = currentTarget.value
       setEntered(text)
       const next = readValue(column, text)
-      if (next.flaw === undefined && (text === '' || check?.(text) === undefined)) write(next.value)
+      if (next.problem === undefined && (text === '' || check?.(text) === undefined)) write(next.value)
     },
-    onBlur: () => flaw === undefined && setEntered(undefined),
+    onBlur: () => problem === undefined && setEntered(undefined),
   }
-  if (column.type === 'text' && (column.max ?? 0) > LINE)
+  if (column.type === 'text' && (column.max ?? 0) > MAX_SINGLE_LINE)
     return <TextArea rows={5} {...(common as object)} label={label} />
   return <TextField {...(inputOf(column) as object)} {...(common as object)} label={label} />
 }

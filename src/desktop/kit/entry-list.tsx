@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { TableName } from '../../contract/tables.ts'
 import type { Entries, Entry } from './entries.ts'
-import { WindowedList } from './windowed-list.tsx'
+import { VirtualList } from './virtual-list.tsx'
 
 /** A list of entries; the one that is chosen opens. */
 export const EntryList = <N extends TableName>({
@@ -18,7 +18,7 @@ export const EntryList = <N extends TableName>({
   label: string
   children: (entry: Entry<N>) => ComponentChildren
 }) => (
-  <WindowedList
+  <VirtualList
     items={items}
     rowHeight={rowHeight}
     keyOf={(entry) => entry.key}
@@ -27,5 +27,5 @@ export const EntryList = <N extends TableName>({
     onSelect={(entry) => void (of.open.value = entry.key)}
   >
     {children}
-  </WindowedList>
+  </VirtualList>
 )

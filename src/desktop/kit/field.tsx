@@ -2,53 +2,53 @@ import type { ComponentChildren, JSX, LooseInputHTMLAttributes, PartialSelectHTM
 import { useId } from 'preact/hooks'
 import { bridge } from './bridge.ts'
 
-type Line = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
+type InputProps = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
 
 interface Around {
   label: string
   /** Said below the field. */
   hint?: string | undefined
   /** What is wrong with what was entered. */
-  flaw?: string | undefined
+  problem?: string | undefined
 }
 
-function Around({ id, label, hint, flaw, children }: Around & { id: string; children: ComponentChildren }) {
+function Around({ id, label, hint, problem, children }: Around & { id: string; children: ComponentChildren }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
       {children}
       {hint && <small id={`${id}-hint`}>{hint}</small>}
-      {flaw && (
-        <p class="flaw" id={`${id}-flaw`} role="alert">
-          {flaw}
+      {problem && (
+        <p class="problem" id={`${id}-problem`} role="alert">
+          {problem}
         </p>
       )}
     </div>
   )
 }
 
-const described = (id: string, { hint, flaw }: Around) => ({
+const fieldAttributes = (id: string, { hint, problem }: Around) => ({
   id,
-  'aria-invalid': flaw !== undefined && flaw !== '',
-  'aria-describedby': [hint && `${id}-hint`, flaw && `${id}-flaw`].filter(Boolean).join(' ') || undefined,
+  'aria-invalid': problem !== undefined && problem !== '',
+  'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
 })
 
 /** A line of text with its label. */
-export function TextField({ label, hint, flaw, ...rest }: Around & Line) {
+export function TextField({ label, hint, problem, ...rest }: Around & InputProps) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, flaw }}>
-      <input {...(rest as object)} {...described(id, { label, hint, flaw })} />
+    <Around {...{ id, label, hint, problem }}>
+      <input {...(rest as object)} {...fieldAttributes(id, { label, hint, problem })} />
     </Around>
   )
 }
 
 /** Several lines of text with their label. */
-export function TextArea({ label, hint, flaw, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
+export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, flaw }}>
-      <textarea {...rest} {...described(id, { label, hint, flaw })} />
+    <Around {...{ id, label, hint, problem }}>
+      <textarea {...rest} {...fieldAttributes(id, { label, hint, problem })} />
     </Around>
   )
 }
@@ -57,7 +57,7 @@ export function TextArea({ label, hint, flaw, ...rest }: Around & Omit<JSX.Intri
 export function Select({
   label,
   hint,
-  flaw,
+  problem,
   options,
   ...rest
 }: Around &
@@ -66,8 +66,8 @@ export function Select({
   }) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, flaw }}>
-      <select {...rest} {...described(id, { label, hint, flaw })}>
+    <Around {...{ id, label, hint, problem }}>
+      <select {...rest} {...fieldAttributes(id, { label, hint, problem })}>
         {options.map(({ value, label: shown }) => (
           <option key={value} value={value} selected={value === rest.value}>
             {shown}
@@ -79,7 +79,7 @@ export function Select({
 }
 
 /** Something that is on or off. */
-export function Switch({ label, ...rest }: { label: string } & Line) {
+export function Switch({ label, ...rest }: { label: string } & InputProps) {
   return (
     <label class="switch">
       <input {...(rest as object)} type="checkbox" role="switch" />
@@ -89,12 +89,12 @@ export function Switch({ label, ...rest }: { label: string } & Line) {
 }
 
 /** The line to search with. */
-export const SearchField = ({ label, ...rest }: { label: string } & Line) => (
+export const SearchField = ({ label, ...rest }: { label: string } & InputProps) => (
   <input type="search" class="search" aria-label={label} placeholder={label} {...(rest as object)} />
 )
 
 /** Whose password a form asks for, unseen: what tells a password manager which one to fill in. */
-export const OwnName = () => (
+export const HiddenUsername = () => (
   <input
     class="unseen"
     autocomplete="username"

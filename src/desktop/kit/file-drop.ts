@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 
 /** Lets files be dropped on an element that is given `on`; `isOver` while some are held above it. */
-export function useFileDrop(take: (files: File[]) => void) {
+export function useFileDrop(onFiles: (files: File[]) => void) {
   const [isOver, setOver] = useState(false)
-  const on = {
+  const handlers = {
     onDragOver: (event: DragEvent): void => {
       if (!event.dataTransfer?.types.includes('Files')) return
       event.preventDefault()
@@ -14,8 +14,8 @@ export function useFileDrop(take: (files: File[]) => void) {
       setOver(false)
       if (!event.dataTransfer?.files.length) return
       event.preventDefault()
-      take([...event.dataTransfer.files])
+      onFiles([...event.dataTransfer.files])
     },
   }
-  return { isOver, on }
+  return { isOver, handlers }
 }

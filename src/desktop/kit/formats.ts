@@ -3,38 +3,40 @@ import { language } from './language.ts'
 const locale = (): string =>
   language.value === 'de' ? 'de' : navigator.language.startsWith('en') ? navigator.language : 'en'
 
-const made = new Map<string, Intl.DateTimeFormat>()
+const formatters = new Map<string, Intl.DateTimeFormat>()
 
-function dates(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = locale() + JSON.stringify(options)
-  const format = made.get(key) ?? new Intl.DateTimeFormat(locale(), options)
-  made.set(key, format)
+  const format = formatters.get(key) ?? new Intl.DateTimeFormat(locale(), options)
+  formatters.set(key, format)
   return format
 }
 
-type Moment = string | number | Date
+type Timestamp = string | number | Date
 
 /** `22 Nov 2026`; takes ISO 8601 texts, milliseconds and dates. */
-export const formatDate = (moment: Moment): string => dates({ dateStyle: 'medium' }).format(new Date(moment))
+export const formatDate = (timestamp: Timestamp): string =>
+  dateFormat({ dateStyle: 'medium' }).format(new Date(timestamp))
 
 /** `14:03`. */
-export const formatTime = (moment: Moment): string => dates({ timeStyle: 'short' }).format(new Date(moment))
+export const formatTime = (timestamp: Timestamp): string =>
+  dateFormat({ timeStyle: 'short' }).format(new Date(timestamp))
 
-export const formatDateTime = (moment: Moment): string =>
-  dates({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(moment))
+export const formatDateTime = (timestamp: Timestamp): string =>
+  dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(timestamp))
 
 /** `Sunday, 22 November`. */
-export const formatDay = (moment: Moment): string =>
-  dates({ weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(moment))
+export const formatDay = (timestamp: Timestamp): string =>
+  dateFormat({ weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(timestamp))
 
 /** The time of today, the weekday of this week, the date of everything else. */
-export function formatWhen(moment: Moment, now = new Date()): string {
-  const date = new Date(moment)
+export function formatWhen(timestamp: Timestamp, now = new Date()): string {
+  const date = new Date(timestamp)
   const days = (now.getTime() - date.getTime()) / 86_400_000
   if (date.toDateString() === now.toDateString()) return formatTime(date)
-  if (days > 0 && days < 6) return dates({ weekday: 'short' }).format(date)
+  if (days > 0 && days < 6) return dateFormat({ weekday: 'short' }).format(date)
   const sameYear = date.getFullYear() === now.getFullYear()
-  return sameYear ? dates({ day: 'numeric', month: 'short' }).format(date) : formatDate(date)
+  return sameYear ? dateFormat({ day: 'numeric', month: 'short' }).format(date) : formatDate(date)
 }
 
 export const formatNumber = (value: number, options: Intl.NumberFormatOptions = {}): string =>

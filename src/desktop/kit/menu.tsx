@@ -13,13 +13,28 @@ export interface MenuItem {
   onSelect: () => void
 }
 
+/** The side of its button where a popup has room, inside whatever scrolls or clips around it. */
+export function sideOf(popup: HTMLElement): 'above' | 'below' {
+  const { height } = popup.getBoundingClientRect()
+  const { top, bottom } = popup.parentElement!.getBoundingClientRect()
+  let [first, last] = [0, innerHeight]
+  for (let parent = popup.parentElement; parent; parent = parent.parentElement) {
+    if (getComputedStyle(parent).overflowY === 'visible') continue
+    const clip = parent.getBoundingClientRect()
+    first = Math.max(first, clip.top)
+    last = Math.min(last, clip.bottom)
+  }
+  const fitsBelow = bottom + height + 4 <= last
+  return fitsBelow || top - first < last - bottom ? 'below' : 'above'
+}
+
 /** A menu on a button: arrow keys, Home, End, letters and Escape work as everywhere. */
 export function Menu({
   label,
   items,
   children,
   align = 'end',
-  class: more = 'icon-button',
+  class: className = 'icon-button',
 }: {
   label: string
   items: readonly MenuItem[]
@@ -28,6 +43,7 @@ export function Menu({
   class?: string
 }) {
   const [open, setOpen] = useState(false)
+  const [side, setSide] = useState<'above' | 'below'>('below')
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
@@ -38,16 +54,19 @@ export function Menu({
 
   useLayoutEffect(() => {
     if (!open) return
-    list.current?.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
-    const outside = (event: Event) => {
+    setSide(sideOf(list.current!))
+    list.current
+      ?.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')
+      ?.focus({ preventScroll: true })
+    const closeOutside = (event: Event) => {
       const target = event.target instanceof Node ? event.target : null
       if (!list.current?.contains(target) && !button.current?.contains(target)) close(false)
     }
-    addEventListener('pointerdown', outside)
-    addEventListener('blur', outside)
+    addEventListener('pointerdown', closeOutside)
+    addEventListener('blur', closeOutside)
     return () => {
-      removeEventListener('pointerdown', outside)
-      removeEventListener('blur', outside)
+      removeEventListener('pointerdown', closeOutside)
+      removeEventListener('blur', closeOutside)
     }
   }, [open])
 
@@ -56,7 +75,7 @@ export function Menu({
       <button
         ref={button}
         type="button"
-        class={more}
+        class={className}
         aria-label={label}
         title={label}
         aria-haspopup="menu"
@@ -70,10 +89,10 @@ export function Menu({
         <div
           ref={list}
           id={id}
-          class={`menu ${align}`}
+          class={`menu ${align} ${side}`}
           role="menu"
           aria-label={label}
-          onKeyDown={(event) => moveIn(event, close)}
+          onKeyDown={(event) => onMenuKeyDown(event, close)}
         >
           <MenuItems items={items} close={close} />
         </div>
@@ -123,29 +142,35 @@ export function ContextMenu({
   const list = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     const element = list.current!
-    const before = document.activeElement
+    const focused = document.activeElement
     element.style.left = `${Math.max(4, Math.min(at.x, innerWidth - element.offsetWidth - 4))}px`
     element.style.top = `${Math.max(4, Math.min(at.y, innerHeight - element.offsetHeight - 4))}px`
     element.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
-    const outside = (event: Event) => {
+    const closeOutside = (event: Event) => {
       if (!(event.target instanceof Node && element.contains(event.target))) onClose()
     }
-    addEventListener('pointerdown', outside)
-    addEventListener('blur', outside)
+    addEventListener('pointerdown', closeOutside)
+    addEventListener('blur', closeOutside)
     return () => {
-      removeEventListener('pointerdown', outside)
-      removeEventListener('blur', outside)
-      if (before instanceof HTMLElement && document.activeElement === document.body) before.focus()
+      removeEventListener('pointerdown', closeOutside)
+      removeEventListener('blur', closeOutside)
+      if (focused instanceof HTMLElement && document.activeElement === document.body) focused.focus()
     }
   }, [at])
   return (
-    <div ref={list} class="menu at-point" role="menu" aria-label={label} onKeyDown={(event) => moveIn(event, onClose)}>
+    <div
+      ref={list}
+      class="menu at-point"
+      role="menu"
+      aria-label={label}
+      onKeyDown={(event) => onMenuKeyDown(event, onClose)}
+    >
       <MenuItems items={items} close={onClose} />
     </div>
   )
 }
 
-function moveIn(event: KeyboardEvent & { currentTarget: HTMLElement }, close: () => void): void {
+function onMenuKeyDown(event: KeyboardEvent & { currentTarget: HTMLElement }, close: () => void): void {
   const items = [...event.currentTarget.querySelectorAll<HTMLElement>('[role^=menuitem]')]
   const at = items.indexOf(document.activeElement as HTMLElement)
   const to = {

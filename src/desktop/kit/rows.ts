@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { tables, TableName } from '../../contract/tables.ts'
 import { bridge } from './bridge.ts'
-import { Trouble } from './trouble.ts'
+import { ApiError } from './api-error.ts'
 
 type Columns<N extends TableName> = (typeof tables)[N]['columns']
 
@@ -57,8 +57,8 @@ interface Operation {
 export function openTable<N extends TableName>(table: N) {
   const byId = signal<ReadonlyMap<number, Row<N>>>(new Map())
   const isLoaded = signal(false)
-  const trouble = signal<unknown>(undefined)
-  let since = 0
+  const loadError = signal<unknown>(undefined)
+  let snapshotCursor = 0
 
   const stop = bridge.watch([table], (changes, reset) => {
     if (reset) {
@@ -67,15 +67,15 @@ export function openTable<N extends TableName>(table: N) {
     }
     const next = new Map(byId.value)
     for (const { operation, data, cursor } of changes) {
-      if (cursor <= since) continue
+      if (cursor <= snapshotCursor) continue
       if (operation === 'DELETE') next.delete(data.id)
-      else take(next, data as unknown as Row<N>)
+      else putNewer(next, data as unknown as Row<N>)
     }
     byId.value = next
   })
 
   /** Keeps the newer one of two versions, in whatever order they come. */
-  function take(rows: Map<number, Row<N>>, row: Row<N>): void {
+  function putNewer(rows: Map<number, Row<N>>, row: Row<N>): void {
     const known = rows.get(row.id)
     if (!known || known.version <= row.version) rows.set(row.id, row)
   }
@@ -83,12 +83,12 @@ export function openTable<N extends TableName>(table: N) {
   async function load(): Promise<void> {
     try {
       const { data, cursor } = await bridge.call('rows.list', { tables: table })
-      since = cursor
+      snapshotCursor = cursor
       byId.value = new Map((data[table] as unknown as Row<N>[]).map((row) => [row.id, row]))
       isLoaded.value = true
-      trouble.value = undefined
+      loadError.value = undefined
     } catch (error) {
-      trouble.value = error
+      loadError.value = error
     }
   }
 
@@ -98,7 +98,7 @@ export function openTable<N extends TableName>(table: N) {
     if (result.status === 'conflict') throw new Conflict(result.current as unknown as Row<N> | undefined)
     if (result.status === 'error') {
       if (result.code === 'gone') throw new Conflict(undefined)
-      throw new Trouble({ code: result.code ?? 'bad_request', message: result.error ?? '' })
+      throw new ApiError({ code: result.code ?? 'bad_request', message: result.error ?? '' })
     }
     return result
   }
@@ -111,14 +111,14 @@ export function openTable<N extends TableName>(table: N) {
     /** False until the rows are there for the first time. */
     isLoaded,
     /** Why they are not; undefined when nothing is the matter. */
-    trouble,
+    loadError,
     load,
     /** Writes a new row and answers its id. The same `opId` again writes nothing twice. */
     async insert(data: Partial<Fields<N>>, opId?: string): Promise<number> {
       const { id, version } = await write({ operation: 'INSERT', data }, opId)
       const now = new Date().toISOString()
       const next = new Map(byId.value)
-      take(next, { created_at: now, updated_at: now, ...data, id: id!, version: version! } as unknown as Row<N>)
+      putNewer(next, { created_at: now, updated_at: now, ...data, id: id!, version: version! } as unknown as Row<N>)
       byId.value = next
       return id!
     },
@@ -127,7 +127,7 @@ export function openTable<N extends TableName>(table: N) {
       const { version } = await write({ operation: 'UPDATE', data: { ...data, id }, base_version: base })
       const next = new Map(byId.value)
       const known = next.get(id)
-      if (known) take(next, { ...known, ...data, version: version!, updated_at: new Date().toISOString() })
+      if (known) putNewer(next, { ...known, ...data, version: version!, updated_at: new Date().toISOString() })
       byId.value = next
       return version!
     },

@@ -1,55 +1,65 @@
 import { signal } from '@preact/signals'
 import { X } from 'lucide'
 import { Button, IconButton } from './button.tsx'
-import { explain } from './trouble.ts'
+import { describeError } from './api-error.ts'
 import { common } from './words.ts'
 
 interface Toast {
   id: number
   text: string
+  /** Who says it, where that is not the page itself. */
+  source: string | undefined
   tone: 'good' | 'bad'
   action: { label: string; run: () => void } | undefined
 }
 
-const LIFE_MS = 6_000
-const MOST = 4
+const DURATION_MS = 6_000
+const MAX_TOASTS = 4
 
 const toasts = signal<readonly Toast[]>([])
-let number = 0
+let lastId = 0
 
-const drop = (id: number): void => {
+const dismiss = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
 /** Says briefly, at the edge, that something happened; with an action, what can be done about it (undo it, mostly). */
-export function toast(text: string, options: { tone?: 'good' | 'bad'; action?: Toast['action'] } = {}): void {
-  const id = ++number
-  const { tone = 'good', action } = options
-  toasts.value = [...toasts.value.filter((one) => one.text !== text), { id, text, tone, action }].slice(-MOST)
-  setTimeout(() => drop(id), action || tone === 'bad' ? 2 * LIFE_MS : LIFE_MS)
+export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'action' | 'source'>> = {}): void {
+  const id = ++lastId
+  const { tone = 'good', action, source } = options
+  const others = toasts.value.filter((one) => one.text !== text || one.source !== source)
+  toasts.value = [...others, { id, text, source, tone, action }].slice(-MAX_TOASTS)
+  setTimeout(() => dismiss(id), action || tone === 'bad' ? 2 * DURATION_MS : DURATION_MS)
 }
 
 /** Says what went wrong. */
-export const toastTrouble = (error: unknown): void => toast(explain(error), { tone: 'bad' })
+export const toastError = (error: unknown): void => toast(describeError(error), { tone: 'bad' })
 
 /** Where toasts appear; once per page. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
-    {toasts.value.map(({ id, text, tone, action }) => (
+    {toasts.value.map(({ id, text, source, tone, action }) => (
       <div key={id} class={`toast ${tone}`}>
-        <span>{text}</span>
+        {source === undefined ? (
+          <span>{text}</span>
+        ) : (
+          <span class="toast-sourced">
+            <bdi class="source">{source}</bdi>
+            <bdi class="toast-text">{text}</bdi>
+          </span>
+        )}
         {action && (
           <Button
             kind="quiet"
             onClick={() => {
-              drop(id)
+              dismiss(id)
               action.run()
             }}
           >
             {action.label}
           </Button>
         )}
-        <IconButton icon={X} label={common('dismiss')} size={16} onClick={() => drop(id)} />
+        <IconButton icon={X} label={common('dismiss')} size={16} onClick={() => dismiss(id)} />
       </div>
     ))}
   </div>

@@ -1,40 +1,40 @@
 import { computed, signal } from '@preact/signals'
-import { ownApps } from '../kit/app-names.ts'
+import { builtInApps } from '../kit/app-names.ts'
 import type { AnswerOf } from '../wire/actions.ts'
 import { call } from './session.ts'
 
 export type App = AnswerOf<'apps.list'>['apps'][number]
 
-const known = signal<readonly App[]>([])
+const installed = signal<readonly App[]>([])
 
 function rank({ slug }: App): number {
-  const at = ownApps.findIndex((own) => own === slug)
-  return at < 0 ? ownApps.length : at
+  const at = builtInApps.findIndex((builtIn) => builtIn === slug)
+  return at < 0 ? builtInApps.length : at
 }
 
 /** Whether there is a page for an app: the package's own apps are known to the server also where this build lacks one. */
-const hasPage = ({ slug }: App): boolean => !ownApps.some((own) => own === slug) || __APPS__.includes(slug)
+const hasPage = ({ slug }: App): boolean => !builtInApps.some((builtIn) => builtIn === slug) || __APPS__.includes(slug)
 
 /** Apps of whoever is signed in. */
 export const apps = computed(() =>
-  known.value.filter(hasPage).toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)),
+  installed.value.filter(hasPage).toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)),
 )
 
 export const appBySlug = (slug: string): App | undefined => apps.value.find((app) => app.slug === slug)
 
 /** Whether an app came with the package: only its own page speaks for it. */
-export const isOfPackage = ({ slug, is_system, app_path }: App): boolean =>
+export const isBuiltIn = ({ slug, is_system, app_path }: App): boolean =>
   is_system && __APPS__.includes(slug) && app_path === `/apps/${slug}/index.html`
 
 /** False until it was asked for the first time which apps there are. */
-export const areAppsKnown = signal(false)
+export const appsLoaded = signal(false)
 
 /** Asks again which apps there are. */
 export async function refreshApps(): Promise<void> {
   try {
-    known.value = (await call('apps.list', {})).apps
+    installed.value = (await call('apps.list', {})).apps
   } finally {
-    areAppsKnown.value = true
+    appsLoaded.value = true
   }
 }
 
@@ -42,7 +42,7 @@ const tabs = new BroadcastChannel('svc.apps')
 tabs.addEventListener('message', () => void refreshApps().catch(() => undefined))
 
 /** The same, here and in all tabs of this browser. */
-export function appsChanged(): Promise<void> {
+export function announceAppsChange(): Promise<void> {
   tabs.postMessage(null)
   return refreshApps()
 }

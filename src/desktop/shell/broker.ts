@@ -1,22 +1,35 @@
 import { effect } from '@preact/signals'
-import { explain, Trouble } from '../kit/trouble.ts'
+import { describeError, ApiError } from '../kit/api-error.ts'
 import { language } from '../kit/language.ts'
 import { toast } from '../kit/toast.tsx'
 import type { ActionName } from '../wire/actions.ts'
-import type { FromApp, SentFault, Surroundings, ToApp, TriedComponent, Welcome } from '../wire/protocol.ts'
-import { appsChanged, refreshApps } from './apps.ts'
-import { componentsChanged, componentsState, switchOn, tryOut } from './components/components.ts'
-import { readStored, store } from './stored.ts'
-import { online, onChanges } from './feed.ts'
-import { makeFlood } from './flood.ts'
+import type {
+  AppMessage,
+  SerializedError,
+  Surroundings,
+  DesktopMessage,
+  PreviewedComponent,
+  Welcome,
+} from '../wire/protocol.ts'
+import { announceAppsChange, refreshApps } from './apps.ts'
+import {
+  announceComponentsChange,
+  componentsState,
+  restartComponent,
+  previewComponent,
+} from './components/components.ts'
+import { markRoomRead } from './chat-notifications.ts'
+import { readItem, writeItem } from './local-storage.ts'
+import { checkConnection, online, onChanges } from './feed.ts'
+import { makeMessageLimiter } from './message-limiter.ts'
 import { grants, type DesktopChange } from './grants.ts'
-import { press } from './keys.ts'
-import { prefer, preferences, theme } from './preferences.ts'
-import { addressOf, isAction, isChange, isDownload } from './server.ts'
+import { runKeyBinding } from './key-bindings.ts'
+import { setPreferences, preferences, theme } from './preferences.ts'
+import { addressOf, isAction, isChange, isDownload } from './api-calls.ts'
 import { call, refreshUser, signOut, user } from './session.ts'
-import { change, reloadApp, type AppWindow } from './windows.ts'
+import { updateWindow, reloadApp, validPath, type AppWindow } from './windows.ts'
 
-interface Granted {
+interface ResolvedGrant {
   actions: readonly ActionName[]
   tables: readonly string[]
   desktop: true | readonly DesktopChange[]
@@ -24,7 +37,7 @@ interface Granted {
 }
 
 /** What an app may; one without a grant may nothing. */
-function grantOf(slug: string): Granted {
+function resolveGrant(slug: string): ResolvedGrant {
   const {
     actions = [],
     tables = [],
@@ -35,20 +48,20 @@ function grantOf(slug: string): Granted {
 }
 
 /** Most calls of an app that run at once: a browser has few connections, and the desktop needs some itself. */
-const MOST_CALLS = 100
+const MAX_CALLS = 100
 /** Most messages of an app in a second. */
-const MOST_MESSAGES = 2_000
+const MAX_MESSAGES = 2_000
 
 /** Most characters of a draft that are kept for an app. */
-const LONGEST_DRAFT = 1_000_000
+const MAX_ITEM_LENGTH = 1_000_000
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const forbidden = (): Trouble => new Trouble({ code: 'forbidden', message: 'The app may not do this.' })
+const forbidden = (): ApiError => new ApiError({ code: 'forbidden', message: 'The app may not do this.' })
 
 /** Tables that a call of the row actions speaks of; undefined for what is not understood. */
-function tablesIn(params: Record<string, unknown>): string[] | undefined {
+function tablesOf(params: Record<string, unknown>): string[] | undefined {
   if (typeof params['tables'] === 'string') return params['tables'].split(',')
   const operations: unknown = params['operations']
   if (!Array.isArray(operations)) return undefined
@@ -59,7 +72,7 @@ function tablesIn(params: Record<string, unknown>): string[] | undefined {
 export const surroundings = (): Surroundings => ({ theme: theme.value, language: language.value, online: online.value })
 
 /** The welcome of an app of the package, with everything it needs to begin. */
-export const fullWelcome = ({ slug, path }: AppWindow): Welcome => ({
+export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
   type: 'svc-welcome',
   slug,
   path,
@@ -69,43 +82,45 @@ export const fullWelcome = ({ slug, path }: AppWindow): Welcome => ({
 })
 
 /** Has the desktop take up at once what an app changed of it. */
-function follow(action: ActionName): void {
-  if (action.startsWith('desktopComponents.')) componentsChanged()
+function refreshAfter(action: ActionName, params: Record<string, unknown>): void {
+  if (action === 'teamChat.read') markRoomRead(Number(params['room_id']))
+  else if (action.startsWith('desktopComponents.')) announceComponentsChange()
   else if (action.startsWith('apps.') || action === 'admin.enable_app' || action === 'admin.disable_app')
-    void appsChanged().catch(tellTrouble)
+    void announceAppsChange().catch(toastError)
 }
 
 /** The calls of an app: each is checked against the grant, and those that run end with the window. */
-function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void) {
+function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMessage) => void) {
   const running = new Map<number, AbortController>()
 
-  function refuse(action: unknown, params: unknown): asserts params is Record<string, unknown> {
+  function assertGranted(action: unknown, params: unknown): asserts params is Record<string, unknown> {
     if (!isAction(action) || !actions.includes(action) || !isRecord(params)) throw forbidden()
     if (!action.startsWith('rows.')) return
-    const spoken = tablesIn(params)
-    if (!spoken?.every((table) => tables.includes(table))) throw forbidden()
+    const requested = tablesOf(params)
+    if (!requested?.every((table) => tables.includes(table))) throw forbidden()
   }
 
   return {
-    async answer({ id, action, params, body, name }: Extract<FromApp, { type: 'call' }>): Promise<void> {
-      const stop = new AbortController()
+    async answer({ id, action, params, body, name }: Extract<AppMessage, { type: 'call' }>): Promise<void> {
+      const controller = new AbortController()
       try {
-        refuse(action, params)
-        if (running.size >= MOST_CALLS) throw new Trouble({ code: 'busy', message: 'Too many calls at once.' })
-        running.set(id, stop)
+        assertGranted(action, params)
+        if (running.size >= MAX_CALLS) throw new ApiError({ code: 'busy', message: 'Too many calls at once.' })
+        running.set(id, controller)
         const result = await call(action, params as never, {
-          signal: stop.signal,
+          signal: controller.signal,
           body: body instanceof Blob ? body : undefined,
           name: typeof name === 'string' ? name : undefined,
           onProgress: (sent, total) => send({ type: 'progress', id, sent, total }),
           onEvent: (event, data) => send({ type: 'event', id, event, data }),
         })
-        if (isChange(action)) follow(action)
+        checkConnection()
+        if (isChange(action)) refreshAfter(action, params)
         send({ type: 'answer', id, result })
       } catch (error) {
-        if (!stop.signal.aborted) send({ type: 'failed', id, fault: sentFault(error) })
+        if (!controller.signal.aborted) send({ type: 'failed', id, error: serializeError(error) })
       } finally {
-        if (running.get(id) === stop) running.delete(id)
+        if (running.get(id) === controller) running.delete(id)
       }
     },
     cancel: (id: number) => running.get(id)?.abort(),
@@ -114,56 +129,78 @@ function makeCalls({ actions, tables }: Granted, send: (message: ToApp) => void)
 }
 
 /** Longest code that is tried out, in characters; the server counts bytes. */
-const LONGEST_CODE = 102_400
+const MAX_CODE_LENGTH = 102_400
 
-const isTriable = (value: unknown): value is TriedComponent =>
+const isPreviewable = (value: unknown): value is PreviewedComponent =>
   isRecord(value) &&
   typeof value['component_id'] === 'string' &&
   ['css', 'js', 'widget'].includes(String(value['component_type'])) &&
   typeof value['code'] === 'string' &&
-  value['code'].length <= LONGEST_CODE &&
+  value['code'].length <= MAX_CODE_LENGTH &&
   isRecord(value['metadata'])
 
-/** What an app may change of the desktop itself, where its grant says so. */
-function changeDesktop(message: FromApp): void {
-  if (message.type === 'prefer' && isRecord(message.preferences)) prefer(message.preferences)
-  else if (message.type === 'refresh-apps') void refreshApps().catch(tellTrouble)
-  else if (message.type === 'reload-app') reloadApp(String(message.slug))
-  else if (message.type === 'sign-out') void signOut()
-  else if (message.type === 'refresh-user') void refreshUser().catch(tellTrouble)
+/** Saves what an action of the grant answers. */
+function download({ actions }: ResolvedGrant, { action, params }: Extract<AppMessage, { type: 'download' }>): void {
+  if (isAction(action) && actions.includes(action) && isDownload(action) && isRecord(params))
+    save(addressOf(action, params))
 }
 
-const draftKey = (slug: string, key: unknown): string =>
+/** Runs a component on the desktop for an app that may; answers a function that ends it. */
+function startPreview(
+  grant: ResolvedGrant,
+  { id, component }: Extract<AppMessage, { type: 'preview' }>,
+  send: (message: DesktopMessage) => void,
+): () => void {
+  if (!grant.components || !isPreviewable(component)) return () => {}
+  return previewComponent(component, (event) => send({ type: 'preview-event', id: Number(id), event }))
+}
+
+/** What an app may change of the desktop itself, where its grant says so. */
+function applyDesktopChange(message: AppMessage): void {
+  if (message.type === 'set-preferences' && isRecord(message.preferences)) setPreferences(message.preferences)
+  else if (message.type === 'refresh-apps') void refreshApps().catch(toastError)
+  else if (message.type === 'reload-app') reloadApp(String(message.slug))
+  else if (message.type === 'sign-out') void signOut()
+  else if (message.type === 'refresh-user') void refreshUser().catch(toastError)
+}
+
+const itemKey = (slug: string, key: unknown): string =>
   `svc.draft.${user.value?.id}.${slug}.${String(key).slice(0, 100)}`
 
 /** Keeps a text for an app, or forgets it. */
-function keep(slug: string, key: unknown, value: unknown): void {
-  const isKept = typeof value === 'string' && value.length <= LONGEST_DRAFT
-  store(draftKey(slug, key), isKept ? value : undefined)
+function setItem(slug: string, key: unknown, value: unknown): void {
+  const isAcceptable = typeof value === 'string' && value.length <= MAX_ITEM_LENGTH
+  writeItem(itemKey(slug, key), isAcceptable ? value : undefined)
 }
 
+const windowStateOf = (message: Extract<AppMessage, { type: 'unsaved' | 'location' }>): Partial<AppWindow> =>
+  message.type === 'unsaved' ? { unsaved: message.unsaved === true } : { location: validPath(message.path) }
+
 /** What the desktop is told of an app while it is served. */
-interface Told {
+interface ServeHandlers {
   /** Whether it got as far as showing something. */
-  onBegan: (well: boolean) => void
+  onStarted: (ok: boolean) => void
   /** There is no end of messages. */
-  onFlood: () => void
+  onRateExceeded: () => void
 }
 
 /**
  * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it.
  * What comes over the port is checked like anything from outside: a text that got into an app must not get further.
  */
-export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBegan, onFlood }: Told): () => void {
-  const grant = grantOf(slug)
-  const { actions, tables } = grant
+export function serve(
+  port: MessagePort,
+  { id: window, slug }: AppWindow,
+  { onStarted, onRateExceeded }: ServeHandlers,
+): () => void {
+  const grant = resolveGrant(slug)
   let watched: string[] = []
-  const send = (message: ToApp): void => port.postMessage(message)
+  const send = (message: DesktopMessage): void => port.postMessage(message)
   const calls = makeCalls(grant, send)
-  const mayTalk = makeFlood(MOST_MESSAGES, 1_000)
-  let endTrial = (): void => {}
-  const stops = [
-    () => endTrial(),
+  const allowMessage = makeMessageLimiter(MAX_MESSAGES, 1_000)
+  let endPreview = (): void => {}
+  const disposers = [
+    () => endPreview(),
     onChanges((changes, reset) => {
       const wanted = changes.filter(({ table }) => watched.includes(table))
       if (watched.length > 0 && (reset || wanted.length > 0)) send({ type: 'changes', changes: wanted, reset })
@@ -173,12 +210,12 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBe
     effect(() => void (grant.components && send({ type: 'components', ...componentsState.value }))),
   ]
 
-  port.onmessage = ({ data }: MessageEvent<FromApp>) => {
-    if (!mayTalk()) onFlood()
-    else if (isRecord(data)) hear(data)
+  port.onmessage = ({ data }: MessageEvent<AppMessage>) => {
+    if (!allowMessage()) onRateExceeded()
+    else if (isRecord(data)) receive(data)
   }
 
-  function hear(data: FromApp): void {
+  function receive(data: AppMessage): void {
     switch (data.type) {
       case 'call':
         void calls.answer(data)
@@ -187,58 +224,57 @@ export function serve(port: MessagePort, { id: window, slug }: AppWindow, { onBe
         calls.cancel(data.id)
         break
       case 'download':
-        if (isAction(data.action) && actions.includes(data.action) && isDownload(data.action) && isRecord(data.params))
-          save(addressOf(data.action, data.params))
+        download(grant, data)
         break
       case 'watch':
-        watched = Array.isArray(data.tables) ? data.tables.filter((table) => tables.includes(table)) : []
+        watched = Array.isArray(data.tables) ? data.tables.filter((table) => grant.tables.includes(table)) : []
         break
-      case 'keep':
-        keep(slug, data.key, data.value)
+      case 'set-item':
+        setItem(slug, data.key, data.value)
         break
-      case 'kept':
-        send({ type: 'answer', id: data.id, result: readStored<string | null>(draftKey(slug, data.key), null) })
+      case 'get-item':
+        send({ type: 'answer', id: data.id, result: readItem<string | null>(itemKey(slug, data.key), null) })
         break
-      case 'began':
-        onBegan(data.well === true)
+      case 'started':
+        onStarted(data.ok === true)
         break
       case 'unsaved':
-        change(window, { unsaved: data.unsaved === true })
+      case 'location':
+        updateWindow(window, windowStateOf(data))
         break
-      case 'link':
+      case 'open-link':
         openLink(data.url)
         break
-      case 'try':
-        endTrial()
-        if (grant.components && isTriable(data.component))
-          endTrial = tryOut(data.component, (trial) => send({ type: 'tried', id: Number(data.id), trial }))
+      case 'preview':
+        endPreview()
+        endPreview = startPreview(grant, data, send)
         break
-      case 'switch-on':
-        if (grant.components) switchOn(String(data.component_id))
+      case 'restart-component':
+        if (grant.components) restartComponent(String(data.component_id))
         break
       case 'key':
-        press(String(data.key))
+        runKeyBinding(String(data.key))
         break
       default:
-        if (grant.desktop === true || grant.desktop.includes(data.type)) changeDesktop(data)
+        if (grant.desktop === true || grant.desktop.includes(data.type)) applyDesktopChange(data)
     }
   }
 
   return () => {
-    for (const stop of stops) stop()
+    for (const stop of disposers) stop()
     calls.end()
     port.onmessage = null
     port.close()
   }
 }
 
-function sentFault(error: unknown): SentFault {
-  if (!(error instanceof Trouble)) return { code: 'unknown', message: '' }
+function serializeError(error: unknown): SerializedError {
+  if (!(error instanceof ApiError)) return { code: 'unknown', message: '' }
   const { code, message, fields, retryAfter } = error
   return { code, message, fields, ...(retryAfter === undefined ? {} : { retryAfter }) }
 }
 
-const tellTrouble = (error: unknown): void => toast(explain(error), { tone: 'bad' })
+const toastError = (error: unknown): void => toast(describeError(error), { tone: 'bad' })
 
 function save(address: string): void {
   const link = document.createElement('a')

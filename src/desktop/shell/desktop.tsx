@@ -2,16 +2,16 @@ import { CloudOff } from 'lucide'
 import { Banner } from '../kit/banner.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { formatDay } from '../kit/formats.ts'
-import { Bar } from './bar.tsx'
-import { Components } from './components/frames.tsx'
+import { Bar } from './top-bar.tsx'
+import { Components } from './components/component-frames.tsx'
 import { Dock } from './dock.tsx'
 import { maintenance, online } from './feed.ts'
 import { KeyboardHelp } from './keyboard-help.tsx'
-import { helpOpen, launcherOpen } from './keys.ts'
+import { helpOpen, launcherOpen } from './key-bindings.ts'
 import { Launcher } from './launcher.tsx'
 import { lock, user } from './session.ts'
 import { SnapPreview, WindowFrame } from './window-frame.tsx'
-import { front, spare, windows } from './windows.ts'
+import { front, prewarmed, windows } from './windows.ts'
 import { words } from './words.ts'
 
 function greeting(name: string): string {
@@ -38,7 +38,7 @@ export function Desktop() {
       </div>
       <main class="windows" aria-label={words('desktop')}>
         <Components />
-        {[...windows.value, ...(spare.value ? [spare.value] : [])].map((one) => (
+        {[...windows.value, ...(prewarmed.value ? [prewarmed.value] : [])].map((one) => (
           <WindowFrame key={`${one.id}`} window={one} />
         ))}
         <SnapPreview />

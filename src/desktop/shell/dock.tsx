@@ -3,15 +3,16 @@ import { useRef } from 'preact/hooks'
 import { Icon } from '../kit/icon.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
-import { apps, areAppsKnown } from './apps.ts'
-import { dockWishes } from './components/components.ts'
-import { launcherOpen } from './keys.ts'
+import { apps, appsLoaded } from './apps.ts'
+import { unreadMessages } from './chat-notifications.ts'
+import { dockLayouts } from './components/components.ts'
+import { launcherOpen } from './key-bindings.ts'
 import { front, isPhone, minimise, openApp, raise, windows } from './windows.ts'
 import { words } from './words.ts'
 
 /** Apps that are in the dock without being open. */
-const MOST_PINNED = 9
-const MOST_ON_PHONE = 4
+const MAX_PINNED = 9
+const MAX_ON_PHONE = 4
 
 /** Opens an app, brings its window to the front, or takes it away when it is there. */
 function toggle(slug: string): void {
@@ -24,23 +25,23 @@ function toggle(slug: string): void {
 
 /** What is pinned, as hooks of the user's own would like it: what they put first, without what they leave out. */
 function pinnedApps(): string[] {
-  const wishes = [...dockWishes.value.values()]
-  const hidden = new Set(wishes.flatMap((wish) => wish.hidden))
-  const order = wishes.flatMap((wish) => wish.order)
+  const layouts = [...dockLayouts.value.values()]
+  const hidden = new Set(layouts.flatMap((layout) => layout.hidden))
+  const order = layouts.flatMap((layout) => layout.order)
   const all = apps.value.map(({ slug }) => slug).filter((slug) => !hidden.has(slug))
   return [...new Set([...order.filter((slug) => all.includes(slug)), ...all])]
 }
 
 const labelOf = (slug: string): string =>
-  [...dockWishes.value.values()].findLast(({ labels }) => labels.get(slug))?.labels.get(slug) ?? appName(slug)
+  [...dockLayouts.value.values()].findLast(({ labels }) => labels.get(slug))?.labels.get(slug) ?? appName(slug)
 
 /** The row of apps at the lower edge; arrow keys go from one to the next. */
 export function Dock() {
   const list = useRef<HTMLElement>(null)
   const running = [...new Set(windows.value.map(({ slug }) => slug))]
-  const pinned = pinnedApps().slice(0, isPhone.value ? MOST_ON_PHONE : MOST_PINNED)
+  const pinned = pinnedApps().slice(0, isPhone.value ? MAX_ON_PHONE : MAX_PINNED)
   const shown = isPhone.value
-    ? [...new Set([...running.slice(-MOST_ON_PHONE), ...pinned])].slice(0, MOST_ON_PHONE)
+    ? [...new Set([...running.slice(-MAX_ON_PHONE), ...pinned])].slice(0, MAX_ON_PHONE)
     : [...pinned, ...running.filter((slug) => !pinned.includes(slug))]
 
   function onKeyDown(event: KeyboardEvent): void {
@@ -53,7 +54,7 @@ export function Dock() {
   }
 
   // It comes at once in its whole width.
-  if (!areAppsKnown.value) return null
+  if (!appsLoaded.value) return null
   return (
     <nav ref={list} class="dock" aria-label={words('dock')} onKeyDown={onKeyDown}>
       <button
@@ -74,16 +75,23 @@ export function Dock() {
       {shown.map((slug) => {
         const name = labelOf(slug)
         const isRunning = running.includes(slug)
+        const unread = slug === 'chat' ? unreadMessages.value : 0
+        const label = isRunning ? words('running', name) : name
         return (
           <button
             key={slug}
             type="button"
             class={isRunning ? 'running' : ''}
-            aria-label={isRunning ? words('running', name) : name}
+            aria-label={unread > 0 ? words('unread', label, unread) : label}
             aria-current={front.value?.slug === slug}
             onClick={() => toggle(slug)}
           >
             <AppIcon slug={slug} size={44} />
+            {unread > 0 && (
+              <span class="badge" aria-hidden="true">
+                {unread}
+              </span>
+            )}
             <span class="tip" aria-hidden="true">
               {name}
             </span>

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import { makeBackoff } from '../../base/retry.ts'
-import { Trouble } from '../kit/trouble.ts'
+import { ApiError } from '../kit/api-error.ts'
+import type { AnswerOf } from '../wire/actions.ts'
 import type { Change } from '../wire/protocol.ts'
 import { call } from './session.ts'
 
@@ -19,16 +20,17 @@ export function onChanges(listener: Listener): () => void {
   return () => void listeners.delete(listener)
 }
 
-const tell = (changes: readonly Change[], reset: boolean): void => {
+const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
   for (const listener of listeners) listener(changes, reset)
 }
 
-/** Seconds that a question waits for news. */
-const WAIT = 50
-/** Milliseconds between questions of a page that nobody sees: it must not take one of the few connections of a browser. */
-const HIDDEN_PAUSE = 60_000
-/** Milliseconds between questions while the server does not answer. */
-const AWAY = { first: 1_000, longest: 30_000, jitter: 0.5 }
+/** Seconds that a request waits for changes. */
+const POLL_SECONDS = 50
+/** Milliseconds between the requests of a hidden tab that may not wait. */
+const HIDDEN_PAUSE = 20_000
+/** Milliseconds between requests while the server refuses them, and the longest while it cannot be reached. */
+const REFUSED = { first: 1_000, longest: 30_000, jitter: 0.5 }
+const LONGEST_UNREACHABLE = 4_000
 const LONGEST_RETRY_AFTER = 60_000
 
 let wake = (): void => {}
@@ -42,25 +44,47 @@ const pause = (ms: number): Promise<void> =>
     }
   })
 
+/** Asks at once whether the server is back. */
+export function checkConnection(): void {
+  if (!online.value) wake()
+}
+
 addEventListener('online', () => wake())
 document.addEventListener('visibilitychange', () => wake())
 
-/** Follows the feed for as long as the page is there. */
-export async function follow(): Promise<void> {
-  let position: { cursor: number; epoch: string } | undefined
+interface Position {
+  cursor: number
+  epoch: string
+}
+
+/**
+ * Waits for changes. A browser has few connections to a server: of its hidden tabs only the one with the lock waits on the
+ * server, the others ask from time to time. Timers of hidden tabs are slow, so the lock is used wherever there are locks.
+ */
+async function poll(position: Position, wait: number) {
+  const request = (seconds: number) => call('rows.delta', { ...position, wait: seconds })
+  if (!document.hidden) return request(wait)
+  const requestLater = () => pause(HIDDEN_PAUSE).then(() => request(0))
+  if (!('locks' in navigator)) return requestLater()
+  return navigator.locks.request('svc-hidden-poll', { ifAvailable: true }, (lock) =>
+    lock ? request(wait) : requestLater(),
+  )
+}
+
+/** Follows the feed for as long as the page is open. */
+export async function followFeed(): Promise<void> {
+  let position: Position | undefined
   let isAway = false
-  const backoff = makeBackoff(AWAY)
+  const backoff = makeBackoff(REFUSED)
   for (;;) {
     try {
       if (position === undefined) {
         const { cursor, epoch } = await call('rows.list', { tables: 'svc_rooms' })
         position = { cursor, epoch }
       } else {
-        if (document.hidden) await pause(HIDDEN_PAUSE)
-        const wait: number = document.hidden || isAway ? 0 : WAIT
-        const { changes, cursor } = await call('rows.delta', { ...position, wait })
+        const { changes, cursor }: AnswerOf<'rows.delta'> = await poll(position, isAway ? 0 : POLL_SECONDS)
         position = { ...position, cursor }
-        if (changes.length > 0) tell(changes as Change[], false)
+        if (changes.length > 0) notifyListeners(changes as Change[], false)
       }
       isAway = false
       backoff.reset()
@@ -68,16 +92,17 @@ export async function follow(): Promise<void> {
       maintenance.value = undefined
     } catch (error) {
       const { code, message, retryAfter } =
-        error instanceof Trouble ? error : new Trouble({ code: 'internal', message: '' })
+        error instanceof ApiError ? error : new ApiError({ code: 'internal', message: '' })
       if (code === 'cursor_expired' || code === 'epoch_mismatch') {
         position = undefined
-        tell([], true)
+        notifyListeners([], true)
         continue
       }
       online.value = code !== 'unreachable'
       maintenance.value = code === 'maintenance' ? message : undefined
       isAway = true
-      await pause(backoff.next(Math.min((retryAfter ?? 0) * 1_000, LONGEST_RETRY_AFTER))!)
+      const longest = online.value ? REFUSED.longest : LONGEST_UNREACHABLE
+      await pause(backoff.next(Math.min((retryAfter ?? 0) * 1_000, LONGEST_RETRY_AFTER), longest)!)
     }
   }
 }

@@ -1,11 +1,11 @@
 import type { FeedTable } from '../../contract/tables.ts'
 import type { ActionName } from '../wire/actions.ts'
-import type { FromApp } from '../wire/protocol.ts'
+import type { AppMessage } from '../wire/protocol.ts'
 
 /** What can be changed of the desktop itself, by the messages that do it. */
 export type DesktopChange = Extract<
-  FromApp['type'],
-  'prefer' | 'refresh-apps' | 'reload-app' | 'sign-out' | 'refresh-user'
+  AppMessage['type'],
+  'set-preferences' | 'refresh-apps' | 'reload-app' | 'sign-out' | 'refresh-user'
 >
 
 interface Grant {
@@ -103,7 +103,7 @@ export const grants: Readonly<Record<string, Grant>> = {
       'assistant.changes',
       'assistant.undo',
     ],
-    desktop: ['prefer', 'refresh-apps', 'reload-app'],
+    desktop: ['set-preferences', 'refresh-apps', 'reload-app'],
   },
   admin: {
     actions: [

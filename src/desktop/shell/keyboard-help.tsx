@@ -1,5 +1,5 @@
 import { Dialog } from '../kit/dialog.tsx'
-import { helpOpen } from './keys.ts'
+import { helpOpen } from './key-bindings.ts'
 import { words } from './words.ts'
 
 /** The list of keys. */

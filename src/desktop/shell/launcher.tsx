@@ -3,20 +3,20 @@ import { SearchField } from '../kit/field.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
 import { apps, type App } from './apps.ts'
-import { launcherOpen } from './keys.ts'
+import { launcherOpen } from './key-bindings.ts'
 import { openApp } from './windows.ts'
 import { words } from './words.ts'
 
-const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** Apps that a text finds: those whose name begins with it, those that have it in their name, and then what they are for. */
-function appsFor(sought: string): readonly App[] {
-  const text = plain(sought.trim())
+function searchApps(searchText: string): readonly App[] {
+  const text = fold(searchText.trim())
   const rank = ({ slug, description }: App): number => {
-    const name = plain(appName(slug))
+    const name = fold(appName(slug))
     if (name.startsWith(text)) return 0
     if (`${name} ${slug}`.includes(text)) return 1
-    return plain(description).includes(text) ? 2 : 3
+    return fold(description).includes(text) ? 2 : 3
   }
   return [0, 1, 2].flatMap((wanted) => apps.value.filter((app) => rank(app) === wanted))
 }
@@ -24,14 +24,14 @@ function appsFor(sought: string): readonly App[] {
 /** All apps, and a line to find one in: the first match opens with Enter. */
 export function Launcher() {
   const element = useRef<HTMLDialogElement>(null)
-  const [sought, setSought] = useState('')
+  const [searchText, setSearchText] = useState('')
   const close = () => void (launcherOpen.value = false)
-  const found = appsFor(sought)
+  const found = searchApps(searchText)
   useLayoutEffect(() => {
-    const before = document.activeElement
+    const focused = document.activeElement
     element.current!.showModal()
     element.current!.querySelector('input')?.focus()
-    return () => before instanceof HTMLElement && before.focus()
+    return () => focused instanceof HTMLElement && focused.focus()
   }, [])
 
   function start(slug: string): void {
@@ -74,8 +74,8 @@ export function Launcher() {
       >
         <SearchField
           label={words('search_apps')}
-          value={sought}
-          onInput={({ currentTarget }) => setSought(currentTarget.value)}
+          value={searchText}
+          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
         />
       </form>
       <div class="launcher-apps">

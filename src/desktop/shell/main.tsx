@@ -5,22 +5,23 @@ import { keyName } from '../kit/key-name.ts'
 import { Toasts } from '../kit/toast.tsx'
 import './shell.css'
 import { refreshApps } from './apps.ts'
+import { startChatNotifications } from './chat-notifications.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
-import { follow } from './feed.ts'
-import { prepareNext } from './frames.ts'
-import { press } from './keys.ts'
-import { openLinked } from './linked.ts'
-import { startSecurityNotices } from './security-notices.ts'
-import { begin, isOpen, lock, stage } from './session.ts'
-import { Gate, LockScreen } from './sign-in.tsx'
+import { followFeed } from './feed.ts'
+import { schedulePrewarm } from './frame-registry.ts'
+import { runKeyBinding } from './key-bindings.ts'
+import { openDeepLink } from './deep-link.ts'
+import { startSecurityNotifications } from './security-notifications.ts'
+import { resumeSession, isUnlocked, lock, stage } from './session.ts'
+import { SignInScreen, LockScreen } from './sign-in.tsx'
 import './wallpaper.ts'
-import { restore } from './windows.ts'
+import { restoreWindows } from './windows.ts'
 
 function Page() {
   return (
     <>
-      {stage.value === 'signed-in' ? <Desktop /> : <Gate />}
+      {stage.value === 'signed-in' ? <Desktop /> : <SignInScreen />}
       {stage.value === 'signed-in' && lock.value && <LockScreen />}
       <Dialogs />
       <Toasts />
@@ -29,23 +30,24 @@ function Page() {
 }
 
 addEventListener('keydown', (event) => {
-  if (isOpen.value && press(keyName(event))) event.preventDefault()
+  if (isUnlocked.value && runKeyBinding(keyName(event))) event.preventDefault()
 })
 
 let isStarted = false
 effect(() => {
-  if (!isOpen.value || isStarted) return
+  if (!isUnlocked.value || isStarted) return
   isStarted = true
   void refreshApps()
-    .then(restore)
-    .then(openLinked)
+    .then(restoreWindows)
+    .then(openDeepLink)
     .then(startComponents)
-    .then(prepareNext)
+    .then(schedulePrewarm)
     .finally(() => {
-      startSecurityNotices()
-      void follow()
+      startSecurityNotifications()
+      startChatNotifications()
+      void followFeed()
     })
 })
 
 render(<Page />, document.querySelector('#root')!)
-void begin()
+void resumeSession()

@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
-import { Trouble } from '../kit/trouble.ts'
+import { ApiError } from '../kit/api-error.ts'
 import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import type { Person } from '../wire/protocol.ts'
-import { callOnce, useCsrfToken, type Sending } from './server.ts'
+import { callOnce, setCsrfToken, type CallOptions } from './api-calls.ts'
 
 /** What is shown in place of the desktop, or that it is. */
 export type Stage = 'starting' | 'signed-out' | 'second-factor' | 'not-set-up' | 'unreachable' | 'signed-in'
@@ -14,54 +14,53 @@ export const user = signal<Person | undefined>(undefined)
 export const lock = signal<'locked' | 'expired' | undefined>(undefined)
 
 /** Whether somebody may see the desktop. */
-export const isOpen = computed(() => stage.value === 'signed-in' && lock.value === undefined)
+export const isUnlocked = computed(() => stage.value === 'signed-in' && lock.value === undefined)
 
-let opened: { promise: Promise<void>; resolve: () => void } | undefined
+let unlocking: { promise: Promise<void>; resolve: () => void } | undefined
 
-function waitUntilOpen(): Promise<void> {
-  if (isOpen.value) return Promise.resolve()
-  if (!opened) {
+function whenUnlocked(): Promise<void> {
+  if (isUnlocked.value) return Promise.resolve()
+  if (!unlocking) {
     let resolve = () => {}
     const promise = new Promise<void>((done) => void (resolve = done))
-    opened = { promise, resolve }
+    unlocking = { promise, resolve }
   }
-  return opened.promise
+  return unlocking.promise
 }
 
-function enter(person: Person, csrf: string): void {
+function startSession(person: Person, csrf: string): void {
   if (user.value && user.value.id !== person.id) {
     // Somebody else: nothing of what the former one had open stays.
     location.reload()
     return
   }
-  useCsrfToken(csrf)
+  setCsrfToken(csrf)
   user.value = person
   lock.value = undefined
   stage.value = 'signed-in'
-  opened?.resolve()
-  opened = undefined
+  unlocking?.resolve()
+  unlocking = undefined
 }
 
-const isTrouble = (error: unknown, ...codes: string[]): boolean =>
-  error instanceof Trouble && codes.includes(error.code)
+const hasCode = (error: unknown, ...codes: string[]): boolean => error instanceof ApiError && codes.includes(error.code)
 
 /** Finds out whether somebody is signed in. */
-export async function begin(): Promise<void> {
+export async function resumeSession(): Promise<void> {
   try {
     const { user: person, csrf_token } = await callOnce('session.session', {})
-    enter(person, csrf_token)
+    startSession(person, csrf_token)
   } catch (error) {
-    if (isTrouble(error, '2fa_required')) stage.value = 'second-factor'
-    else if (isTrouble(error, 'setup_required')) stage.value = 'not-set-up'
-    else if (isTrouble(error, 'unauthorized', 'maintenance')) stage.value = 'signed-out'
+    if (hasCode(error, '2fa_required')) stage.value = 'second-factor'
+    else if (hasCode(error, 'setup_required')) stage.value = 'not-set-up'
+    else if (hasCode(error, 'unauthorized', 'maintenance')) stage.value = 'signed-out'
     else stage.value = 'unreachable'
   }
 }
 
-/** Signs in, or goes on to the second factor. Throws `Trouble`. */
+/** Signs in, or goes on to the second factor. Throws `ApiError`. */
 export async function signIn(username: string, password: string): Promise<void> {
   const { user: person, csrf_token } = await callOnce('sessionLogin.login', { username, password })
-  if (person && csrf_token !== undefined) enter(person, csrf_token)
+  if (person && csrf_token !== undefined) startSession(person, csrf_token)
   else if (user.value === undefined) stage.value = 'second-factor'
   else awaitsCode.value = true
 }
@@ -69,15 +68,15 @@ export async function signIn(username: string, password: string): Promise<void> 
 /** Whether a locked desktop waits for the second factor. */
 export const awaitsCode = signal(false)
 
-/** Completes a login with a code of the second factor, or a backup code. Throws `Trouble`. */
+/** Completes a login with a code of the second factor, or a backup code. Throws `ApiError`. */
 export async function confirmCode(code: string): Promise<void> {
   const { user: person, csrf_token } = await callOnce('sessionLogin2fa.login_2fa', { totp_code: code })
   awaitsCode.value = false
-  enter(person, csrf_token)
+  startSession(person, csrf_token)
 }
 
 /** Goes back to the password. */
-export function startOver(): void {
+export function backToPassword(): void {
   awaitsCode.value = false
   if (stage.value === 'second-factor') stage.value = 'signed-out'
 }
@@ -85,7 +84,7 @@ export function startOver(): void {
 /** Asks again who is signed in, after a name was changed. */
 export async function refreshUser(): Promise<void> {
   const { user: person, csrf_token } = await call('session.session', {})
-  enter(person, csrf_token)
+  startSession(person, csrf_token)
 }
 
 /** Ends the session and forgets everything that is shown. */
@@ -101,30 +100,30 @@ export async function lockDesktop(): Promise<void> {
 }
 
 /** Takes the session up again where another tab signed in anew; otherwise the desktop waits for a sign-in. */
-async function renew(): Promise<void> {
-  if (isOpen.value) {
+async function renewSession(): Promise<void> {
+  if (isUnlocked.value) {
     const renewed = await callOnce('session.session', {}).catch((error: unknown) => {
-      if (!isTrouble(error, 'unauthorized', '2fa_required', 'maintenance')) throw error
+      if (!hasCode(error, 'unauthorized', '2fa_required', 'maintenance')) throw error
       return undefined
     })
-    if (renewed) return enter(renewed.user, renewed.csrf_token)
+    if (renewed) return startSession(renewed.user, renewed.csrf_token)
     lock.value ??= 'expired'
   }
-  await waitUntilOpen()
+  await whenUnlocked()
 }
 
-/** Calls an action; where the session has ended, again as soon as somebody has signed in. Throws `Trouble`. */
+/** Calls an action; where the session has ended, again as soon as somebody has signed in. Throws `ApiError`. */
 export async function call<N extends ActionName>(
   name: N,
   params: ParamsOf<N>,
-  sending: Sending = {},
+  sending: CallOptions = {},
 ): Promise<AnswerOf<N>> {
-  await waitUntilOpen()
+  await whenUnlocked()
   try {
     return await callOnce(name, params, sending)
   } catch (error) {
-    if (!isTrouble(error, 'unauthorized', 'csrf', '2fa_required')) throw error
-    await renew()
+    if (!hasCode(error, 'unauthorized', 'csrf', '2fa_required')) throw error
+    await renewSession()
     return callOnce(name, params, sending)
   }
 }

@@ -4,13 +4,23 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../kit/button.tsx'
 import { TextField } from '../kit/field.tsx'
 import { Icon } from '../kit/icon.tsx'
-import { explain, Trouble } from '../kit/trouble.ts'
+import { describeError, ApiError } from '../kit/api-error.ts'
 import { common } from '../kit/words.ts'
-import { awaitsCode, begin, confirmCode, lock, signIn, signOut, stage, startOver, user } from './session.ts'
+import {
+  awaitsCode,
+  resumeSession,
+  confirmCode,
+  lock,
+  signIn,
+  signOut,
+  stage,
+  backToPassword,
+  user,
+} from './session.ts'
 import { words } from './words.ts'
 
 /** The mark of the service. */
-const Mark = () => (
+const Logo = () => (
   <svg class="mark" viewBox="0 0 32 32" width="52" height="52" aria-hidden="true">
     <rect width="32" height="32" rx="8" />
     <path d="M8 21a5 5 0 0 1 1-9.9A7 7 0 0 1 22.4 13 4.2 4.2 0 0 1 22 21z" />
@@ -20,7 +30,7 @@ const Mark = () => (
 const Card = ({ title, children }: { title: string; children: ComponentChildren }) => (
   <main class="gate">
     <div class="gate-card">
-      <Mark />
+      <Logo />
       <h1>{title}</h1>
       {children}
     </div>
@@ -30,19 +40,19 @@ const Card = ({ title, children }: { title: string; children: ComponentChildren 
 /** Sends a form once, and says what went wrong. */
 function useSubmit(run: () => Promise<void>) {
   const [busy, setBusy] = useState(false)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
   const submit = (event: Event) => {
     event.preventDefault()
     if (busy) return
     setBusy(true)
-    setTrouble(undefined)
+    setError(undefined)
     run()
-      .catch(setTrouble)
+      .catch(setError)
       .finally(() => setBusy(false))
   }
-  const said = trouble === undefined ? undefined : trouble
-  const message = said instanceof Trouble && said.code === 'maintenance' ? said.message : explain(said)
-  return { busy, submit, flaw: said === undefined ? undefined : message, clear: () => setTrouble(undefined) }
+  const said = error === undefined ? undefined : error
+  const message = said instanceof ApiError && said.code === 'maintenance' ? said.message : describeError(said)
+  return { busy, submit, problem: said === undefined ? undefined : message, clear: () => setError(undefined) }
 }
 
 /** User name and password; for somebody whose desktop is locked, the password only. */
@@ -52,7 +62,7 @@ function PasswordForm() {
   const [password, setPassword] = useState('')
   const [shown, setShown] = useState(false)
   const form = useRef<HTMLFormElement>(null)
-  const { busy, submit, flaw } = useSubmit(async () => {
+  const { busy, submit, problem } = useSubmit(async () => {
     try {
       await signIn(username.trim(), password)
     } catch (error) {
@@ -87,7 +97,7 @@ function PasswordForm() {
           required
           maxLength={1024}
           autocomplete="current-password"
-          flaw={flaw}
+          problem={problem}
           onInput={({ currentTarget }) => setPassword(currentTarget.value)}
         />
         <IconButton
@@ -106,7 +116,7 @@ function PasswordForm() {
 
 function CodeForm() {
   const [code, setCode] = useState('')
-  const { busy, submit, flaw } = useSubmit(() => confirmCode(code.replaceAll(' ', '')))
+  const { busy, submit, problem } = useSubmit(() => confirmCode(code.replaceAll(' ', '')))
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
   return (
@@ -121,13 +131,13 @@ function CodeForm() {
         autocomplete="one-time-code"
         autocapitalize="characters"
         spellcheck={false}
-        flaw={flaw}
+        problem={problem}
         onInput={({ currentTarget }) => setCode(currentTarget.value)}
       />
       <Button kind="main" type="submit" icon={KeyRound} busy={busy}>
         {words('confirm')}
       </Button>
-      <Button kind="quiet" onClick={startOver}>
+      <Button kind="quiet" onClick={backToPassword}>
         {common('back')}
       </Button>
     </form>
@@ -154,7 +164,7 @@ export function LockScreen() {
 }
 
 /** Everything that stands before the desktop. */
-export function Gate() {
+export function SignInScreen() {
   switch (stage.value) {
     case 'signed-out':
       return (
@@ -173,7 +183,7 @@ export function Gate() {
         <Card title={words('not_set_up')}>
           <p>{words('not_set_up_text')}</p>
           <code>svc user add NAME --role admin</code>
-          <Button kind="main" onClick={() => void begin()}>
+          <Button kind="main" onClick={() => void resumeSession()}>
             {common('retry')}
           </Button>
         </Card>
@@ -184,7 +194,7 @@ export function Gate() {
           <p class="soft">
             <Icon of={CloudOff} /> {words('unreachable_text')}
           </p>
-          <Button kind="main" onClick={() => void begin()}>
+          <Button kind="main" onClick={() => void resumeSession()}>
             {common('retry')}
           </Button>
         </Card>

@@ -1,19 +1,19 @@
-import type { Transport, WireAnswer, WireRequest } from '../../client/transport.ts'
+import type { Transport, WireAnswer, WireRequest } from '../../client/http/transport.ts'
 import { Unreachable } from '../../client/errors.ts'
 
 const unreachable = (cause: unknown): Unreachable =>
   new Unreachable('The server cannot be reached.', { cause, outcomeUnknown: true })
 
-async function* pieces(body: ReadableStream<Uint8Array> | null, alive: () => void): AsyncIterable<Uint8Array> {
+async function* readChunks(body: ReadableStream<Uint8Array> | null, onChunk: () => void): AsyncIterable<Uint8Array> {
   const reader = body?.getReader()
   try {
     for (;;) {
-      const piece = await reader?.read().catch((error: unknown) => {
+      const chunk = await reader?.read().catch((error: unknown) => {
         throw unreachable(error)
       })
-      alive()
-      if (!piece || piece.done) return
-      yield piece.value
+      onChunk()
+      if (!chunk || chunk.done) return
+      yield chunk.value
     }
   } finally {
     await reader?.cancel().catch(() => undefined)
@@ -23,11 +23,11 @@ async function* pieces(body: ReadableStream<Uint8Array> | null, alive: () => voi
 /** Carries requests with the browser's fetch, in whose session cookie they travel; `csrf` answers the token that goes with it. */
 export function makeBrowserTransport(csrf: () => string | undefined): Transport {
   async function request({ method, url, headers, body, timeout, signal }: WireRequest): Promise<WireAnswer> {
-    const silence = new AbortController()
-    let timer = setTimeout(() => silence.abort(), timeout)
-    const alive = () => {
+    const idle = new AbortController()
+    let timer = setTimeout(() => idle.abort(), timeout)
+    const onChunk = () => {
       clearTimeout(timer)
-      timer = setTimeout(() => silence.abort(), timeout)
+      timer = setTimeout(() => idle.abort(), timeout)
     }
     const token = csrf()
     try {
@@ -38,24 +38,28 @@ export function makeBrowserTransport(csrf: () => string | undefined): Transport 
         cache: 'no-store',
         credentials: 'same-origin',
         redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+        signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,
       })
-      alive()
+      onChunk()
       const { status, body: stream } = answer
-      return { status, headers: Object.fromEntries(answer.headers), body: endingWith(pieces(stream, alive), timer) }
+      return {
+        status,
+        headers: Object.fromEntries(answer.headers),
+        body: clearingTimer(readChunks(stream, onChunk), timer),
+      }
     } catch (error) {
       clearTimeout(timer)
       if (signal?.aborted) throw signal.reason as Error
       throw unreachable(error)
     }
 
-    function endingWith(all: AsyncIterable<Uint8Array>, first: typeof timer): AsyncIterable<Uint8Array> {
+    function clearingTimer(all: AsyncIterable<Uint8Array>, initialTimer: typeof timer): AsyncIterable<Uint8Array> {
       return {
         async *[Symbol.asyncIterator]() {
           try {
             yield* all
           } finally {
-            clearTimeout(first)
+            clearTimeout(initialTimer)
             clearTimeout(timer)
           }
         },

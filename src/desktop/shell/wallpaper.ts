@@ -1,6 +1,6 @@
 import { effect } from '@preact/signals'
 import { preferences } from './preferences.ts'
-import { addressOf } from './server.ts'
+import { addressOf } from './api-calls.ts'
 import { stage } from './session.ts'
 
 const { style, dataset } = document.documentElement

@@ -2,8 +2,8 @@ import { Columns2, Copy, Minus, MoreVertical, Move, RotateCw, Scaling, Square, X
 import { IconButton } from '../kit/button.tsx'
 import { Icon } from '../kit/icon.tsx'
 import { Menu } from '../kit/menu.tsx'
-import { closeAsking } from './closing.ts'
-import { change, isPhone, minimise, place, type AppWindow } from './windows.ts'
+import { confirmAndClose } from './unsaved-guard.ts'
+import { updateWindow, isPhone, minimise, place, type AppWindow } from './windows.ts'
 import { words } from './words.ts'
 
 /** What can be done with a window; on a phone, where it fills the screen, less. */
@@ -21,7 +21,7 @@ export function WindowButtons({
       <Menu
         label={words('window_menu')}
         items={[
-          { label: words('reload'), icon: RotateCw, onSelect: () => change(id, { round: one.round + 1 }) },
+          { label: words('reload'), icon: RotateCw, onSelect: () => updateWindow(id, { reloads: one.reloads + 1 }) },
           ...(onKeys
             ? [
                 { label: words('left_half'), icon: Columns2, onSelect: () => place(id, 'left') },
@@ -43,7 +43,13 @@ export function WindowButtons({
           onClick={() => place(id, isFull ? 'free' : 'full')}
         />
       )}
-      <IconButton icon={X} size={16} class="window-close" label={words('close')} onClick={() => void closeAsking(id)} />
+      <IconButton
+        icon={X}
+        size={16}
+        class="window-close"
+        label={words('close')}
+        onClick={() => void confirmAndClose(id)}
+      />
     </>
   )
 }

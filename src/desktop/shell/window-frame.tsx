@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
-import { Frame } from './frame.tsx'
-import { drag, preview } from './dragging.ts'
+import { WindowContent } from './window-content.tsx'
+import { startDrag, snapTarget } from './window-drag.ts'
 import { WindowButtons } from './window-buttons.tsx'
-import { change, edges, front, isPhone, moveTo, place, raise, type AppWindow, type Box } from './windows.ts'
+import { updateWindow, insets, front, isPhone, moveTo, place, raise, type AppWindow, type Rect } from './windows.ts'
 import { words } from './words.ts'
 
 const sides = ['n', 'e', 's', 'w', 'ne', 'nw', 'se', 'sw'] as const
@@ -12,7 +12,7 @@ const sides = ['n', 'e', 's', 'w', 'ne', 'nw', 'se', 'sw'] as const
 /** Pixels that an arrow key moves. */
 const STEP = 24
 
-function keyed({ x, y, width, height }: Box, mode: 'move' | 'resize', key: string): Box | undefined {
+function movedByKey({ x, y, width, height }: Rect, mode: 'move' | 'resize', key: string): Rect | undefined {
   const by = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STEP], ArrowDown: [0, STEP] }[key]
   if (!by) return undefined
   const [dx = 0, dy = 0] = by
@@ -30,21 +30,22 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
   const where = isPhone.value ? 'full' : one.place
 
   useEffect(() => {
-    if (isFront && !mode) section.current?.querySelector('iframe')?.focus()
+    if (isFront && !mode)
+      (section.current?.querySelector<HTMLElement>('iframe:not(.waiting)') ?? section.current)?.focus()
   }, [isFront, mode])
 
   function onKeyDown(event: KeyboardEvent): void {
     if (!mode) return
-    const box = keyed(one, mode, event.key)
-    if (box) moveTo(id, box)
+    const rect = movedByKey(one, mode, event.key)
+    if (rect) moveTo(id, rect)
     else if (event.key === 'Enter' || event.key === 'Escape') setMode(undefined)
     else return
     event.preventDefault()
     event.stopPropagation()
   }
 
-  const begin = (which: 'move' | 'resize') => {
-    if (one.place !== 'free') change(id, { place: 'free' })
+  const startMode = (which: 'move' | 'resize') => {
+    if (one.place !== 'free') updateWindow(id, { place: 'free' })
     setMode(which)
     section.current?.focus()
   }
@@ -61,7 +62,7 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
         ...(isFree
           ? {
               left: `${one.x}px`,
-              top: `${one.y - edges.top}px`,
+              top: `${one.y - insets.top}px`,
               width: `${one.width}px`,
               height: `${one.height}px`,
             }
@@ -74,20 +75,20 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
       {!isPhone.value && (
         <header
           class="window-bar"
-          onPointerDown={(event) => drag(event, one, 'move')}
+          onPointerDown={(event) => startDrag(event, one, 'move')}
           onDblClick={() => place(id, one.place === 'full' ? 'free' : 'full')}
         >
           <AppIcon slug={slug} size={20} />
           <h2>{title}</h2>
           {one.unsaved && <span class="unsaved-dot" aria-hidden="true" />}
           {mode && <span role="status">{words(mode === 'move' ? 'moving' : 'resizing')}</span>}
-          <WindowButtons window={one} onKeys={begin} />
+          <WindowButtons window={one} onKeys={startMode} />
         </header>
       )}
-      <Frame key={one.round} window={one} title={title} />
+      <WindowContent key={one.reloads} window={one} title={title} />
       {isFree &&
         sides.map((side) => (
-          <div key={side} class={`grip ${side}`} onPointerDown={(event) => drag(event, one, side)} />
+          <div key={side} class={`grip ${side}`} onPointerDown={(event) => startDrag(event, one, side)} />
         ))}
     </section>
   )
@@ -95,4 +96,4 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
 
 /** Where a window would go if it were let go now. */
 export const SnapPreview = () =>
-  preview.value === undefined ? null : <div class={`snap-preview ${preview.value}`} aria-hidden="true" />
+  snapTarget.value === undefined ? null : <div class={`snap-preview ${snapTarget.value}`} aria-hidden="true" />

@@ -1,36 +1,46 @@
 import { batch, computed, effect, signal } from '@preact/signals'
-import { appBySlug, isOfPackage } from './apps.ts'
-import type { Box } from './box.ts'
-import { panelWishes } from './components/components.ts'
+import { appBySlug, isBuiltIn } from './apps.ts'
+import type { Rect } from './rect.ts'
+import { panelLayouts } from './components/components.ts'
 import { user } from './session.ts'
-import { readStored, store } from './stored.ts'
+import { readItem, writeItem } from './local-storage.ts'
 
-export type { Box } from './box.ts'
+export type { Rect } from './rect.ts'
 
 /** Where a window is: free, on half of the screen, or on all of it. */
 export type Place = 'free' | 'left' | 'right' | 'full'
 
-export interface AppWindow extends Box {
+/** Where a free window was put, and the size of the page at that moment. */
+interface Placement extends Rect {
+  pageWidth: number
+  pageHeight: number
+}
+
+export interface AppWindow extends Rect {
+  /** What the window returns to when a smaller page has become larger again. */
+  placement: Placement
   id: number
   slug: string
   /** What the app was asked to show. */
   path: string
+  /** What the app says that it shows. */
+  location: string
   /** Raised when it is asked for the same again. */
-  asked: number
+  pathRequests: number
   title: string
   place: Place
   minimised: boolean
   /** Windows with a higher number are in front. */
   depth: number
   /** Raised to load the app anew. */
-  round: number
+  reloads: number
   unsaved: boolean
 }
 
 /** Pixels of the screen that windows do not cover. */
-export const edges = { top: 40, bottom: 76 } as const
+export const insets = { top: 40, bottom: 76 } as const
 
-const MIN = { width: 320, height: 220 } as const
+const MIN_SIZE = { width: 320, height: 220 } as const
 
 /** Below this width windows fill the screen. */
 const phone = matchMedia('(width < 640px)')
@@ -49,75 +59,113 @@ export const front = computed(() =>
 let lastId = 0
 let lastDepth = 0
 
-const blank = { path: '/', asked: 0, title: '', place: 'free', minimised: false, round: 0, unsaved: false } as const
+const blank = {
+  path: '/',
+  location: '/',
+  pathRequests: 0,
+  title: '',
+  place: 'free',
+  minimised: false,
+  reloads: 0,
+  unsaved: false,
+} as const
 
 /**
  * A window that nobody sees, with a frame in which everything is loaded that apps of the package share. The next one to be
  * opened turns into that app, which so need not be loaded from the beginning.
  */
-export const spare = signal<AppWindow | undefined>(undefined)
-let isSpareReady = false
+export const prewarmed = signal<AppWindow | undefined>(undefined)
+let isPrewarmReady = false
 
 /** Makes the spare window, where there is none. */
-export function prepareSpare(): void {
-  if (spare.value) return
-  isSpareReady = false
-  spare.value = { ...blank, id: ++lastId, slug: '', minimised: true, depth: 0, ...firstBox('') }
+export function prewarm(): void {
+  if (prewarmed.value) return
+  isPrewarmReady = false
+  prewarmed.value = { ...blank, id: ++lastId, slug: '', minimised: true, depth: 0, ...placed(initialRect('')) }
 }
 
 /** Says that the page of the spare window waits for an app. */
-export function spareIsReady(id: number): void {
-  if (spare.value?.id === id) isSpareReady = true
+export function markPrewarmed(id: number): void {
+  if (prewarmed.value?.id === id) isPrewarmReady = true
 }
 
-function takeSpare(): number | undefined {
-  const id = isSpareReady ? spare.value?.id : undefined
+/** Removes the hidden frame where its page could not be loaded. */
+export function discardPrewarmed(id: number): void {
+  if (prewarmed.value?.id === id) prewarmed.value = undefined
+}
+
+function takePrewarmed(): number | undefined {
+  const id = isPrewarmReady ? prewarmed.value?.id : undefined
   if (id === undefined) return undefined
-  spare.value = undefined
-  isSpareReady = false
+  prewarmed.value = undefined
+  isPrewarmReady = false
   return id
 }
 
-export function change(id: number, values: Partial<AppWindow>): void {
+/** A path of the service, by its grammar; anything else becomes the root. */
+export function validPath(value: unknown): string {
+  const path = typeof value === 'string' ? value.slice(0, 4_096) : ''
+  const isValid = path.startsWith('/') && !/[\p{Cc}\\]/u.test(path) && path.isWellFormed()
+  return isValid && !path.split('/').some((part) => part === '.' || part === '..') ? path : '/'
+}
+
+export function updateWindow(id: number, values: Partial<AppWindow>): void {
   windows.value = windows.value.map((one) => (one.id === id ? { ...one, ...values } : one))
 }
 
 /** Puts a window in front of the others. */
 export function raise(id: number): void {
   if (front.value?.id === id) return
-  change(id, { minimised: false, depth: ++lastDepth })
+  updateWindow(id, { minimised: false, depth: ++lastDepth })
 }
 
-const room = () => ({ width: innerWidth, height: innerHeight - edges.top - edges.bottom })
+const workArea = () => ({ width: innerWidth, height: innerHeight - insets.top - insets.bottom })
 
 /** Keeps a window where it can be taken hold of. */
-function within({ x, y, width, height }: Box): Box {
-  const space = room()
-  const w = Math.max(MIN.width, Math.min(width, space.width))
-  const h = Math.max(MIN.height, Math.min(height, space.height))
+function clampToWorkArea({ x, y, width, height }: Rect): Rect {
+  const space = workArea()
+  const w = Math.max(MIN_SIZE.width, Math.min(width, space.width))
+  const h = Math.max(MIN_SIZE.height, Math.min(height, space.height))
   return {
     width: w,
     height: h,
     x: Math.max(80 - w, Math.min(x, innerWidth - 80)),
-    y: Math.max(edges.top, Math.min(y, innerHeight - edges.bottom - 32)),
+    y: Math.max(insets.top, Math.min(y, innerHeight - insets.bottom - 32)),
   }
 }
 
-export const moveTo = (id: number, box: Box): void => change(id, { ...within(box), place: 'free' })
+/** A window where it was put. In a page that is smaller than at that moment all of it is visible. */
+function fit({ pageWidth, pageHeight, ...wanted }: Placement): Rect {
+  const rect = clampToWorkArea(wanted)
+  if (innerWidth >= pageWidth && innerHeight >= pageHeight) return rect
+  return {
+    ...rect,
+    x: Math.max(0, Math.min(rect.x, innerWidth - rect.width)),
+    y: Math.max(insets.top, Math.min(rect.y, innerHeight - insets.bottom - rect.height)),
+  }
+}
 
-function firstBox(slug: string): Box {
-  const space = room()
+function placed(rect: Rect): Rect & { placement: Placement } {
+  const { x, y, width, height } = clampToWorkArea(rect)
+  const placement = { x, y, width, height, pageWidth: innerWidth, pageHeight: innerHeight }
+  return { x, y, width, height, placement }
+}
+
+export const moveTo = (id: number, rect: Rect): void => updateWindow(id, { ...placed(rect), place: 'free' })
+
+function initialRect(slug: string): Rect {
+  const space = workArea()
   const small = slug === 'settings'
   const width = Math.min(small ? 880 : 1_040, space.width - 48)
   const height = Math.min(small ? 640 : 700, space.height - 24)
-  const wished = [...panelWishes.value.values()].findLast((wish) => wish.windows.has(slug))?.windows.get(slug)
-  if (wished) return within({ ...wished, y: wished.y + edges.top })
+  const requested = [...panelLayouts.value.values()].findLast((layout) => layout.windows.has(slug))?.windows.get(slug)
+  if (requested) return clampToWorkArea({ ...requested, y: requested.y + insets.top })
   const step = (windows.value.filter(({ minimised }) => !minimised).length % 6) * 28
-  return within({
+  return clampToWorkArea({
     width,
     height,
     x: Math.min(Math.round((space.width - width) / 2) + step - 28, space.width - width - 8),
-    y: Math.min(edges.top + Math.round((space.height - height) / 2) + step - 12, edges.top + space.height - height),
+    y: Math.min(insets.top + Math.round((space.height - height) / 2) + step - 12, insets.top + space.height - height),
   })
 }
 
@@ -128,28 +176,28 @@ export function openApp(slug: string, path = '/', { fresh = false } = {}): AppWi
   const open = fresh ? undefined : windows.value.findLast((one) => one.slug === slug)
   if (open) {
     raise(open.id)
-    if (path !== '/') change(open.id, { path, asked: open.asked + 1 })
+    if (path !== '/') updateWindow(open.id, { path, pathRequests: open.pathRequests + 1 })
     return open
   }
   return batch(() => {
-    const id = (isOfPackage(app) ? takeSpare() : undefined) ?? ++lastId
-    const made: AppWindow = { ...blank, id, slug, path, depth: ++lastDepth, ...firstBox(slug) }
+    const id = (isBuiltIn(app) ? takePrewarmed() : undefined) ?? ++lastId
+    const made: AppWindow = { ...blank, id, slug, path, depth: ++lastDepth, ...placed(initialRect(slug)) }
     windows.value = [...windows.value, made]
     return made
   })
 }
 
-export function close(id: number): void {
+export function closeWindow(id: number): void {
   windows.value = windows.value.filter((one) => one.id !== id)
 }
 
-export const minimise = (id: number): void => change(id, { minimised: true })
+export const minimise = (id: number): void => updateWindow(id, { minimised: true })
 
 export const place = (id: number, where: Place): void =>
-  change(id, { place: where, minimised: false, depth: ++lastDepth })
+  updateWindow(id, { place: where, minimised: false, depth: ++lastDepth })
 
 /** Goes to the window that was used longest ago. */
-export function next(): void {
+export function cycleWindows(): void {
   const last = windows.value.reduce<AppWindow | undefined>(
     (first, one) => (first && first.depth < one.depth ? first : one),
     undefined,
@@ -160,44 +208,46 @@ export function next(): void {
 /** Loads the windows of an app anew. */
 export function reloadApp(slug: string): void {
   windows.value = windows.value.map((one) =>
-    one.slug === slug ? { ...one, round: one.round + 1, unsaved: false } : one,
+    one.slug === slug ? { ...one, reloads: one.reloads + 1, unsaved: false } : one,
   )
 }
 
 const keyOf = (person: number): string => `svc.windows.${person}`
 
-type Stored = Pick<AppWindow, 'slug' | 'path' | 'place' | 'minimised' | keyof Box>
+type StoredWindow = Pick<AppWindow, 'slug' | 'path' | 'place' | 'minimised'> & Rect & Partial<Placement>
 
 /** Opens what was open before, and keeps in the browser what is open from now on. */
-export function restore(): void {
+export function restoreWindows(): void {
   const person = user.value
   if (!person) return
-  for (const one of readStored<Stored[]>(keyOf(person.id), []).slice(0, 12)) {
+  for (const one of readItem<StoredWindow[]>(keyOf(person.id), []).slice(0, 12)) {
     const made = openApp(String(one.slug), String(one.path), { fresh: true })
-    const isSound = [one.x, one.y, one.width, one.height].every((value) => Number.isFinite(value))
-    if (!made || !isSound) continue
+    const { x, y, width, height, pageWidth = innerWidth, pageHeight = innerHeight } = one
+    const placement = { x, y, width, height, pageWidth, pageHeight }
+    const isValid = Object.values(placement).every((value) => Number.isFinite(value))
+    if (!made || !isValid) continue
     const where: Place = (['left', 'right', 'full'] as const).find((known) => known === one.place) ?? 'free'
-    change(made.id, { ...within(one), place: where, minimised: one.minimised === true })
+    updateWindow(made.id, { ...fit(placement), placement, place: where, minimised: one.minimised === true })
   }
-  let due: { timer: ReturnType<typeof setTimeout>; keep: () => void } | undefined
-  const keepNow = (): void => {
+  let due: { timer: ReturnType<typeof setTimeout>; save: () => void } | undefined
+  const saveNow = (): void => {
     clearTimeout(due?.timer)
-    due?.keep()
+    due?.save()
     due = undefined
   }
   effect(() => {
-    const kept = windows.value
+    const stored = windows.value
       .toSorted((a, b) => a.depth - b.depth)
-      .map(({ slug, path, place: where, minimised, x, y, width, height }): Stored => {
-        return { slug, path, place: where, minimised, x, y, width, height }
+      .map(({ slug, path, place: where, minimised, placement }): StoredWindow => {
+        return { slug, path, place: where, minimised, ...placement }
       })
     clearTimeout(due?.timer)
-    due = { timer: setTimeout(keepNow, 200), keep: () => store(keyOf(person.id), kept) }
+    due = { timer: setTimeout(saveNow, 200), save: () => writeItem(keyOf(person.id), stored) }
   })
   // Whoever reloads at once finds the last change too.
-  addEventListener('pagehide', keepNow)
+  addEventListener('pagehide', saveNow)
 }
 
 addEventListener('resize', () => {
-  windows.value = windows.value.map((one) => ({ ...one, ...within(one) }))
+  windows.value = windows.value.map((one) => ({ ...one, ...fit(one.placement) }))
 })

@@ -52,7 +52,7 @@ export interface Change {
 }
 
 /** A fault on its way through a port. */
-export interface SentFault {
+export interface SerializedError {
   /** A code of the contract, or `unreachable`. */
   code: string
   message: string
@@ -62,7 +62,7 @@ export interface SentFault {
 }
 
 /** A component that is tried out before it is saved. */
-export interface TriedComponent {
+export interface PreviewedComponent {
   component_id: string
   component_type: 'css' | 'js' | 'widget'
   code: string
@@ -70,10 +70,10 @@ export interface TriedComponent {
 }
 
 /** What becomes of a component that is tried out: it runs, a hook of it answered (as JSON), or it was stopped. */
-export type Trial = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
+export type PreviewEvent = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
 
 /** A version that was switched off until the desktop is loaded anew. */
-export interface SwitchedOff {
+export interface StoppedComponent {
   component_id: string
   version: number
   failure: Failure
@@ -84,41 +84,43 @@ export interface ComponentsState {
   /** Whether the desktop started without any. */
   safe: boolean
   active: { component_id: string; version: number }[]
-  off: SwitchedOff[]
+  stopped: StoppedComponent[]
 }
 
 /** Why a component was stopped: an error of its own, too many messages, no answer, a wrong one, or another page in its frame. */
-export type Failure = { kind: 'threw'; message: string } | { kind: 'flooded' | 'silent' | 'wrong' | 'left' }
+export type Failure =
+  { kind: 'error'; message: string } | { kind: 'too_many_messages' | 'timeout' | 'invalid_result' | 'navigated' }
 
 /** From an app of the package to the desktop. */
-export type FromApp =
+export type AppMessage =
   | { type: 'call'; id: number; action: ActionName; params: object; body?: Blob; name?: string }
   | { type: 'cancel'; id: number }
   | { type: 'download'; action: ActionName; params: object }
   | { type: 'watch'; tables: string[] }
-  | { type: 'keep'; key: string; value: string | null }
-  | { type: 'kept'; id: number; key: string }
+  | { type: 'set-item'; key: string; value: string | null }
+  | { type: 'get-item'; id: number; key: string }
   | { type: 'unsaved'; unsaved: boolean }
-  | { type: 'began'; well: boolean }
-  | { type: 'link'; url: string }
-  | { type: 'prefer'; preferences: Partial<Preferences> }
+  | { type: 'location'; path: string }
+  | { type: 'started'; ok: boolean }
+  | { type: 'open-link'; url: string }
+  | { type: 'set-preferences'; preferences: Partial<Preferences> }
   | { type: 'refresh-apps' }
-  | { type: 'try'; id: number; component: TriedComponent | null }
-  | { type: 'switch-on'; component_id: string }
+  | { type: 'preview'; id: number; component: PreviewedComponent | null }
+  | { type: 'restart-component'; component_id: string }
   | { type: 'reload-app'; slug: string }
   | { type: 'sign-out' }
   | { type: 'refresh-user' }
   | { type: 'key'; key: string }
 
 /** From the desktop to an app of the package. */
-export type ToApp =
+export type DesktopMessage =
   | { type: 'answer'; id: number; result: unknown }
-  | { type: 'failed'; id: number; fault: SentFault }
+  | { type: 'failed'; id: number; error: SerializedError }
   | { type: 'progress'; id: number; sent: number; total: number }
   /** What a stream tells before its answer. */
   | { type: 'event'; id: number; event: string; data: unknown }
   | { type: 'changes'; changes: Change[]; reset: boolean }
-  | { type: 'tried'; id: number; trial: Trial }
+  | { type: 'preview-event'; id: number; event: PreviewEvent }
   | ({ type: 'components' } & ComponentsState)
   | ({ type: 'surroundings' } & Surroundings)
   | { type: 'preferences'; preferences: Preferences }

@@ -14,7 +14,7 @@ export const withAuthority = <T>(authority: Authority, work: () => T): T => curr
 export const authorized = (database: Database): Database => ({
   ...database,
   write(unit) {
-    // Read now: groupByEmoji commit runs the transaction in another request's context.
+    // Read now: group commit runs the transaction in another request's context.
     const authority = current.getStore()
     if (!authority) return database.write(unit)
     return database.write(async (tx) => {

@@ -8,6 +8,7 @@ import {
   pruneThrottles,
   storeThrottle,
   throttleOf,
+  type Throttle,
 } from '../../storage/accounts/login-throttles.ts'
 import { secondsUntil } from './account-faults.ts'
 
@@ -19,10 +20,15 @@ const LOCK_MS = 15 * MINUTE
 const MAX_NAMES = 100_000
 const PRUNE_EVERY_MS = MINUTE
 
+function assertUnlocked({ lockedUntil }: Throttle, now: number): void {
+  if (lockedUntil > now) throw fault('account_locked', { retryAfter: secondsUntil(lockedUntil, now) })
+}
+
 export interface Lockout {
   assertOpen(on: Reader, name: string): Promise<void>
   /**
-   * Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. Returns whether this one locked it.
+   * Counts a failed login; the fifth within 15 minutes locks the name for 15 minutes. Returns whether this one locked it. Throws
+   * `account_locked` where another process has locked the name meanwhile: the guess must not be told to be wrong.
    */
   fail(tx: Writer, name: string): Promise<boolean>
   /** Clears failures and lock, after a completed login or by an administrator. */
@@ -39,16 +45,13 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
 
   return {
     async assertOpen(on, name) {
-      const now = clock.now()
-      const { lockedUntil } = await throttleOf(on, hashOf(name))
-      if (lockedUntil > now) throw fault('account_locked', { retryAfter: secondsUntil(lockedUntil, now) })
+      assertUnlocked(await throttleOf(on, hashOf(name)), clock.now())
     },
     async fail(tx, name) {
       const now = clock.now()
       const hash = hashOf(name)
       const before = await throttleOf(tx, hash)
-      // Another process may have locked the name meanwhile; a failure does not extend a lock.
-      if (before.lockedUntil > now) return false
+      assertUnlocked(before, now)
       const failedAt = [...before.failedAt.filter((time) => time > now - WINDOW_MS), now]
       const locked = failedAt.length >= FAILURES
       const after = locked ? { failedAt: [], lockedUntil: now + LOCK_MS } : { failedAt, lockedUntil: 0 }

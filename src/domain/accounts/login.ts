@@ -157,7 +157,11 @@ async function verify(
   await lockout.assertOpen(database.read, name)
   const account = await accountByName(database.read, name)
   const right = await passwords.matches(password, account?.password_hash, assertAllowed)
-  if (right && account?.disabled_at === null) return account
+  if (right && account?.disabled_at === null) {
+    // Another server may have counted the last failure during the hashing.
+    await lockout.assertOpen(database.read, name)
+    return account
+  }
   addressThrottle.failed(sourceOf(attempt, name))
   await database.write(async (tx) => {
     // Never log the typed name: it may be a password.

@@ -56,4 +56,4 @@ export const makeNewAccounts = ({ database, clock, passwords, audit, policy }: D
   },
 })
 
-const taken = (name: string) => fault('exists', { text: `There is a user named "${name}" already.` })
+const taken = (name: string) => fault('exists', { text: `There is already a user named "${name}".` })

@@ -7,10 +7,13 @@ import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tok
 import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
 import { deleteBypassCode, secondFactorOf, storeFailures } from '../../storage/accounts/second-factors.ts'
 import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
+import { hasUsernameLike } from '../../storage/accounts/username-look.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
+import { invalidField } from './account-faults.ts'
 import { isClosed } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
+import { lookOf } from './look-alikes.ts'
 import { revokeAccess } from './revocation.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
 import { assertColor, assertQuota, orNotFound, readDisplayName, withoutHash, type User } from './user.ts'
@@ -71,6 +74,12 @@ const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
 const OWN_PASSWORD = 'The own password is changed in the settings, with the current one.'
 const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
 
+/** Refuses a name that users choose for themselves and that looks like the user name of somebody else. */
+async function assertNobodyElses(tx: Writer, id: number, name: string): Promise<void> {
+  if (await hasUsernameLike(tx, id, lookOf(name)))
+    throw invalidField('display_name', 'This is the user name of somebody else, or looks like it.')
+}
+
 /** Changes of one account. Each throws `not_found`, and `conflict` while the account is being removed. */
 export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime, policy }: Deps): UserChanges {
   const change = <T>(id: number, unit: (tx: Writer, account: Account) => Promise<T>): Promise<T> =>
@@ -78,10 +87,12 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
 
   return {
     async update(id, { display_name, avatar_color, role, quota_bytes }, actor) {
-      const name = display_name === undefined ? undefined : readDisplayName(display_name)
       if (quota_bytes !== undefined) assertQuota(quota_bytes)
       if (avatar_color !== undefined) assertColor(avatar_color)
       return change(id, async (tx, account) => {
+        const isNew = display_name !== undefined && display_name.trim() !== account.display_name
+        const name = isNew ? readDisplayName(display_name) : undefined
+        if (name !== undefined && actor && actor.by === undefined) await assertNobodyElses(tx, id, name)
         let sessions_ended = 0
         if (role !== undefined && role !== account.role) {
           assertOther(actor, id, OWN_ROLE)

@@ -2,6 +2,7 @@ import { isSound, printable } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Account } from '../../storage/accounts/accounts.ts'
 import { invalidField } from './account-faults.ts'
+import { looksLikeService } from './look-alikes.ts'
 import { isUsername, normalName } from './usernames.ts'
 
 /** A user as other layers see it: without the password hash. */
@@ -26,8 +27,11 @@ export function readUsername(text: string): string {
 export function readDisplayName(text: string): string {
   const name = text.trim()
   const fits = name !== '' && [...name].length <= DISPLAY_NAME_LENGTH
-  if (fits && isSound(name) && printable(name) === name) return name
-  throw invalidField('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
+  if (!fits || !isSound(name) || printable(name) !== name)
+    throw invalidField('display_name', `A display name has 1 to ${DISPLAY_NAME_LENGTH} characters, on one line.`)
+  if (looksLikeService(name))
+    throw invalidField('display_name', 'The service itself writes under this name, or one that looks like it.')
+  return name
 }
 
 /** Refuses invalid quotas. Valid: bytes, -1 for unlimited, null for the default. */

@@ -1,5 +1,5 @@
 import type { ModelMessage, Picture } from '../../base/language-model.ts'
-import { deeperThan } from '../../base/depth.ts'
+import { deeperThan } from '../../base/nesting.ts'
 import { byteLength, isSound } from '../../base/text.ts'
 import { SLUG } from '../../contract/slug.ts'
 import type { assistant } from '../../contract/assistant.ts'

@@ -7,7 +7,7 @@ export type { Created, Target } from './creation.ts'
 export type { JobContext } from './job-context.ts'
 export type { Backups, LastBackup } from './instance-backups.ts'
 export { planPruning, type Pruning } from './pruning.ts'
-export { rebuild } from './rebuild.ts'
+export { rebuild, type Lost } from './rebuild.ts'
 export type { Keep } from './retention.ts'
 export { verify } from './verification.ts'
 

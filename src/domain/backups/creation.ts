@@ -22,6 +22,10 @@ export interface Created {
   place: string
   encrypted: boolean
   took_ms: number
+  /** Objects of earlier backups that were damaged or missing, and were stored anew. */
+  repaired: number
+  /** What else is damaged in the destination. */
+  flaw?: string | undefined
   /** Whether the database equals the previous backup, so that it was not read unchanged. */
   unchanged: boolean
 }
@@ -75,6 +79,8 @@ async function make(
 export interface Target {
   place: string
   encrypted: boolean
+  /** What is damaged there and does not prevent a backup. */
+  flaw?: string | undefined
   open(blobs: BlobStore): Promise<BackupSink>
 }
 
@@ -82,7 +88,7 @@ export interface Target {
 export const makeCreate = (context: BackupContext) => {
   const { database, clock, audit } = context
 
-  async function create({ place, encrypted, open }: Target, job: JobContext): Promise<Created> {
+  async function create({ place, encrypted, flaw, open }: Target, job: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
@@ -96,14 +102,16 @@ export const makeCreate = (context: BackupContext) => {
       await sink.close()
     }
     const took_ms = clock.now() - start
+    const repaired = sink.repaired()
     const { id, totals, added, missing } = manifest
     await watch.write(async (tx) => {
       await putRecord(tx, 'done', { id, at: clock.now(), ...where })
-      const detail = { id, ...where, bytes: totals.bytes, added_bytes: added.bytes, missing: missing.length }
+      const sizes = { bytes: totals.bytes, added_bytes: added.bytes }
+      const detail = { id, ...where, ...sizes, missing: missing.length, ...(repaired > 0 ? { repaired } : {}) }
       await audit.record(tx, { kind: 'backup.created', detail })
     })
     await recordState(context, watch, sink, manifest)
-    return { manifest, ...where, took_ms, unchanged: unchanged !== undefined }
+    return { manifest, ...where, took_ms, repaired, flaw, unchanged: unchanged !== undefined }
   }
 
   return async (target: Target, job: JobContext = {}): Promise<Created> => {

@@ -5,7 +5,7 @@ import { gather } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
 import type { JobContext } from './job-context.ts'
-import { databaseProblems } from './verification.ts'
+import { contentsInDatabase, databaseProblems } from './verification.ts'
 
 /** An unused location for a restored backup. */
 export interface RebuildTarget {
@@ -16,36 +16,72 @@ export interface RebuildTarget {
   write(path: string, data: Uint8Array): Promise<void>
 }
 
+/** What a partial restore could not read. */
+export interface Lost {
+  /** Hashes of contents. */
+  contents: string[]
+  /** Files of the installation, such as `config.json`. */
+  files: string[]
+}
+
 /** Contents copied concurrently. */
 const CONCURRENCY = 4
 
-/** Restores a backup to `target`. Verifies every byte before it resolves; throws `DamagedBackup` at the first wrong one. */
+/** The result of `read` of something dispensable; with `isPartial`, undefined where the backup is damaged. */
+async function orLost<T>(isPartial: boolean, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error
+    if (isPartial) return undefined
+    error.isDispensable = true
+    throw error
+  }
+}
+
+/**
+ * Restores a backup to `target` and verifies every byte before it resolves. Throws `DamagedBackup` at the first wrong one; with
+ * `isPartial` only where the database or a key is damaged, and resolves with what else is lost.
+ */
 export async function rebuild(
   source: BackupSource,
   manifest: Manifest,
   target: RebuildTarget,
-  { progress, signal }: JobContext = {},
-): Promise<void> {
-  const blobs = await source.blobs(manifest)
+  { isPartial = false, progress, signal }: JobContext & { isPartial?: boolean } = {},
+): Promise<Lost> {
+  const lost: Lost = { contents: [], files: [] }
+  const listed = await orLost(isPartial, () => source.blobs(manifest))
   progress?.total(manifest.database.size + manifest.blobs.bytes)
   const done = (bytes: number): void => {
     signal?.throwIfAborted()
     progress?.add(bytes)
   }
   await assembleDatabase(source, manifest, target.database, done)
-  const problems = await databaseProblems(manifest, blobs, target.database)
+  const problems = await databaseProblems(manifest, listed, target.database)
   if (problems.length > 0) throw new DamagedBackup(`This backup cannot be restored: ${problems.join('; ')}.`)
-  for (const file of manifest.files) await target.write(file.path, await gather(source.read(file)))
+  const blobs = listed ?? (await contentsInDatabase(manifest, target.database))
+  for (const file of manifest.files) {
+    const read = () => gather(source.read(file))
+    const data = file.path.startsWith('keys/') ? await read() : await orLost(isPartial, read)
+    if (data) await target.write(file.path, data)
+    else lost.files.push(file.path)
+  }
   await Promise.all(Array.from({ length: CONCURRENCY }, (_, worker) => copyEvery(worker)))
+  lost.contents.sort()
+  return lost
 
   /** Copies every fourth content, beginning with the worker's number. */
   async function copyEvery(worker: number): Promise<void> {
-    for (let at = worker; at < blobs.length; at += CONCURRENCY) await copyBlob(blobs[at]!)
+    for (let at = worker; at < blobs.length; at += CONCURRENCY) {
+      const blob = blobs[at]!
+      if (!(await orLost(isPartial, () => copyBlob(blob)))) lost.contents.push(blob.sha256)
+    }
   }
 
-  async function copyBlob(blob: Piece): Promise<void> {
+  async function copyBlob(blob: Piece): Promise<Piece> {
     const stored = await target.blobs.put(source.read(blob), blob.size)
     if (stored.sha256 !== blob.sha256) throw new DamagedBackup(`The object ${blob.sha256} is damaged.`)
     done(blob.size)
+    return blob
   }
 }

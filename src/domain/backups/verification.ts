@@ -2,6 +2,7 @@ import { censusOf, type Census } from '../../storage/backups/census.ts'
 import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
+import { holdersOf } from '../../storage/instance/integrity-check.ts'
 import { migrationNames, openCopy } from '../../storage/engine/sqlite-copy.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -9,6 +10,8 @@ export interface Problem {
   /** Ids of the affected backups. */
   backups: string[]
   what: string
+  /** Who loses what with a damaged content: `ada: /letters/june.txt`. At most `FILES` of them. */
+  used_by?: string[]
 }
 
 export interface Verification {
@@ -18,14 +21,23 @@ export interface Verification {
   bytes: number
 }
 
+/** Files named for one damaged content. */
+const FILES = 100
+
 /** Objects read concurrently: some are read while others are hashed. */
 const CONCURRENCY = 4
 
 const same = (a: Piece[], b: Piece[]): boolean =>
   a.length === b.length && a.every(({ sha256, size }, at) => sha256 === b[at]!.sha256 && size === b[at]!.size)
 
+/** Contents that a backup holds according to its database. */
+const contentsIn = ({ blobs }: Census, { missing }: Manifest): Piece[] => {
+  const gone = new Set(missing)
+  return blobs.filter(({ sha256 }) => !gone.has(sha256))
+}
+
 /** Differences between a database and its manifest; a manifest may be forged. */
-function differences(manifest: Manifest, stored: readonly Piece[], census: Census): string[] {
+function differences(manifest: Manifest, stored: readonly Piece[] | undefined, census: Census): string[] {
   const found: string[] = []
   const compare = (what: string, isSame: boolean): void => {
     if (!isSame) found.push(`the manifest says something else than the database: ${what}`)
@@ -38,28 +50,49 @@ function differences(manifest: Manifest, stored: readonly Piece[], census: Censu
   const { accounts, files, file_bytes } = manifest.totals
   compare('accounts', census.accounts === accounts)
   compare('files', census.files === files && census.file_bytes === file_bytes)
-  const missing = new Set(manifest.missing)
-  compare(
-    'contents',
-    same(
-      census.blobs.filter(({ sha256 }) => !missing.has(sha256)),
-      [...stored],
-    ),
-  )
+  if (stored) compare('contents', same(contentsIn(census, manifest), [...stored]))
   return found
 }
 
 /**
  * Problems of a backup's database; empty if it is intact and matches the manifest. Must run before any other query on the
- * file.
+ * file. `blobs` is undefined where the lists of contents are damaged.
  */
-export async function databaseProblems(manifest: Manifest, blobs: readonly Piece[], file: string): Promise<string[]> {
+export async function databaseProblems(
+  manifest: Manifest,
+  blobs: readonly Piece[] | undefined,
+  file: string,
+): Promise<string[]> {
   const newer = manifest.migrations.find((name, at) => name !== migrationNames[at])
   if (newer !== undefined) return [`a newer version of svc made it (${newer}): update svc`]
   const copy = openCopy(file)
   try {
     const problems = await copy.problems(manifest.migrations)
     return problems.length > 0 ? problems : differences(manifest, blobs, await censusOf(copy.at))
+  } finally {
+    copy.close()
+  }
+}
+
+/** Contents of a backup, read from its database; `databaseProblems` has found none in it. */
+export async function contentsInDatabase(manifest: Manifest, file: string): Promise<Piece[]> {
+  const copy = openCopy(file)
+  try {
+    return contentsIn(await censusOf(copy.at), manifest)
+  } finally {
+    copy.close()
+  }
+}
+
+/** Names the files of damaged contents, by hash, that are in this database. */
+async function nameFiles(file: string, damaged: readonly [string, Problem][]): Promise<void> {
+  if (damaged.length === 0) return
+  const copy = openCopy(file)
+  try {
+    for (const [sha256, problem] of damaged) {
+      const found = await holdersOf(copy.at, sha256, FILES)
+      problem.used_by = [...new Set([...(problem.used_by ?? []), ...found])].slice(0, FILES)
+    }
   } finally {
     copy.close()
   }
@@ -80,15 +113,20 @@ async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Pr
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
-/** Runs `work` and reports damage as a problem of these backups; rethrows other errors. */
-async function reporting(problems: Problem[], backups: string[], work: () => Promise<void>): Promise<boolean> {
+/** Runs `work` and returns damage as a problem of these backups, which it adds to `problems`; rethrows other errors. */
+async function reporting(
+  problems: Problem[],
+  backups: string[],
+  work: () => Promise<void>,
+): Promise<Problem | undefined> {
   try {
     await work()
-    return true
+    return undefined
   } catch (error) {
     if (!(error instanceof DamagedBackup)) throw error
-    problems.push({ backups, what: error.message })
-    return false
+    const problem = { backups, what: error.message }
+    problems.push(problem)
+    return problem
   }
 }
 
@@ -104,6 +142,7 @@ export async function verify(
 ): Promise<Verification> {
   const problems: Problem[] = []
   const opened: Opened[] = []
+  if (source.flaw !== undefined) problems.push({ backups: [...ids], what: source.flaw })
   for (const id of ids) {
     await reporting(problems, [id], async () => {
       const manifest = await source.manifest(id)
@@ -111,26 +150,26 @@ export async function verify(
     })
   }
 
-  const objects = new Map<string, { piece: Piece; users: string[] }>()
+  const objects = new Map<string, { piece: Piece; backups: string[] }>()
   for (const { id, manifest, blobs } of opened) {
     for (const piece of objectsOf(manifest, blobs)) {
       const known = objects.get(piece.sha256)
-      if (known) known.users.push(id)
-      else objects.set(piece.sha256, { piece, users: [id] })
+      if (known) known.backups.push(id)
+      else objects.set(piece.sha256, { piece, backups: [id] })
     }
   }
   const bytes = [...objects.values()].reduce((sum, { piece }) => sum + piece.size, 0)
   progress?.total(bytes + opened.reduce((sum, { manifest }) => sum + manifest.database.size, 0))
 
-  const damaged = new Set<string>()
-  await forEachConcurrently([...objects.values()], async ({ piece, users }) => {
-    const isSound = await reporting(problems, users, async () => {
+  const damaged = new Map<string, Problem>()
+  await forEachConcurrently([...objects.values()], async ({ piece, backups }) => {
+    const problem = await reporting(problems, backups, async () => {
       for await (const part of source.read(piece)) {
         signal?.throwIfAborted()
         progress?.add(part.length)
       }
     })
-    if (!isSound) damaged.add(piece.sha256)
+    if (problem) damaged.set(piece.sha256, problem)
   })
 
   for (const { id, manifest, blobs } of opened) {
@@ -141,6 +180,8 @@ export async function verify(
       await assembleDatabase(source, manifest, file, progress?.add)
       const found = await databaseProblems(manifest, blobs, file)
       problems.push(...found.map((what) => ({ backups: [id], what })))
+      const itsOwn = [...damaged].filter(([, problem]) => problem.backups.includes(id))
+      if (found.length === 0) await nameFiles(file, itsOwn)
     } finally {
       await clear()
     }

@@ -82,7 +82,7 @@ function replaces(
   const reason =
     order < 0
       ? `Version ${version} of "${slug}" is older than the installed ${current.version}`
-      : `Version ${version} of "${slug}" is installed already, with other contents`
+      : `Version ${version} of "${slug}" is already installed, with different contents`
   const remedy = order < 0 ? 'go back with svc app rollback, or give --force' : 'raise the version, or give --force'
   throw fault('conflict', { text: `${reason}: ${remedy}.` })
 }
@@ -155,7 +155,7 @@ export function makeAppReleases(deps: Deps) {
 
     /**
      * Makes a new release current; deletes releases that were rolled back and all but the last three. Faults: `not_found`;
-     * `conflict` for an older version, or the same version with other contents, unless `force`.
+     * `conflict` for an older version, or the same version with different contents, unless `force`.
      */
     async update(slug: string, appPackage: AppPackage, force: boolean): Promise<InstallResult> {
       const { manifest, sha256 } = appPackage

@@ -124,7 +124,7 @@ async function stepFor(
 
 /** Commits groups of prepared entries; each entry succeeds or fails on its own. */
 function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
-  /** Runs the steps of one groupByEmoji, in order. */
+  /** Runs the steps of one group, in order. */
   async function run(steps: readonly Prepared[], first: number): Promise<Outcome[]> {
     try {
       const outcomes = await commit(steps, first)
@@ -216,11 +216,11 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
     async uploadAll(user: number, entries: AsyncIterable<FileEntry>): Promise<{ results: Outcome[]; cursor: number }> {
       const quota = await quotaOf(database.read, user, allowance)
       const results: Outcome[] = []
-      let groupByEmoji: Prepared[] = []
+      let group: Prepared[] = []
       const flush = async () => {
-        // Taken first: a groupByEmoji whose commit is refused as a whole is not tried again.
-        const flushed = groupByEmoji
-        groupByEmoji = []
+        // Taken first: a group whose commit is refused as a whole is not tried again.
+        const flushed = group
+        group = []
         if (flushed.length === 0) return
         results.push(...(await run(flushed, results.length)))
         await history.grown(
@@ -230,18 +230,18 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
       }
       try {
         for await (const entry of entries) {
-          if (results.length + groupByEmoji.length >= UPLOAD_BATCH.max_entries) throw fault('too_many_operations')
+          if (results.length + group.length >= UPLOAD_BATCH.max_entries) throw fault('too_many_operations')
           const prepared = await orFault(() => prepare(user, entry, quota))
           const ready =
             prepared instanceof Fault ? { path: entry.path, step: prepared } : await publish(write, prepared, flush)
-          groupByEmoji.push(ready)
+          group.push(ready)
           // Commit a large content at once, so that it does not delay the account's other uploads.
-          if (groupByEmoji.length >= GROUP || ready.staged?.arrival) await flush()
+          if (group.length >= GROUP || ready.staged?.arrival) await flush()
         }
         await flush()
       } catch (error) {
         if (!isFault(error)) {
-          for (const { staged } of groupByEmoji) if (staged) await write.settle(staged)
+          for (const { staged } of group) if (staged) await write.settle(staged)
           throw error
         }
         await flush()
@@ -256,11 +256,11 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
       if (operations.length > FILES_BATCH.max_operations) throw fault('too_many_operations')
       const results: Outcome[] = []
       for (let first = 0; first < operations.length; first += GROUP) {
-        const groupByEmoji = operations.slice(first, first + GROUP).map(async (operation) => ({
+        const group = operations.slice(first, first + GROUP).map(async (operation) => ({
           path: operation.path ?? operation.from ?? '',
           step: await orFault(() => stepFor({ reach, change }, user, operation)),
         }))
-        results.push(...(await run(await Promise.all(groupByEmoji), first)))
+        results.push(...(await run(await Promise.all(group), first)))
       }
       await jobs.settle(user)
       return { results, cursor: await cursorOf(user) }

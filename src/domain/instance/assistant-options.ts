@@ -3,7 +3,7 @@ export interface DeclaredModel {
   id: string
   /** Whether it supports function calling. */
   tools?: boolean
-  /** Whether it understands pictures. */
+  /** Whether it accepts images. */
   vision?: boolean
   /** Context window, tokens. */
   context?: number

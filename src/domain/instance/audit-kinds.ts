@@ -1,4 +1,4 @@
-/** Every kind of entry in the audit log, and what it says happened. */
+/** Every kind of entry in the audit log, and its description. */
 export const auditKinds = {
   'login.ok': 'somebody signed in',
   'login.failed': 'a wrong password, or an account that is disabled',
@@ -54,7 +54,7 @@ export const auditKinds = {
   'seed.applied': 'a seed put into effect',
 } as const
 
-/** The kinds that a pattern means: one by its name, or with `login.*` all that begin so. */
+/** The kinds that match a pattern: a name, or a prefix as in `login.*`. */
 export const kindsLike = (pattern: string): string[] =>
   Object.keys(auditKinds).filter((kind) =>
     pattern.endsWith('*') ? kind.startsWith(pattern.slice(0, -1)) : kind === pattern,

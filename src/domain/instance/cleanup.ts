@@ -53,7 +53,7 @@ interface Parts {
   settings: Settings
 }
 
-/** The maintenance that upkeep does, on demand. */
+/** Maintenance on demand. */
 export function makeCleanup({ database, contents, history, clock, settings }: Parts): Cleanup {
   return {
     async collect({ dryRun = false, grace = CONTENT_GRACE, confirmed } = {}) {

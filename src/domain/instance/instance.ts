@@ -1,4 +1,6 @@
 import { iso, type Clock } from '../../base/clock.ts'
+import { Busy } from '../../base/errors.ts'
+import { sleep } from '../../base/sleep.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import { first, prepared, type Database } from '../../storage/engine/database.ts'
@@ -9,7 +11,7 @@ import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
 import { makeCleanup } from './cleanup.ts'
 import { makeStorageCheck } from './storage-check.ts'
-import { makeUnnamedProxy } from './unnamed-proxy.ts'
+import { makeUntrustedProxy } from './untrusted-proxy.ts'
 import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
@@ -45,6 +47,9 @@ interface Parts {
   version: string
 }
 
+/** Time limit for the blob store, ms: shorter than the timeout of health checks in proxies. */
+const STORE_PATIENCE_MS = 3_000
+
 /** The instance: identity, settings, maintenance, readiness, upkeep. */
 export function makeInstance({ database, contents, history, clock, settings, audit, identity, version }: Parts) {
   let administered = false
@@ -63,7 +68,7 @@ export function makeInstance({ database, contents, history, clock, settings, aud
     maintenance: makeMaintenance({ clock, settings, audit }),
     upkeep: makeUpkeep({ database, contents, history, clock, settings }),
     usage,
-    unnamedProxy: makeUnnamedProxy(database),
+    untrustedProxy: makeUntrustedProxy(database),
     storage: {
       check: makeStorageCheck({ database, contents, clock, audit, usage }),
       ...makeCleanup({ database, contents, history, clock, settings }),
@@ -87,13 +92,22 @@ export function makeInstance({ database, contents, history, clock, settings, aud
     /** Claims the blob store for this instance, whoever owned it before. */
     adoptContents: (): Promise<void> => contents.adopt(identity.server_id),
 
-    /** Checks that database and blob store respond; throws their error. */
-    async check(): Promise<void> {
-      await settings.values()
-      await contents.check()
+    /** Throws if the database does not respond. */
+    checkDatabase: (): Promise<void> => database.check(),
+
+    /** The clock of the machine that the database is on, epoch ms; undefined for this machine. */
+    databaseClock: (): Promise<number | undefined> => database.clock(),
+
+    /** Throws if the blob store does not respond; `Busy` after the time limit. */
+    async checkContents(): Promise<void> {
+      const answered = new AbortController()
+      const silence = sleep(STORE_PATIENCE_MS, answered.signal).then(() => {
+        throw new Busy('The store of large files does not answer.')
+      })
+      await Promise.race([contents.check(), silence]).finally(() => answered.abort())
     },
 
-    /** Unreferenced blobs that are older than any upload in progress. */
+    /** Unreferenced blobs older than any upload in progress. */
     orphans: (): ReturnType<Contents['orphans']> => contents.orphans(clock.now() - CONTENT_GRACE),
 
     /** Names of the applied migrations, oldest first. */

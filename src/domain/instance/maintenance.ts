@@ -8,8 +8,8 @@ import type { Maintenance, Settings } from './settings.ts'
 
 const MESSAGE_LENGTH = 500
 
-/** Maximum time value of ECMAScript, epoch ms. */
-const LATEST = 8.64e15
+/** The last time with a four-digit year in ISO 8601, epoch ms. */
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 export interface MaintenanceSwitch {
   /**
@@ -25,7 +25,7 @@ export interface MaintenanceSwitch {
 interface Begun {
   /** Number of ended sessions. */
   sessions: number
-  /** The maintenance before. */
+  /** The previous maintenance. */
   before: Maintenance | undefined
 }
 
@@ -39,10 +39,10 @@ export const makeMaintenance = ({ clock, settings, audit }: Parts): MaintenanceS
   async begin({ message, until, read_only = false }, by) {
     if (!isSound(message) || printable(message) !== message || [...message].length > MESSAGE_LENGTH)
       throw badRequest('message', `has at most ${MESSAGE_LENGTH} characters, on one line`)
-    const isFuture = until === null || (until > clock.now() && until <= LATEST)
-    if (!isFuture) throw badRequest('until', 'must lie in the future')
+    if (until !== null && !(until > clock.now())) throw badRequest('until', 'must lie in the future')
+    if (until !== null && until > LATEST) throw badRequest('until', 'must lie before the year 10000')
     return settings.declare({ message, until, read_only }, async (tx, before) => {
-      // Sessions in a closed service belong to administrators: a changed message does not end them.
+      // Only administrators have sessions while the service is closed: changing the message does not end them.
       const closes = !read_only && (before === undefined || before.read_only)
       const sessions = closes ? await deleteAllSessions(tx) : 0
       if (closes) await deleteAllPendingLogins(tx)

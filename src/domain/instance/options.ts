@@ -111,7 +111,7 @@ const listenHost: Kind<string> = {
   show: String,
 }
 
-// A relative path would depend on the process's working directory.
+// A relative path would depend on the working directory of the process.
 const FOLDER = /^(\/|[A-Za-z]:[\\/])\P{Cc}*$/u
 
 /** A cron expression: minute, hour, day of month, month, day of week. */

@@ -74,7 +74,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
   }
 
   return async function repair(present: ReadonlySet<IntegrityProblemId>): Promise<void> {
-    // The head first: changes recorded again get positions beyond it.
+    // The head first: changes recorded again get later positions.
     if (present.has('feed-beyond-head'))
       await each('feed-beyond-head', overrunHeads, async (tx, heads) => {
         for (const head of heads) await raiseHead(tx, head)

@@ -18,13 +18,13 @@ import {
 import { integrityProblem, integrityProblems, type IntegrityProblem } from './integrity-problems.ts'
 import { allDrifts } from './usage.ts'
 
-/** Most flaws of one kind that are told: whoever has more has one large problem. */
+/** Most problems of one kind that are reported. */
 export const MOST = 1_000
 
-/** References between rows that checks of their own look at, and say more about. */
+/** References with specific checks of their own. */
 const LOOKED_AT = new Set(['nodes nodes', 'nodes contents', 'versions contents', 'app_files contents'])
 
-/** What the engine said, apart from what other checks say better. */
+/** Problems reported by the engine, without those that other checks cover. */
 export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
   damage
     .filter(({ reference }) => !reference || !LOOKED_AT.has(`${reference.from} ${reference.to}`))
@@ -34,7 +34,7 @@ export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
         : integrityProblem('database-damaged', 'database', text),
     )
 
-/** Everything that is wrong with the rows, from one consistent state. */
+/** All problems of the rows, from one snapshot. */
 export async function rowProblems(at: Reader): Promise<IntegrityProblem[]> {
   return [
     ...(await treeFlaws(at)),
@@ -65,7 +65,7 @@ async function treeFlaws(at: Reader): Promise<IntegrityProblem[]> {
   ]
 }
 
-/** The circles among folders that no root leads to, each beginning with its smallest id. */
+/** The cycles among folders that no root leads to, each beginning with its smallest ID. */
 function cyclesAmong(folders: readonly { id: number; parent_id: number }[]): number[][] {
   const parents = new Map(folders.map(({ id, parent_id }) => [id, parent_id]))
   const settled = new Set<number>()

@@ -6,23 +6,23 @@ import { isOption, options, variableOf, type Option, type OptionName, type Value
 
 export type Source = 'flag' | 'environment' | 'config.json' | 'database' | 'default'
 
-/** What was read at start: values given by flags, environment and file, which win over stored ones. */
+/** Values from flags, environment and file, read at start; they override stored ones. */
 export interface Given {
   values: Partial<Values>
   sources: Partial<Record<OptionName, Source>>
 }
 
-/** Maintenance as an administrator declared it. Times are epoch milliseconds. */
+/** Maintenance as declared by an administrator. Times are epoch ms. */
 export interface Maintenance {
   message: string
   until: number | null
-  /** Everybody may sign in and read, and only administrators may change anything. */
+  /** Everyone may sign in and read; only administrators may change anything. */
   read_only: boolean
 }
 
 interface State {
   version: string
-  /** Secrets stand in it masked. */
+  /** Secrets are masked. */
   values: Values
   secrets: Partial<Record<OptionName, () => string>>
   sources: Record<OptionName, Source>
@@ -32,13 +32,13 @@ interface State {
 const names = Object.keys(options) as OptionName[]
 const MAINTENANCE = '#maintenance'
 
-/** What stands for a secret that is set. */
+/** Replaces the value of a secret. */
 const MASK = '********'
 
-/** How secrets are stored: only this installation can read them, and only under their name. */
+/** Encrypts secrets with the installation's key, bound to their name. */
 export interface Sealing {
   seal(name: string, text: string): string
-  /** Throws when the key is another one. */
+  /** Throws if the key is a different one. */
   unseal(name: string, sealed: string): string
 }
 
@@ -51,7 +51,7 @@ function assemble(version: string, stored: Map<string, string>, given: Given, se
       sources[name] = given.sources[name] ?? (text === undefined ? 'default' : 'database')
       const value: unknown = given.values[name] ?? (text === undefined ? options[name].standard : JSON.parse(text))
       if (!(options[name] as Option).secret || value === '') return [name, value]
-      // A secret that cannot be opened stops what needs it, not all the rest.
+      // A secret that cannot be decrypted fails only where it is used.
       secrets[name] = () => (given.values[name] === undefined ? sealing.unseal(name, String(value)) : String(value))
       return [name, MASK]
     }),
@@ -64,14 +64,14 @@ function declaredIn(stored: Map<string, string>): Maintenance | undefined {
   return text === undefined ? undefined : { read_only: false, ...(JSON.parse(text) as Omit<Maintenance, 'read_only'>) }
 }
 
-/** Maintenance with an end is over by itself. */
+/** Undefined after the end of the maintenance. */
 const unlessOver = (maintenance: Maintenance | undefined, now: number): Maintenance | undefined =>
   maintenance && maintenance.until !== null && maintenance.until <= now ? undefined : maintenance
 
-/** One request asks for settings several times; within this time it gets the same answer without asking the database. */
+/** Cache time, ms: one request reads settings several times. */
 const FRESH_MS = 5
 
-/** The settings in force. What an admin command changes holds for the next request of every process. */
+/** The current settings. Changes by a command apply to the next request in every process. */
 export function makeSettings(database: Database, given: Given, clock: Clock, sealing: Sealing) {
   let state: State | undefined
   let askedAt = -Infinity
@@ -85,12 +85,12 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
   }
 
   return {
-    /** Every value; secrets masked. */
+    /** Every value; secrets are masked. */
     async values(): Promise<Values> {
       return (await current()).values
     },
 
-    /** What outside the database says the value of an option, in words, and wins; undefined where the database does. */
+    /** Describes what outside the database overrides an option; undefined if nothing does. */
     async decidedIn(name: OptionName): Promise<string | undefined> {
       const source = (await current()).sources[name]
       if (source === 'database' || source === 'default') return undefined
@@ -98,12 +98,12 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       return source === 'environment' ? `the environment variable ${variableOf(name)}` : source
     },
 
-    /** A secret as it is; empty when it is not set. Throws when it was sealed with another key. */
+    /** A secret in plain text; empty if unset. Throws if it was encrypted with another key. */
     async secret(name: OptionName): Promise<string> {
       return (await current()).secrets[name]?.() ?? ''
     },
 
-    /** Every option with its value and where it comes from; secrets masked. */
+    /** Every option with its value and source; secrets are masked. */
     async list(): Promise<{ name: OptionName; value: unknown; shown: string; source: Source; option: Option }[]> {
       const { values, sources } = await current()
       return names.map((name) => {
@@ -114,8 +114,8 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     },
 
     /**
-     * Stores the value of a live option, or forgets it, in one transaction with what goes with it. Fault `not_found` for an
-     * unknown one.
+     * Stores or deletes the value of a live option, in one transaction with `unit`. Fault `not_found` for an unknown
+     * option.
      */
     async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
@@ -129,8 +129,8 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     },
 
     /**
-     * Changes the stored value of a live option from what it was, in one transaction with what goes with it: two who change
-     * it at once both have their way. A value that stays the same is not written.
+     * Updates the stored value of a live option from its current one, in one transaction with `unit`, so that
+     * concurrent changes are not lost. An unchanged value is not written.
      */
     async revise<N extends OptionName, T>(
       name: N,
@@ -147,15 +147,12 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       return revised
     },
 
-    /** Maintenance in force, or undefined. */
+    /** The current maintenance, or undefined. */
     async maintenance(): Promise<Maintenance | undefined> {
       return unlessOver((await current()).maintenance, clock.now())
     },
 
-    /**
-     * Declares maintenance, or with undefined its end, in one transaction with what goes with it; `unit` is told what was
-     * in force before.
-     */
+    /** Begins maintenance, or ends it if undefined, in one transaction with `unit`, which receives the previous one. */
     async declare<T>(
       maintenance: Maintenance | undefined,
       unit: (tx: Writer, before: Maintenance | undefined) => Promise<T>,

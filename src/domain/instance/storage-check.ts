@@ -17,21 +17,21 @@ import { CONTENT_GRACE } from './upkeep.ts'
 import type { Usage } from './usage.ts'
 
 export interface CheckOptions {
-  /** Only sees whether the bytes of contents are there and how many, instead of reading them all. */
+  /** Checks only existence and size of contents. */
   quick?: boolean
-  /** Repairs what can be repaired without losing anything. */
+  /** Repairs what can be repaired without data loss. */
   repair?: boolean
-  /** Told of bytes whose turn is over, of all there are. */
+  /** Called with the bytes checked and the total. */
   progress?: (bytes: number, total: number) => void
 }
 
 export interface StorageReport {
   flaws: IntegrityProblem[]
-  /** Kinds of which there are more flaws than are told. */
+  /** Kinds with more problems than reported. */
   truncated: IntegrityProblemId[]
-  /** What was looked at. */
+  /** Amounts checked. */
   looked: { nodes: number; changes: number; contents: number; bytes: number }
-  /** Blobs that no file points to and the collector will take; nothing is wrong with them. */
+  /** Unreferenced blobs, which the collector will remove; not a problem. */
   orphans: { blobs: number; bytes: number }
 }
 
@@ -43,9 +43,9 @@ interface Parts {
   usage: Usage
 }
 
-/** Contents asked for at a time: what bounds the memory of a check. */
+/** Contents per query, which limits the memory of a check. */
 const PAGE = 500
-/** Files named for a content that is not sound. */
+/** Most files named for a damaged content. */
 const NAMED = 5
 
 const ids: Record<ContentProblem, IntegrityProblemId> = {
@@ -56,9 +56,8 @@ const ids: Record<ContentProblem, IntegrityProblemId> = {
 }
 
 /**
- * Whether everything that is stored is sound: the database, the rows and how they hang together, and the bytes of every
- * content. May run while the service does: rows are looked at in one consistent state, and what vanishes while contents
- * are read was deleted.
+ * Checks everything that is stored: the database, the rows and their references, and the bytes of every content. May
+ * run while the service does: rows are read in one snapshot, and contents that disappear meanwhile were deleted.
  */
 export function makeStorageCheck(parts: Parts) {
   const { database, contents, clock } = parts
@@ -110,7 +109,7 @@ export function makeStorageCheck(parts: Parts) {
     const damage = damageProblems(await database.damage(quick))
     const unusable = damage.some(({ id }) => id === 'database-damaged') ? damage : await lostTables()
     const nothing = { nodes: 0, changes: 0, contents: 0, bytes: 0 }
-    // Out of a damaged file anything may be read: what it says about files would not be worth telling.
+    // A damaged file may return anything: findings about rows would be meaningless.
     if (unusable.length > 0) return { flaws: unusable, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
     const rows = await look()
     if (options.repair && rows.some(({ repairable }) => repairable)) await mend(rows)
@@ -119,7 +118,7 @@ export function makeStorageCheck(parts: Parts) {
     return { ...told(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
   }
 
-  /** Mends what is found, and notes of each flaw whether it is gone. */
+  /** Repairs problems, and records for each whether it is gone. */
   async function mend(found: IntegrityProblem[]): Promise<void> {
     await repair(new Set(found.filter(({ repairable }) => repairable).map(({ id }) => id)))
     const left = new Set((await look()).map(({ id, object }) => `${id} ${object}`))
@@ -127,7 +126,7 @@ export function makeStorageCheck(parts: Parts) {
   }
 }
 
-/** At most so many flaws of each kind, those of one kind together. */
+/** Limits the problems of each kind, grouped by kind. */
 function told(found: readonly IntegrityProblem[]): Pick<StorageReport, 'flaws' | 'truncated'> {
   const kinds = (Object.keys(integrityProblems) as IntegrityProblemId[]).map((id) => ({
     id,

@@ -1,13 +1,13 @@
-/** Something measured on a day; days are counted, and may be fractions. */
+/** A measurement on a day; days are numbers and may have fractions. */
 export interface Point {
   day: number
   value: number
 }
 
-/** Shorter histories say nothing, in days. */
+/** Shortest history for a forecast, in days. */
 const LEAST_SPAN = 3
 
-/** How much a value grows a day: the slope of the straight line nearest to the points; undefined where there are too few. */
+/** Growth per day: the slope of the linear regression; undefined with too few points. */
 export function growthOf(points: readonly Point[]): number | undefined {
   const days = points.map(({ day }) => day)
   if (points.length < 3 || Math.max(...days) - Math.min(...days) < LEAST_SPAN) return undefined
@@ -17,10 +17,10 @@ export function growthOf(points: readonly Point[]): number | undefined {
   return together / mean(days.map((day) => (day - middle) ** 2))
 }
 
-/** Nobody plans further ahead, in days. */
+/** Longest forecast, in days. */
 const FARTHEST = 3_650
 
-/** In how many days some room is used up at this growth; undefined where it is not, or not within ten years. */
+/** Days until `room` is used up at this growth; undefined if it is not, or not within ten years. */
 export function daysUntilFull(room: number, growth: number | undefined): number | undefined {
   if (room <= 0) return 0
   if (growth === undefined || growth <= 0) return undefined

@@ -5,7 +5,7 @@ import { excessPushes, forgetPushesUpTo } from '../../storage/feed/pushes.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
 import type { Values } from './options.ts'
 
-/** Forgets the oldest of what an account makes the service remember, where that is more than its share. */
+/** Deletes the oldest records of an account beyond its limits. */
 export async function trim(database: Database, values: Values): Promise<void> {
   async function each<T>(
     find: (on: Reader, max: number) => Promise<T[]>,

@@ -20,7 +20,7 @@ import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
 import { trim } from './trim.ts'
 
-/** What one round of upkeep removed. */
+/** Amounts removed by one run. */
 export interface Removed {
   tombstones: number
   trash: number
@@ -29,13 +29,13 @@ export interface Removed {
   bytes: number
 }
 
-/** Repeated pushes are recognised this long. */
+/** How long repeated pushes are recognised. */
 const PUSH_MEMORY = 30 * DAY
 
-/** How long it is known what accounts used, in days. */
+/** Retention of usage records, in days. */
 const USAGE_MEMORY = 400
 
-/** A content nobody points to is kept this long, for uploads that are about to. */
+/** How long unreferenced contents are kept for uploads in progress. */
 export const CONTENT_GRACE = DAY
 
 export const UPKEEP_EVERY = HOUR
@@ -49,9 +49,9 @@ interface Parts {
 }
 
 /**
- * Forgets what is past its retention: tombstones, trash, versions, changes of the assistant, remembered pushes, sessions, tokens and codes that are
- * over, old entries of the audit log, and contents nothing points to. Notes what every account uses today. What fails is thrown
- * when everything else is done.
+ * Deletes what is past its retention: tombstones, trash, versions, changes of the assistant, stored pushes, expired
+ * sessions, tokens and codes, old audit entries, and unreferenced contents. Records the day's usage. Errors are thrown
+ * after everything else is done.
  */
 export const makeUpkeep =
   ({ database, contents, history, clock, settings }: Parts) =>

@@ -19,15 +19,15 @@ import { options } from './options.ts'
 import type { Settings } from './settings.ts'
 import { daysUntilFull, growthOf, type Point } from './trend.ts'
 
-/** What an account holds, may hold, and where that leads. */
+/** Usage and limits of an account, and a forecast. */
 export interface AccountUsage extends CountedUsage {
-  /** The quota in force in bytes, -1 for unlimited. */
+  /** The effective quota in bytes, -1 for unlimited. */
   effective_quota: number
-  /** Used share of the quota, whole and rounded down; null without one. */
+  /** Used share of the quota, rounded down; null without one. */
   percent: number | null
-  /** Bytes a day, over the last 30 days; null without enough history. */
+  /** Bytes per day over the last 30 days; null without enough history. */
   growth: number | null
-  /** Days until the quota is used up at this growth; null where that is not in sight. */
+  /** Days until the quota is used up at this growth; null if out of range. */
   full_in_days: number | null
 }
 
@@ -55,19 +55,19 @@ export interface UsageReport {
   default_quota: number
 }
 
-/** A count that is wrong, and what of. */
+/** A wrong counter and its kind. */
 export interface CountDrift extends Drift {
   kind: 'files' | DataKind
 }
 
 export interface Usage {
-  /** Sets the quota of accounts without their own, bytes, -1 for none. Throws `conflict` where something else decides it. */
+  /** Sets the default quota, bytes, -1 for unlimited. Throws `conflict` if the configuration overrides it. */
   setDefault(bytes: number, by?: AuditActor): Promise<void>
-  /** What every account holds, from one consistent state. */
+  /** Usage of all accounts, from one snapshot. */
   report(): Promise<UsageReport>
-  /** Puts right every counter that does not say what the rows add up to, each account in a transaction; says which they were. */
+  /** Corrects every wrong counter, one transaction per account; returns them. */
   recount(options?: { dryRun?: boolean }): Promise<CountDrift[]>
-  /** What an account keeps beside files by kind, and may keep; 0 without a limit. */
+  /** Usage and limits outside files, by kind; 0 without a limit. */
   keptBy(user: number): Promise<Record<string, { used: number; total: number; items: number; max_items: number }>>
 }
 
@@ -80,7 +80,7 @@ interface Parts {
 
 const DEFAULT = 'quota.default'
 
-/** Days of history that a forecast looks at. */
+/** Days of history used for a forecast. */
 const LOOK_BACK = 30
 
 const percentOf = (used: number, quota: number): number | null => {
@@ -92,7 +92,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
   function judged(held: CountedUsage, noted: readonly Point[], defaultQuota: number, today: number): AccountUsage {
     const { used_bytes: used, quota_bytes } = held
     const quota = quota_bytes ?? defaultQuota
-    // What was noted of a day that is not over yet gives way to what holds now.
+    // The current value replaces the record of an unfinished day.
     const growth = growthOf([...noted.filter(({ day }) => day <= Math.floor(today)), { day: today, value: used }])
     return {
       ...held,
@@ -120,7 +120,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
         history: await usageSince(at, Math.floor(today) - LOOK_BACK),
       }))
       const noted = new Map<number, Point[]>(held.map(({ user_id }) => [user_id, []]))
-      // Noted at the end of a day.
+      // Recorded at the end of a day.
       for (const { user_id, day, used_bytes } of history) noted.get(user_id)?.push({ day: day + 1, value: used_bytes })
       const accounts = held.map((one) => judged(one, noted.get(one.user_id)!, defaultQuota, today))
       return { accounts, total: totalOf(accounts), default_quota: defaultQuota }
@@ -131,7 +131,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
       if (dryRun) return found
       const repaired: CountDrift[] = []
       for (const user of new Set(found.map(({ user_id }) => user_id)))
-        // Counted again under the lock: what is written meanwhile must not be undone.
+        // Count again under the lock, so that concurrent writes are included.
         repaired.push(...(await database.write((tx) => recountIn(tx, user))))
       return repaired
     },
@@ -168,7 +168,7 @@ const merged = (files: readonly Drift[], data: readonly DataDrift[]): CountDrift
   ...data.map(({ user_id, username, kind, counted, bytes }) => ({ user_id, username, kind, counted, actual: bytes })),
 ]
 
-/** Every count of an account that is wrong, of its files and of everything else. */
+/** Every wrong counter of an account, of its files and of everything else. */
 export const allDrifts = async (at: Reader): Promise<CountDrift[]> =>
   merged(await driftsOf(at), await dataDriftsOf(at, countedTables))
 

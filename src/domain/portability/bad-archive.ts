@@ -1,4 +1,4 @@
-/** The archive of an account is none, or not sound; nothing was changed. */
+/** The file is not an account archive, or a damaged one; nothing was changed. */
 export class BadArchive extends Error {
   override name = 'BadArchive'
   readonly exitCode = 2

@@ -9,12 +9,12 @@ const firstLine = (text: string): string => {
   return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }
 
-/** Messages that an answer can still quote. */
+/** Most messages kept for quotes in replies. */
 const QUOTABLE = 5_000
 
 /**
- * What was said in a room, as a document in Markdown for people to read and search. Other people's words do not become
- * messages in their names again: an archive could put anything into their mouths.
+ * Renders the messages of a room as Markdown. Messages of others are not posted again in their names, because an
+ * archive could forge them.
  */
 export async function* chatDocument(
   { name, type, members }: RoomRecord,

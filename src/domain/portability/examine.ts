@@ -6,19 +6,17 @@ import { FORMAT, FORMAT_VERSION, names, type Part } from './layout.ts'
 import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
 import * as records from './records.ts'
 
-/** What an archive holds, after all of it was looked at. */
+/** Contents of a validated archive. */
 export interface Contained {
   account: records.AccountRecord
   /** Rows by table. */
   rows: Record<string, number>
-  /** Versions of components. */
   components: number
   profiles: number
   apps: number
-  /** With the assistant. */
   conversations: number
   conversation_messages: number
-  /** Answers of it that changed something, which is for reading only. */
+  /** Changes of the assistant, for reading only. */
   assistant_changes: number
   files: number
   folders: number
@@ -27,18 +25,18 @@ export interface Contained {
   messages: number
   room_files: number
   room_bytes: number
-  /** Size of the largest file, in bytes. */
+  /** Bytes of the largest file. */
   largest: number
-  /** Names in the root of the own files, as they are compared. */
+  /** Names in the root of the own files, normalised. */
   roots: ReadonlySet<string>
-  /** Hashes of all entries, by name. */
+  /** Hashes of all entries by name. */
   hashes: ReadonlyMap<string, string>
 }
 
-/** Entries of one archive; what is noted of each stays in memory. */
+/** Most entries of one archive; a record of each is kept in memory. */
 const MOST_ENTRIES = 1_000_000
 
-/** Most lines of the lists of an archive: of components, 200 with 100 versions each. */
+/** Most lines of each list; of components, 200 with 100 versions each. */
 const MOST = {
   components: 20_000,
   profiles: 50,
@@ -71,8 +69,8 @@ const Manifest = Compile(
 )
 
 /**
- * Looks at a whole archive and changes nothing: names, types, order, every record, every hash. Throws `BadArchive` with the
- * first thing that is wrong.
+ * Validates a whole archive without changing anything: names, types, order, every record, every hash. Throws
+ * `BadArchive` with the first problem.
  */
 export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contained> {
   const seen = makeSeen()
@@ -161,7 +159,7 @@ async function each(
   return count
 }
 
-/** What reads a line of each list, and refuses what does not belong together. */
+/** Parsers of the lists, which also reject inconsistent lines. */
 function listReaders(): Record<List, (value: unknown, where: string) => unknown> {
   const versions = new Set<string>()
   const conversations = new Set<number>()
@@ -187,7 +185,7 @@ function listReaders(): Record<List, (value: unknown, where: string) => unknown>
   }
 }
 
-/** Notes names; no two may be the same, and none may lie below a file. */
+/** Rejects duplicate names, and names below a file. */
 function makeSeen() {
   const taken = new Map<string, 'file' | 'folder'>()
   const roots = new Set<string>()
@@ -230,7 +228,7 @@ function makeSeen() {
   }
 }
 
-/** Compares what was read with what the manifest says. */
+/** Compares the entries with the manifest. */
 function compare(manifest: unknown, hashes: ReadonlyMap<string, string>, sizes: ReadonlyMap<string, number>): void {
   if (!Manifest.Check(manifest)) throw new BadArchive('its manifest is damaged, or not one of svc')
   if (manifest.version > FORMAT_VERSION) throw new BadArchive('it is from a newer version of svc, so update svc first')

@@ -7,7 +7,7 @@ import type { Tar } from './tar.ts'
 
 const PAGE = 200
 
-/** Writes what somebody and the assistant said, and what it changed for them. */
+/** Writes conversations with the assistant, and its changes. */
 export async function writeAssistant(tar: Tar, at: Reader, user: number): Promise<void> {
   await tar.lines(names.conversations, () => conversationsOf(at, user))
   await tar.lines(names.conversation_messages, () => messagesOf(at, user))
@@ -28,7 +28,7 @@ async function* conversationsOf(at: Reader, user: number): AsyncGenerator<unknow
     yield { id, title, created_at: iso(created_at), updated_at: iso(updated_at) }
 }
 
-/** Messages may be long: some at a time. */
+/** Messages per query, because they may be long. */
 const MESSAGES = 20
 
 async function* messagesOf(at: Reader, user: number): AsyncGenerator<unknown> {
@@ -42,7 +42,7 @@ async function* messagesOf(at: Reader, user: number): AsyncGenerator<unknown> {
     }
 }
 
-/** Newest first, as the ledger is read; without what would take the changes back, which means nothing elsewhere. */
+/** Newest first, as the ledger is read; without the data for an undo, which only works on this server. */
 async function* changesOf(at: Reader, user: number): AsyncGenerator<unknown> {
   for (let before: number | undefined; ;) {
     const page = await setsOf(at, user, { before, limit: PAGE })

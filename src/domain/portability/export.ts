@@ -19,12 +19,12 @@ import { fileName, FORMAT, FORMAT_VERSION, messagesName, names, roomFileName, ro
 import type { ExportParts } from './parts.ts'
 import { makeTar, once, type Give, type Tar } from './tar.ts'
 
-/** An account on its way out. */
+/** An export in progress. */
 export interface Export {
   username: string
-  /** Bytes of its own files, for a progress bar: the archive is somewhat larger. */
+  /** Bytes of its own files, for a progress bar: the archive is slightly larger. */
   bytes: number
-  /** The archive, from one state of the account. */
+  /** The archive, from one snapshot of the account. */
   archive: AsyncIterable<Uint8Array>
 }
 
@@ -46,12 +46,12 @@ Passwords, second factors, devices, sessions, the trash and earlier versions of 
 svc user import makes an account of it, on this or another server.
 `
 
-/** Renewed this often, so that no content is collected while it is still to be read. */
+/** Interval of renewing the hold that protects contents to be read. */
 const RENEW_EVERY = 2 * MINUTE
 
 /** Writes an account as an archive: a tar file with the entries of `layout.ts`. */
 export const makeExport = (parts: ExportParts) => ({
-  /** Begins the export of an account. Fault `not_found`. */
+  /** Fault `not_found`. */
   async exportAccount(username: string): Promise<Export> {
     const { database } = parts
     const account = await accountByName(database.read, normalName(username))
@@ -67,7 +67,7 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   const renewal = setInterval(() => void hold.renew().catch(() => undefined), RENEW_EVERY)
   renewal.unref()
   try {
-    // The pieces are handed out while the snapshot is open: what changes meanwhile is not in the archive.
+    // The pieces are yielded while the snapshot is open, so later changes are not in the archive.
     yield* pull((give) => database.snapshot((at) => writeAll(parts, at, account.id, give)))
     await database.write((tx) => audit.record(tx, { kind: 'user.exported', about: account.id }))
   } finally {
@@ -76,7 +76,7 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   }
 }
 
-/** The pieces that `work` gives, one after the other, each as soon as the one before was taken. */
+/** Yields the pieces passed to `give`, each when the previous one was consumed. */
 async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8Array> {
   let offer: ((piece: IteratorResult<Uint8Array, void>) => void) | undefined
   let taken: (() => void) | undefined
@@ -110,7 +110,7 @@ async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8A
 
 async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give): Promise<void> {
   const { clock, identity, version } = parts
-  // Read before anything is given: only now does the one moment begin of which everything is.
+  // Read before any output: the snapshot begins with the first query.
   const account = await accountById(at, id)
   if (!account) throw fault('not_found', { text: 'The account was removed a moment ago.' })
   const now = Math.floor(clock.now() / 1_000)

@@ -12,7 +12,7 @@ import type { ImportParts } from './parts.ts'
 import { importedFiles, type Receiver } from './unpack.ts'
 
 export interface ImportOptions {
-  /** Another user name than that of the archive. */
+  /** Replaces the user name in the archive. */
   username?: string | undefined
   /** Bytes, -1 for unlimited, null for the default. */
   quota_bytes?: number | null | undefined
@@ -20,18 +20,18 @@ export interface ImportOptions {
   withoutChats?: boolean
 }
 
-/** An archive that was found sound, and the account it would become. */
+/** A validated archive and the account it would become. */
 export interface ImportPlan {
   username: string
   contained: Contained
-  /** Makes the account. Says what had to be left out. */
+  /** Creates the account. Returns what was left out. */
   carryOut(
     password: string | { hash: string },
     done?: (bytes: number) => void,
   ): Promise<{ id: number; leftOut: string[] }>
 }
 
-/** The mark of an account that is not complete: while it has one it is disabled, and the next import removes it. */
+/** Marks an incomplete account. It is disabled while it has the mark, and the next import removes it. */
 const UNFINISHED = { kind: 'import', key: 'unfinished' } as const
 
 /** An import that has not renewed its mark for this long was interrupted, ms. */
@@ -39,10 +39,10 @@ const LEASE = 10 * SECOND
 
 export type Open = () => AsyncIterable<Uint8Array>
 
-/** Makes accounts of archives. */
+/** Creates accounts from archives. */
 export const makeImport = (parts: ImportParts) => ({
   /**
-   * Reads a whole archive, which `open` begins from its start each time, and changes nothing. Throws `BadArchive`; faults
+   * Validates a whole archive without changing anything; `open` restarts it each time. Throws `BadArchive`; faults
    * `exists`, `quota_exceeded`, `too_large`, `bad_request`.
    */
   async planImport(open: Open, options: ImportOptions = {}): Promise<ImportPlan> {
@@ -61,19 +61,22 @@ export const makeImport = (parts: ImportParts) => ({
   },
 })
 
-/** The id of an account of that name that an interrupted import left behind, or that is being removed. Fault `exists` for any other. */
+/**
+ * The ID of an account of that name that an interrupted import left, or that is being removed. Fault `exists` for any
+ * other.
+ */
 async function leftoverOf({ database, clock }: ImportParts, username: string): Promise<number | undefined> {
   const account = await accountByName(database.read, normalName(username))
   if (!account) return undefined
   if (account.removing_since !== null) return account.id
   const mark = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
   if (!mark || account.disabled_at === null) {
-    const text = `There is a user named "${username}" already: --as NAME gives the account another name.`
+    const text = `There is already a user named "${username}": --as NAME gives the account another name.`
     throw fault('exists', { text })
   }
   const left = mark.version! + LEASE - clock.now()
   if (left <= 0) return account.id
-  // Somebody may be at work this moment, or was until a moment ago.
+  // Another import may be running, or have just ended.
   await new Promise((resolve) => setTimeout(resolve, left))
   const later = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
   if (later?.version === mark.version) return account.id
@@ -124,7 +127,7 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
       ...(work.options.quota_bytes !== undefined && { quota_bytes: work.options.quota_bytes }),
     },
     async (tx, made) => {
-      // Nobody can sign in before everything is there; from here on the name is taken.
+      // Nobody can sign in before the import is complete; the name is reserved from here on.
       await updateAccount(tx, made.id, { disabled_at: clock.now(), avatar_color: account.avatar_color }, clock.now())
       await mark(tx, made.id)
     },
@@ -141,7 +144,7 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
     })
     return { id, leftOut }
   } catch (error) {
-    // Where even this fails, the account stays disabled and marked, and the next import removes it.
+    // If even this fails, the account stays disabled and marked, and the next import removes it.
     await accounts.remove(id).catch(() => undefined)
     throw error
   } finally {
@@ -149,7 +152,7 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
   }
 }
 
-/** Reads the archive once more, now into the account. Returns what had to be left out. */
+/** Reads the archive again, now into the account. Returns what was left out. */
 async function fill(parts: ImportParts, user: number, { open, contained, options, done }: Work): Promise<string[]> {
   const { files } = parts
   const receiver: Receiver = {

@@ -52,10 +52,10 @@ const singles = new Map<string, Part>(
   (Object.keys(names) as (keyof typeof names)[]).map((kind) => [names[kind], { kind }]),
 )
 
-/** Rooms of one archive: more are no sign of a busy life. */
+/** Most rooms of one archive. */
 const MOST_ROOMS = 100_000
 
-/** What the entry of that name and type is. Throws `BadArchive` for everything that has no place in the layout. */
+/** Parses the name and type of an entry. Throws `BadArchive` for entries outside of the layout. */
 export function partOf(name: string, type: string): Part {
   const isFolder = type === '5'
   if (type !== '0' && !isFolder) throw new BadArchive(`"${name}" is neither a file nor a folder`)
@@ -95,7 +95,7 @@ function roomIn(name: string): { room: number | undefined; rest: string } {
   return { room: room !== undefined && room <= MOST_ROOMS ? room : undefined, rest }
 }
 
-/** A path of the archive that the service could hold too: nothing that leads elsewhere. */
+/** A path that is valid on the server and does not leave the folder. */
 function pathIn(name: string, path: string): string {
   try {
     ownSegments(path)

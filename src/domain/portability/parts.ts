@@ -5,7 +5,6 @@ import type { Accounts } from '../accounts/accounts.ts'
 import type { Files } from '../files/files.ts'
 import type { Audit, Identity } from '../instance/instance.ts'
 
-/** What an export needs. */
 export interface ExportParts {
   database: Database
   contents: Contents
@@ -15,7 +14,6 @@ export interface ExportParts {
   version: string
 }
 
-/** What an import needs. */
 export interface ImportParts extends Pick<ExportParts, 'database' | 'clock' | 'audit'> {
   accounts: Accounts
   files: Files

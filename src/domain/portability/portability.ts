@@ -4,7 +4,7 @@ import type { ExportParts, ImportParts } from './parts.ts'
 
 export type { Contained } from './examine.ts'
 
-/** Accounts that leave for another server, or arrive from one: everything somebody has, in one archive. */
+/** Exports accounts to archives, and imports them on another server. */
 export const makePortability = (parts: ExportParts & ImportParts) => ({ ...makeExport(parts), ...makeImport(parts) })
 
 export type Portability = ReturnType<typeof makePortability>

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { jsonFlaw } from '../../base/json-places.ts'
+import { jsonFlaw } from '../../base/json-positions.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { LATEST_MTIME } from '../../contract/limits.ts'
 import { BadArchive } from './bad-archive.ts'
 import { partOf, type Part } from './layout.ts'
 
-/** An entry of the archive whose name and type have been found sound. */
+/** An entry with a valid name and type. */
 export interface ArchiveEntry {
   name: string
   part: Part
@@ -13,11 +13,11 @@ export interface ArchiveEntry {
   /** Seconds. */
   mtime: number
   body: AsyncIterable<Uint8Array>
-  /** SHA-256 of the body; undefined until it was read to its end. */
+  /** SHA-256 of the body; undefined until it was read completely. */
   sha256(): string | undefined
 }
 
-/** The archive, entry by entry. Throws `BadArchive` at the first one that has no place in it. */
+/** Yields the entries of an archive. Throws `BadArchive` at the first invalid one. */
 export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<ArchiveEntry> {
   try {
     for await (const entry of readTar(source, { isWhole: true })) yield toEntry(entry)
@@ -26,7 +26,7 @@ export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** What is wrong with a tar file as what is wrong with an archive; other errors as they are. */
+/** Converts tar errors to `BadArchive`; others are unchanged. */
 function inOurWords(error: unknown): unknown {
   if (!(error instanceof BadTar)) return error
   const clause = error.message.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())
@@ -60,12 +60,12 @@ function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
   }
 }
 
-/** Reads a content to its end and forgets it. */
+/** Reads and discards a body. */
 export async function skim({ body }: ArchiveEntry): Promise<void> {
   for await (const _ of body);
 }
 
-/** A content as one JSON value of at most `max` bytes. */
+/** Parses a body of at most `max` bytes as one JSON value. */
 export async function jsonOf({ name, body, size }: ArchiveEntry, max: number): Promise<unknown> {
   if (size > max) throw new BadArchive(`${name} is too large`)
   const pieces: Uint8Array[] = []
@@ -89,17 +89,17 @@ function parsed(bytes: Uint8Array, where: string): unknown {
   return value
 }
 
-/** Largest line, in bytes: a row or a version of a component with all its text escaped. */
+/** Longest line, bytes: a row or a component version with all its text escaped. */
 const LONGEST = 16 * 1024 * 1024
 
-/** A line of JSON, and how long it is. */
+/** A line of JSON, and its length. */
 interface Line {
   value: unknown
   where: string
   bytes: number
 }
 
-/** A content as one JSON value a line, each with its place in words. */
+/** Parses a body with one JSON value per line; each has its position for messages. */
 export async function* jsonLines({ name, body }: ArchiveEntry): AsyncGenerator<Line> {
   let rest: Uint8Array[] = []
   let length = 0

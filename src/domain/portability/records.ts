@@ -9,7 +9,7 @@ import { refuseRow, type WholeRow } from '../sync/sync.ts'
 import { BadArchive } from './bad-archive.ts'
 import { FORMAT, FORMAT_VERSION } from './layout.ts'
 
-// The JSON of an archive, understood. Whoever wrote it may have been anybody: what does not fit is refused.
+// Parses the JSON of an archive. It is untrusted: whatever does not match is rejected.
 
 const Moment = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$' })
 const Text = Type.String({ maxLength: 1_000 })
@@ -119,7 +119,7 @@ function understood<S extends TSchema>(schema: S, value: unknown, where: string)
   throw new BadArchive(`${where}${part ? `, ${part}` : ''}: ${first?.message ?? 'it has not the right form'}`)
 }
 
-/** What a rule throws against a record, told with its place. */
+/** Runs a rule and turns its fault into `BadArchive` with the position. */
 function lawful<T>(where: string, rule: () => T): T {
   try {
     return rule()
@@ -135,7 +135,7 @@ export function readAccount(value: unknown, where: string): AccountRecord {
   return understood(Account, value, where)
 }
 
-/** A row with everything it keeps. */
+/** A row with its version and times. */
 export function readRow(table: TableName, value: unknown, where: string): WholeRow & { stamps: object } {
   const { version, created_at, updated_at } = understood(Stamps, value, where)
   const { id: _, version: __, created_at: ___, updated_at: ____, ...values } = value as Record<string, unknown>

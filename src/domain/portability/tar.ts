@@ -11,11 +11,11 @@ interface Entry {
   sha256: string
 }
 
-/** Writes entries and keeps account of them. */
+/** Writes entries and records their sizes and hashes. */
 export function makeTar(give: Give, now: number) {
   const entries: Entry[] = []
 
-  /** Throws when the pieces are not of this size and, where it is known, this hash. */
+  /** Throws if the pieces do not have this size and, if given, this hash. */
   async function put(
     path: string,
     mtime: number,
@@ -48,7 +48,7 @@ export function makeTar(give: Give, now: number) {
       const bytes = encoder.encode(text)
       return put(path, now, { size: bytes.length }, once(bytes))
     },
-    /** One JSON object a line. They are made twice: first for the size, which stands in front. */
+    /** One JSON object per line. They are generated twice: first for the size, which precedes them. */
     async lines(path: string, make: () => AsyncIterable<unknown>): Promise<void> {
       let size = 0
       for await (const piece of linesOf(make())) size += piece.length
@@ -63,7 +63,7 @@ export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes)
 }
 
-/** Lines of JSON in pieces of some size. */
+/** Groups lines of JSON into larger pieces. */
 async function* linesOf(objects: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
   let text = ''
   for await (const object of objects) {

@@ -12,26 +12,26 @@ import type { ImportParts } from './parts.ts'
 import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
 import * as records from './records.ts'
 
-/** The account that an archive goes into. */
+/** The account that receives an archive. */
 export interface Receiver extends Pick<ImportParts, 'database' | 'clock' | 'audit' | 'policy'> {
   user: number
   contained: Contained
   withoutChats: boolean
-  /** Numbers of the conversations that were stored, by those they have in the archive. */
+  /** IDs of the stored conversations, by those in the archive. */
   conversations: Map<number, number>
-  /** What could not be taken over, in words. */
+  /** Descriptions of what was left out. */
   leftOut: string[]
 }
 
-/** Rows that share a commit, and bytes of their lines: few enough that a server hardly waits for the database. */
+/** Rows per commit, and bytes of their lines: few enough that a running server hardly waits. */
 const GROUP = 200
 const GROUP_BYTES = 1_048_576
 
 const JSON_BYTES = 64 * 1024 * 1024
 
 /**
- * Goes through an archive that was examined before: stores what is no file, and hands out the files and folders one after
- * the other, each to be read before the next is asked for.
+ * Imports a validated archive: stores everything but files, and yields files and folders one after the other, each to
+ * be read before the next.
  */
 export async function* importedFiles(
   source: AsyncIterable<Uint8Array>,
@@ -67,7 +67,7 @@ export async function* importedFiles(
   return undefined
 }
 
-/** Refuses an entry that is not what it was when the archive was examined. */
+/** Rejects an entry that changed since the archive was validated. */
 function assertSame(entry: ArchiveEntry, { hashes }: Contained): void {
   const [known, now] = [hashes.get(entry.name), entry.sha256()]
   if (known !== undefined && now !== undefined && now !== known)
@@ -83,7 +83,7 @@ function asFile({ name, part, size, mtime, body }: ArchiveEntry, path: string, {
   }
 }
 
-/** Where chats go: documents in a folder of the root that nothing else has. */
+/** Stores chats as documents in a new folder of the root. */
 function makeChats({ account, roots }: Contained) {
   let top = 'Chats'
   for (let number = 2; roots.has(nameKey(top)); number += 1) top = `Chats (${number})`
@@ -134,25 +134,25 @@ async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
   await skim(entry)
 }
 
-/** Reads lines and stores them, some at a time. */
+/** Reads lines and stores them in groups. */
 async function inGroups<T>(
   entry: ArchiveEntry,
   read: (value: unknown, where: string) => T,
   store: (some: T[]) => Promise<void>,
   size = GROUP,
 ): Promise<void> {
-  let groupByEmoji: T[] = []
+  let group: T[] = []
   let room = GROUP_BYTES
   for await (const { value, where, bytes } of jsonLines(entry)) {
-    groupByEmoji.push(read(value, where))
+    group.push(read(value, where))
     room -= bytes
-    if (groupByEmoji.length < size && room > 0) continue
-    await store(groupByEmoji)
+    if (group.length < size && room > 0) continue
+    await store(group)
     await giveWay()
-    groupByEmoji = []
+    group = []
     room = GROUP_BYTES
   }
-  if (groupByEmoji.length > 0) await store(groupByEmoji)
+  if (group.length > 0) await store(group)
 }
 
 const storeRows = ({ database, clock, user }: Receiver, rows: WholeRow[]): Promise<void> =>
@@ -193,7 +193,7 @@ async function storeApps({ database, clock, audit, user, policy, leftOut }: Rece
   })
 }
 
-/** An archive can put anything into the mouth of the assistant: conversations of it count as tainted. */
+/** An archive can forge answers of the assistant, so imported conversations count as untrusted. */
 const storeConversations = (
   { database, user, conversations }: Receiver,
   some: records.ConversationRecord[],
@@ -205,7 +205,7 @@ const storeConversations = (
     }
   })
 
-/** What was said comes along; what waited for the user's word then does not. */
+/** Messages are imported; pending confirmations are not. */
 const storeSaid = ({ database, conversations }: Receiver, some: records.SaidRecord[]): Promise<void> =>
   database.write(async (tx) => {
     for (const { conversation_id, role, content, actions, at } of some) {

@@ -11,9 +11,9 @@ interface Task {
   person: Person
   create: NewUser | undefined
   changes: Pick<NewUser, 'display_name' | 'role' | 'quota_bytes'>
-  /** The password to be set, of a new account or anew. */
+  /** The password to set, of a new or an existing account. */
   password: Password | undefined
-  /** What is to be noted about the display name. */
+  /** The hash to record for the display name. */
   nameHash: string | undefined
 }
 
@@ -21,7 +21,9 @@ type Password = { given: string | { hash: string } } | { made: true }
 
 const NAME = 'display_name'
 
-/** Accounts with their names, roles, quotas and passwords. What the seed says of role and quota holds after every run. */
+/**
+ * Accounts with their names, roles, quotas and passwords. Role and quota are reset to the seed's values in every run.
+ */
 export async function planAccounts(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []
@@ -53,7 +55,7 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
     }
     return { person, create, changes: {}, password, nameHash: display_name && hashOf(display_name) }
   }
-  // A name is its owner's: set again only when the seed says another one than last time.
+  // A user may change the display name: set it again only if the seed's value changed.
   const isNews = display_name !== undefined && seededBefore(person, NAME, '')?.hash !== hashOf(display_name)
   const changes = {
     ...(isNews && display_name !== account.display_name && { display_name }),
@@ -79,7 +81,7 @@ async function passwordFor(
     if (isNew) problems.push({ path, message })
     return undefined
   }
-  // Where it is not needed it may be gone: a secret need not lie around for ever.
+  // A source that is not needed may be missing: secrets need not be kept.
   if (!isNew && !options.resetPasswords) return undefined
   try {
     const given = await sources.secret(password_file)
@@ -110,7 +112,7 @@ function itemsOf({ person: { username, account }, create, changes, password }: T
   ]
 }
 
-/** Notes a problem when nobody could administer the server after the plan. */
+/** Reports a problem if the plan leaves the server without an administrator. */
 async function refuseNoAdmin({ accounts, seed, problems }: Planning, tasks: readonly Task[]): Promise<void> {
   const demoted = tasks.filter(({ changes }) => changes.role === 'user').map(({ person }) => person.username)
   if (demoted.length === 0 || tasks.some(({ create, changes }) => (create ?? changes).role === 'admin')) return
@@ -122,19 +124,19 @@ async function refuseNoAdmin({ accounts, seed, problems }: Planning, tasks: read
   problems.push({ path: [...path, 'role'], message: 'would leave the server without an administrator' })
 }
 
-/** Accounts that are made at a time: their passwords are hashed beside each other, and they share a commit. */
+/** Accounts created concurrently: their passwords are hashed in parallel, and they share a commit. */
 const AT_ONCE = 8
 
 async function apply(planning: Planning, tasks: readonly Task[], watcher: Watcher): Promise<void> {
   const made = tasks.filter(({ create }) => create)
   for (let first = 0; first < made.length; first += AT_ONCE) {
-    const groupByEmoji = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
-    // None is still under way when another one has failed.
-    const failed = (await Promise.allSettled(groupByEmoji)).find((outcome) => outcome.status === 'rejected')
+    const group = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
+    // Wait for all, so that none is pending after a failure.
+    const failed = (await Promise.allSettled(group)).find((outcome) => outcome.status === 'rejected')
     if (failed) throw failed.reason as Error
   }
   const changed = tasks.filter(({ create }) => !create)
-  // Promotions first: then there is always an administrator.
+  // Promotions first, so that there is always an administrator.
   for (const task of changed.toSorted(
     (a, b) => Number(b.changes.role === 'admin') - Number(a.changes.role === 'admin'),
   ))

@@ -16,30 +16,26 @@ import { schemaProblems } from './schema-problems.ts'
 import { clause, nameOf as nameOfPath, objection, objectionOf, type Path, type Problem } from './problems.ts'
 import type { SeedApp, SeedFile, SeedRoom, SeedRow, SeedUser } from './seed-schema.ts'
 
-/** A part of a seed, and where it stands. */
+/** A part of a seed with its path. */
 export interface Placed<T> {
   path: Path
   value: T
 }
 
-/** A seed as it was understood: of its parts those that have the right form. */
+/** The valid parts of a seed. */
 export interface ReadSeed {
-  /** Values of settings, understood. */
+  /** Parsed values of settings. */
   settings: Partial<Values>
   apps: Placed<SeedApp>[]
   users: Placed<SeedUser>[]
   rooms: Placed<SeedRoom>[]
-  /** User names of the seed, also of those whose other parts have not the right form. */
+  /** User names in the seed, also of entries with invalid parts. */
   names: ReadonlySet<string>
 }
 
-/** Collects what is wrong. */
 type Note = (path: Path, message: string | undefined) => void
 
-/**
- * Understands a document as a seed, and adds to `problems` everything that can be known to be wrong without looking at the
- * server or at files.
- */
+/** Parses a document as a seed, and adds to `problems` every error that can be found without the server or files. */
 export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
   const found = schemaProblems(document ?? {})
   problems.push(...found)
@@ -54,7 +50,7 @@ export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
   return seed
 }
 
-/** The parts of a document in which nothing has a wrong form: the others cannot be looked at more closely. */
+/** The parts of a document without schema errors; the others cannot be checked further. */
 function soundParts(document: unknown, found: readonly Problem[]): ReadSeed {
   const broken = new Set(found.map(({ path }) => path.slice(0, 2).join('/')))
   const whole = (broken.has('') ? {} : (document ?? {})) as Record<string, unknown>
@@ -74,7 +70,7 @@ function soundParts(document: unknown, found: readonly Problem[]): ReadSeed {
   }
 }
 
-/** Notes every thing whose name an earlier one of the list has. */
+/** Reports every item with the name of an earlier one. */
 function once<T>(things: readonly Placed<T>[], field: string, nameOf: (thing: T) => string, note: Note): void {
   const seen = new Map<string, Path>()
   for (const { path, value } of things) {
@@ -85,7 +81,7 @@ function once<T>(things: readonly Placed<T>[], field: string, nameOf: (thing: T)
   }
 }
 
-/** Notes what a rule says against a thing, at the field that it names. */
+/** Reports the violation of a rule at the field it names. */
 function noteField(path: Path, rule: () => unknown, note: Note): void {
   const { field, message } = objectionOf(rule) ?? {}
   note(field === undefined ? path : [...path, field === 'component_id' ? 'id' : field], message)
@@ -97,7 +93,7 @@ const placed = <T>(things: readonly T[], path: Path): Placed<T>[] =>
 const isGiven = (value: unknown): value is string | number | boolean | string[] =>
   ['string', 'number', 'boolean'].includes(typeof value) || Array.isArray(value)
 
-/** The settings, each as `svc config set` would understand its text. */
+/** The settings, parsed as `svc config set` does. */
 function readSettings(document: unknown, note: Note): Partial<Values> {
   const { settings } = (document ?? {}) as { settings?: unknown }
   const values: Record<string, unknown> = {}
@@ -120,13 +116,13 @@ function readSettings(document: unknown, note: Note): Partial<Values> {
 function checkApps({ apps }: ReadSeed, note: Note): void {
   once(apps, 'slug', ({ slug }) => slug, note)
   for (const { path, value } of apps) {
-    // Whether its address is allowed depends on a setting of the server.
+    // Whether its URL is allowed depends on a setting of the server.
     const { app_path: _, ...app } = value
     noteField(path, () => assertApp(app, []), note)
   }
 }
 
-/** Bytes of a quota, -1 for none, null for the default; undefined for what is no quota. */
+/** Bytes of a quota, -1 for unlimited, null for the default; undefined if invalid. */
 export function quotaBytes(given: string | number): number | null | undefined {
   if (given === 'none') return -1
   if (given === 'default') return null
@@ -187,7 +183,7 @@ function checkComponents({ components = [] }: SeedUser, path: Path, note: Note):
   once(placed(components, path), 'id', ({ id }) => id, note)
   for (const [index, { id, type, code, from, metadata = {} }] of components.entries()) {
     if ((code === undefined) === (from === undefined)) note([...path, index], 'needs one of code and from')
-    // The code of a file is looked at when the file is.
+    // The code of a file is checked when the file is read.
     const component = { component_id: id, component_type: type, code: code ?? '', metadata }
     noteField([...path, index], () => readComponent(component), note)
   }
@@ -195,10 +191,10 @@ function checkComponents({ components = [] }: SeedUser, path: Path, note: Note):
 
 const CONTENTS = ['text', 'base64', 'from', 'folder'] as const
 
-// Four characters for three bytes; the last may be fewer.
+// Base64 with padding.
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
-/** Seconds since the epoch; undefined for what is no time. */
+/** Seconds since the epoch; undefined if invalid. */
 export function fileTime(given: string | number): number | undefined {
   if (typeof given === 'number') return given
   const ms = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2}))?$/.test(given) ? Date.parse(given) : NaN
@@ -223,12 +219,12 @@ function checkFiles(files: SeedFile[], path: Path, note: Note): void {
   }
 }
 
-/** Everybody in a room, the creator first, each once. */
+/** Members of a room, the creator first, without duplicates. */
 export const peopleOf = ({ creator, members = [] }: SeedRoom): string[] => [
   ...new Set([creator, ...members].map(normalName)),
 ]
 
-/** What identifies a room among those of its creator. */
+/** Identifies a room among those of its creator. */
 export const roomKey = (room: SeedRoom): string =>
   room.type === 'dm' ? `dm:${peopleOf(room).slice(1).join()}` : `channel:${room.name}`
 

@@ -16,7 +16,10 @@ const COMPONENT = 'component'
 
 type Fate = Item['action'] | 'same' | 'adopt'
 
-/** Components of desktops. One is made once, and gets another version with the seed as long as nobody else gave it one. */
+/**
+ * Desktop components. A component is created once, and updated when the seed changes, unless someone else has saved a
+ * version.
+ */
 export async function planComponents(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []
@@ -48,14 +51,14 @@ export async function planComponents(planning: Planning): Promise<Part> {
   }
 }
 
-/** The component with its code, which may stand in a file. */
+/** Loads the component's code if it is in a file. */
 async function complete(
   { sources, problems }: Planning,
   { id, type, code, from, metadata = {} }: SeedComponent,
   path: Path,
 ): Promise<NewComponent | undefined> {
   const make = (text: string) => ({ component_id: id, component_type: type, code: text, metadata })
-  // A code of the seed itself that breaks a rule was told of before.
+  // Invalid inline code was reported before.
   if (code !== undefined) return objection(() => readComponent(make(code))) === undefined ? make(code) : undefined
   if (from === undefined) return undefined
   try {

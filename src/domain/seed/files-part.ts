@@ -12,31 +12,33 @@ import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
 import { nameOf, objection, type Path } from './problems.ts'
 import type { SeedFile, SeedUser } from './seed-schema.ts'
 
-/** A file or folder that shall be in an account. */
+/** A file or folder of the seed. */
 interface Wanted {
-  /** Where the seed says so. */
+  /** Its path in the seed. */
   said: Path
   path: string
   isFolder: boolean
   size: number
-  /** Seconds; undefined for now. */
+  /** Seconds; undefined for the current time. */
   mtime: number | undefined
   open(): AsyncIterable<Uint8Array>
-  /** Known once it was needed. */
+  /** Computed on first use. */
   sha256?: string
 }
 
 interface Task {
   person: Person
   file: Wanted
-  /** The hash of the content to be replaced; undefined where there is nothing. */
+  /** Hash of the content to replace; undefined for a new file. */
   replaces: string | undefined
 }
 
 const FILE = 'file'
 const FOLDER = hashOf('folder')
 
-/** Files and folders. One is made once, and replaced with the seed as long as nobody else changed it. */
+/**
+ * Files and folders. They are created once, and replaced when the seed changes, unless someone else has changed them.
+ */
 export async function planFiles(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []
@@ -66,14 +68,14 @@ async function* piece(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield await Promise.resolve(bytes)
 }
 
-/** Every file and folder that a user shall have, trees taken apart. */
+/** Every file and folder of a user, with trees expanded. */
 async function wantedOf(planning: Planning, user: SeedUser, path: Path): Promise<Wanted[]> {
   const { problems } = planning
   const wanted = new Map<string, Wanted>()
   for (const [index, file] of (user.files ?? []).entries()) {
     const said = [...path, index]
     for (const one of await takenApart(planning, file, said)) {
-      // What stands in the seed itself was looked at before.
+      // Paths in the seed itself were checked before.
       const message = one.path === file.path ? undefined : objection(() => ownSegments(one.path))
       if (message !== undefined) problems.push({ path: said, message: `${one.path}: ${message}` })
       const other = wanted.get(nameKey(one.path))
@@ -90,7 +92,7 @@ async function wantedOf(planning: Planning, user: SeedUser, path: Path): Promise
   return [...wanted.values()]
 }
 
-/** The folders that a path lies in, outermost first. */
+/** The parent folders of a path, outermost first. */
 function outerPaths(path: string): string[] {
   const outer: string[] = []
   for (let slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1))
@@ -140,7 +142,7 @@ async function contentHash(file: Wanted): Promise<string> {
   return file.sha256
 }
 
-/** What stands at a path of an account; `file above` when a file is in the way. */
+/** The node at a path of an account; `file above` if a parent is a file. */
 async function nodeAt({ database }: Planning, user: number, path: string): Promise<Node | 'file above' | undefined> {
   let parent = await rootOf(database.read, user)
   const segments = path.slice(1).split('/')
@@ -178,7 +180,7 @@ async function fate(planning: Planning, person: Person, file: Wanted): Promise<F
     : { action: 'keep', why: ': was changed by its owner' }
 }
 
-/** Notes a problem when the files of a user are more than they may store, or one of them is too large. */
+/** Reports a problem if a user's files exceed the quota, or one is too large. */
 async function refuseTooMuch(planning: Planning, user: SeedUser, tasks: readonly Task[], path: Path): Promise<void> {
   const { database, problems, settings, seed } = planning
   const { 'files.max_size': limit, 'quota.default': standard } = { ...(await settings.values()), ...seed.settings }
@@ -226,7 +228,7 @@ function byPerson(tasks: readonly Task[]): Map<Person, Task[]> {
 
 const entryOf = (path: string, hash: string): Seeded => ({ kind: FILE, key: path, hash, target: null, version: null })
 
-/** The content as it goes by, with its hash known afterwards. */
+/** Passes the content on and computes its hash. */
 async function* hashed(file: Wanted): AsyncIterable<Uint8Array> {
   const hash = createHash('sha256')
   for await (const chunk of file.open()) {
@@ -258,7 +260,7 @@ async function upload(
   }
   const { results } = await files.uploadAll(person.id!, entries())
   const done = tasks.filter((_, index) => results[index]!.ok)
-  // What was stored is noted even if something else was refused: the next run goes on from there.
+  // Record what was stored even if something else was refused: the next run continues from there.
   await remember(
     { ...planning, files, clock },
     person,

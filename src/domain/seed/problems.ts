@@ -1,15 +1,15 @@
 import { isFault } from '../../contract/errors.ts'
 
-/** The way from the top of a seed to a part of it. */
+/** Steps from the root of a seed to a part. */
 export type Path = readonly (string | number)[]
 
-/** What is wrong with a part of a seed: a clause such as `must be user or admin`. */
+/** An error in a part of a seed, as a clause such as `must be user or admin`. */
 export interface Problem {
   path: Path
   message: string
 }
 
-/** Everything that is wrong with a seed, at once; nothing was written. */
+/** All errors of a seed at once; nothing was written. */
 export class BadSeed extends Error {
   override name = 'BadSeed'
   readonly problems: readonly Problem[]
@@ -20,11 +20,11 @@ export class BadSeed extends Error {
   }
 }
 
-/** A path as people write it: `users[3].role`. */
+/** Formats a path: `users[3].role`. */
 export const nameOf = (path: Path): string =>
   path.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
 
-/** What a rule says against a value when it throws a fault: a clause, and the field it is about if it names one. */
+/** The violation of a rule that throws a fault: a clause, and the field if the fault names one. */
 export function objectionOf(rule: () => unknown): { field?: string; message: string } | undefined {
   try {
     rule()
@@ -36,9 +36,9 @@ export function objectionOf(rule: () => unknown): { field?: string; message: str
   }
 }
 
-/** The same about a value that stands alone. */
+/** The violation for a single value. */
 export const objection = (rule: () => unknown): string | undefined => objectionOf(rule)?.message
 
-/** A sentence as part of a line that names what it is about. */
+/** Converts a sentence to a clause. */
 export const clause = (sentence: string): string =>
   sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')

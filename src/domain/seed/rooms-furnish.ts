@@ -12,32 +12,32 @@ import type { SeedRoom } from './seed-schema.ts'
 
 type Said = NonNullable<SeedRoom['messages']>[number]
 
-/** What is to be done about a room. */
+/** Changes to a room. */
 export interface RoomTask {
   room: SeedRoom
   creator: Person
-  /** Undefined until it is made. */
+  /** Undefined until it is created. */
   id: number | undefined
-  /** Whether it was noted as the seed's before. */
+  /** Whether an earlier run recorded it. */
   isNoted: boolean
   join: Person[]
   post: Said[]
   edit: { message: Said; before: Seeded }[]
-  /** Ids of messages by those of the seed. */
+  /** IDs of messages by those in the seed. */
   ids: Map<string, number>
 }
 
 export const [ROOM, MEMBER, MESSAGE] = ['room', 'member', 'message'] as const
 
-/** Messages that share a commit. */
+/** Messages per commit. */
 const GROUP = 200
 
-/** The name of something within a room, among what was seeded for the room's creator. */
+/** Key of an item in a room, among those seeded for the room's creator. */
 export const inRoom = (room: SeedRoom, key: string): string => `${roomKey(room)}/${key}`
 
 export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName(from), text)
 
-/** Makes a room or adds to it: people, then messages in their order. */
+/** Creates a room or adds to it: members, then messages in order. */
 export async function furnish(planning: Planning, task: RoomTask, watcher: Watcher): Promise<void> {
   const { database } = planning
   const step = async (count: number, work: (tx: Writer) => Promise<void>) => {
@@ -48,9 +48,9 @@ export async function furnish(planning: Planning, task: RoomTask, watcher: Watch
   if (!task.isNoted || task.join.length > 0)
     await step(task.join.length + (isNew ? 1 : 0), (tx) => openIn(tx, planning, task))
   for (let first = 0; first < task.post.length; first += GROUP) {
-    const groupByEmoji = task.post.slice(first, first + GROUP)
+    const group = task.post.slice(first, first + GROUP)
     if (first > 0) await giveWay()
-    await step(groupByEmoji.length, (tx) => postAllIn(tx, planning, task, groupByEmoji))
+    await step(group.length, (tx) => postAllIn(tx, planning, task, group))
   }
   for (const { message, before } of task.edit) {
     await edit(planning, task, message, before)
@@ -82,13 +82,13 @@ async function openIn(tx: Writer, { people, clock }: Planning, task: RoomTask): 
   await rememberSeeded(tx, creator.id!, [noted(ROOM, roomKey(room), '', task.id, null), ...members])
 }
 
-/** Somebody of the seed who is in the room and can bring others in: its creator may have left. */
+/** A member from the seed who can add others: the creator may have left. */
 async function hostIn(tx: Writer, room: number, everybody: readonly Person[]): Promise<number | undefined> {
   for (const { id } of everybody) if (id !== undefined && (await isMember(tx, room, id))) return id
   return undefined
 }
 
-/** Ids of messages are those of the seed; this keeps them apart from what clients call theirs. */
+/** IDs in the seed; the prefix separates them from client IDs. */
 const clientId = (creator: Person, id: string): string => `seed:${creator.id}:${hashOf(id).slice(0, 32)}`
 
 async function editorOf(on: Reader, { people }: Planning, message: Said): Promise<Author> {
@@ -100,14 +100,14 @@ async function editorOf(on: Reader, { people }: Planning, message: Said): Promis
 async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, messages: readonly Said[]): Promise<void> {
   const { room, creator, id, ids } = task
   const keyOf = (message: Said) => inRoom(room, message.id)
-  // Another run of the same seed may have posted some of them in this moment.
+  // Another run of the same seed may have posted some of them.
   const taken = await seededAmong(tx, creator.id!, MESSAGE, messages.map(keyOf))
   const entries: Seeded[] = []
   for (const message of messages) {
     if (taken.has(keyOf(message))) continue
     const author = await editorOf(tx, planning, message)
     const above = message.reply_to === undefined ? undefined : ids.get(message.reply_to)
-    // What it answers may be gone by now; the answer is worth saying all the same.
+    // Post the reply even if the message it answers is gone.
     const reply = above !== undefined && (await messageState(tx, above)) ? { reply_to: above } : {}
     const said = { room_id: id!, content: message.text, client_id: clientId(creator, message.id), ...reply }
     const { posted } = await postIn(tx, author, said, planning.clock.now())

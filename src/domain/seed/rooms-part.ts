@@ -8,7 +8,10 @@ import type { Path } from './problems.ts'
 import { furnish, hashOfMessage, inRoom, MEMBER, MESSAGE, ROOM, type RoomTask } from './rooms-furnish.ts'
 import type { SeedRoom } from './seed-schema.ts'
 
-/** Rooms, who is in them and what was said. Each is made once; who leaves stays out, and what is deleted stays deleted. */
+/**
+ * Rooms, members and messages. Each is created once; members who left and messages that were deleted are not added
+ * again.
+ */
 export async function planRooms(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: RoomTask[] = []
@@ -47,7 +50,7 @@ export async function planRooms(planning: Planning): Promise<Part> {
   }
 }
 
-/** Notes everybody of a room who is neither in the seed nor on the server, or cannot sign in. */
+/** Reports members who are neither in the seed nor on the server, or cannot sign in. */
 function strangers({ people, seed, problems }: Planning, room: SeedRoom, path: Path): boolean {
   const missing = peopleOf(room).filter((name) => {
     const account = people.get(name)?.account
@@ -61,7 +64,7 @@ function strangers({ people, seed, problems }: Planning, room: SeedRoom, path: P
   return missing.length > 0
 }
 
-/** The room as it is on the server, made by a seed before or by its creator. */
+/** The existing room, created by an earlier seed or by its creator. */
 async function roomOf(
   { database, people }: Planning,
   room: SeedRoom,
@@ -79,7 +82,7 @@ async function roomOf(
 async function planMembers({ database, people }: Planning, task: RoomTask, items: Item[]): Promise<number> {
   const { room, creator, id } = task
   let unchanged = 0
-  // A conversation of two begins with both.
+  // A direct conversation is created with both members.
   if (room.type === 'dm') return 0
   for (const name of peopleOf(room).slice(1)) {
     const person = people.get(name)!

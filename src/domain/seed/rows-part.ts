@@ -12,18 +12,18 @@ interface Task {
   key: string
   values: Record<string, unknown>
   hash: string
-  /** What was noted of the row that is to be changed; none for a new one. */
+  /** The record of the row to change; undefined for a new one. */
   before: Seeded | undefined
 }
 
 const ROW = 'row'
 
-/** Rows that share a commit: their indexes are written once for all of them, and others wait no longer than a moment. */
+/** Rows per commit: enough to share index writes, few enough not to block others. */
 const GROUP = 200
 
 const keyOf = (table: string, key: string): string => `${table}/${key}`
 
-/** What a row says, in whatever order its columns stand. */
+/** Hash of a row, independent of the order of columns. */
 const hashOfRow = (values: Record<string, unknown>): string =>
   hashOf(
     Object.keys(values)
@@ -31,7 +31,10 @@ const hashOfRow = (values: Record<string, unknown>): string =>
       .map((column) => [column, values[column]]),
   )
 
-/** Rows of the synchronised tables. A row is made once, and changed with the seed as long as nobody else changed it. */
+/**
+ * Rows of the synchronised tables. A row is created once, and updated when the seed changes, unless someone else has
+ * changed it.
+ */
 export async function planRows(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []
@@ -56,14 +59,14 @@ export async function planRows(planning: Planning): Promise<Part> {
   return { items, unchanged, apply: (watcher) => apply(planning, tasks, watcher) }
 }
 
-/** What is to be done about a row; nothing when the seed says the same as last time. */
+/** The change of a row; undefined if the seed is unchanged. */
 function taskFor(person: Person, table: TableName, key: string, values: Task['values']): Task | undefined {
   const hash = hashOfRow(values)
   const before = seededBefore(person, ROW, keyOf(table, key))
   return before?.hash === hash ? undefined : { person, table, key, values, hash, before }
 }
 
-/** What becomes of a row that was seeded before and of which the seed now says something else. */
+/** The action for a row that was seeded before and differs now. */
 async function fate({ database }: Planning, { person, table, key, before }: Task & { before: Seeded }): Promise<Item> {
   const text = `row ${keyOf(table, key)} of ${person.username}`
   const version = await rowVersion(database.read, person.id!, table, before.target!)
@@ -81,21 +84,21 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: Watche
   }
   for (const [person, own] of byPerson) {
     for (let first = 0; first < own.length; first += GROUP) {
-      const groupByEmoji = own.slice(first, first + GROUP)
+      const group = own.slice(first, first + GROUP)
       if (first > 0) await giveWay()
-      await write(planning, person.id!, groupByEmoji)
-      watcher.done(groupByEmoji.length)
+      await write(planning, person.id!, group)
+      watcher.done(group.length)
     }
   }
 }
 
-function write({ database, clock }: Planning, user: number, groupByEmoji: readonly Task[]): Promise<void> {
+function write({ database, clock }: Planning, user: number, group: readonly Task[]): Promise<void> {
   return database.write(async (tx) => {
     const now = clock.now()
-    const keys = groupByEmoji.filter(({ before }) => !before).map(({ table, key }) => keyOf(table, key))
-    // Another run of the same seed may have made some of them in this moment.
+    const keys = group.filter(({ before }) => !before).map(({ table, key }) => keyOf(table, key))
+    // Another run of the same seed may have created some of them.
     const taken = keys.length > 0 ? await seededAmong(tx, user, ROW, keys) : new Set<string>()
-    const fresh = groupByEmoji.filter(({ before, table, key }) => !before && !taken.has(keyOf(table, key)))
+    const fresh = group.filter(({ before, table, key }) => !before && !taken.has(keyOf(table, key)))
     const ids = fresh.length > 0 ? await insertRowsIn(tx, user, fresh, now) : []
     const entries: Seeded[] = fresh.map(({ table, key, hash }, index) => ({
       kind: ROW,
@@ -104,7 +107,7 @@ function write({ database, clock }: Planning, user: number, groupByEmoji: readon
       target: ids[index]!,
       version: 1,
     }))
-    for (const { table, key, values, hash, before } of groupByEmoji) {
+    for (const { table, key, values, hash, before } of group) {
       if (!before || (await rowVersion(tx, user, table, before.target!)) !== before.version) continue
       const version = await updateRowIn(tx, user, { table, id: before.target!, values }, now)
       entries.push({ kind: ROW, key: keyOf(table, key), hash, target: before.target, version })

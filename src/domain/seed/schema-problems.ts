@@ -4,9 +4,9 @@ import { Settings } from 'typebox/system'
 import { Seed } from './seed-schema.ts'
 import type { Path, Problem } from './problems.ts'
 
-// What TypeBox finds wrong with a seed, in sentences.
+// Converts TypeBox errors to sentences.
 
-/** What the declarations of a seed use of JSON Schema. */
+/** The subset of JSON Schema that seeds use. */
 interface Schema {
   type?: string
   properties?: Record<string, Schema>
@@ -20,20 +20,20 @@ interface Schema {
   says?: string
 }
 
-/** Problems after which nobody reads on. */
+/** Most problems reported. */
 const ENOUGH = 1_000
 
-// Compiling takes a while, and most servers never see a seed.
+// Compile on demand: it takes a while, and most servers never see a seed.
 let compiled: Validator | undefined
 
-/** Everything in a document that does not have the form of a seed, each with its path. */
+/** All schema errors of a document, with their paths. */
 export function schemaProblems(document: unknown): Problem[] {
   const validator = (compiled ??= Compile(Seed))
   if (validator.Check(document)) return []
   const problems: Problem[] = []
   const seen = new Set<string>()
   for (const flaw of flawsOf(validator, document)) {
-    // What is no text has no length either.
+    // A value of the wrong type needs no second error about its length.
     const messages = seen.has(flaw.instancePath) ? [] : messagesOf(flaw, document)
     if (messages.length > 0 && flaw.keyword !== 'required') seen.add(flaw.instancePath)
     const path = pathIn(document, flaw.instancePath)
@@ -59,13 +59,13 @@ const stepsOf = (pointer: string): string[] =>
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 
-/** What a pointer leads to. */
+/** The value at a pointer. */
 const partAt = (whole: unknown, pointer: string): unknown =>
   stepsOf(pointer).reduce((part, step) => (part as Record<string, unknown>)[step], whole)
 
 const schemaAt = (pointer: string): Schema => partAt(Seed, pointer) as Schema
 
-/** A pointer as a path: positions in lists are numbers. */
+/** Converts a pointer to a path: positions in lists are numbers. */
 function pathIn(document: unknown, pointer: string): Path {
   let part = document
   return stepsOf(pointer).map((name) => {
@@ -75,13 +75,13 @@ function pathIn(document: unknown, pointer: string): Path {
   })
 }
 
-/** The choice that counts of a value that may also be null; undefined where there are several. */
+/** The non-null choice of a nullable value; undefined if there are several. */
 function onlyChoice({ says, anyOf = [] }: Schema): Schema | undefined {
   const choices = anyOf.filter(({ type }) => type !== 'null')
   return says === undefined && choices.length === 1 ? choices[0] : undefined
 }
 
-/** Whether a flaw lies in one of several choices: then none fits, and that is said once. */
+/** Whether an error is inside one of several choices: then none fits, which is reported once. */
 const isInChoice = (pointer: string): boolean =>
   [...pointer.matchAll(/\/anyOf\/\d+/g)].some(({ index, 0: choice }) => {
     const around = pointer.slice(0, index)

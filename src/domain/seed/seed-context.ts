@@ -12,7 +12,7 @@ import { peopleOf, type ReadSeed } from './check.ts'
 import type { Problem } from './problems.ts'
 import type { SeedUser } from './seed-schema.ts'
 
-/** What a seed is planned and put into effect with. */
+/** Dependencies of planning and applying a seed. */
 export interface SeedContext {
   database: Database
   clock: Clock
@@ -24,71 +24,71 @@ export interface SeedContext {
   files: Files
 }
 
-/** A file or folder beside the seed. */
+/** A file or folder referenced by a seed. */
 export type Found =
   | { kind: 'file'; size: number; mtime: number }
-  /** Everything below, folders before what they hold; paths are relative, with slashes. */
+  /** All entries below, folders before their contents; paths are relative, with slashes. */
   | { kind: 'folder'; entries: { path: string; kind: 'file' | 'folder'; size: number; mtime: number }[] }
 
-/** What stands beside a seed. Whatever cannot be had is refused with `SourceError`. */
+/** Access to files beside a seed. Unreadable ones throw `SourceError`. */
 export interface Sources {
   look(path: string): Promise<Found>
   read(path: string): AsyncIterable<Uint8Array>
-  /** The password in the only line of a file. */
+  /** Reads a password from a file with a single line. */
   secret(path: string): Promise<string>
 }
 
-/** Something beside the seed cannot be used; the message is a clause. */
+/** A referenced file cannot be used; the message is a clause. */
 export class SourceError extends Error {
   override name = 'SourceError'
 }
 
 export interface SeedOptions {
-  /** Gives accounts that are there already the password of the seed. */
+  /** Sets the seed's passwords for existing accounts too. */
   resetPasswords?: boolean
 }
 
 /** One line of a plan. */
 export interface Item {
-  /** `keep` is for what the seed made once and somebody else changed or removed since, or had before. */
+  /** `keep` is for items that the seed created once and someone else has changed or removed, or that existed before. */
   action: 'add' | 'change' | 'keep'
   kind: 'setting' | 'app' | 'user' | 'row' | 'component' | 'file' | 'room' | 'member' | 'message'
-  /** What it is about: `quota of bob: 1 GB → 2 GB`. */
+  /** For example `quota of bob: 1 GB → 2 GB`. */
   text: string
 }
 
-/** A secret that was made, to be shown once. */
+/** A generated secret, shown once. */
 export interface Made {
   kind: 'password'
   username: string
   secret: string
 }
 
-/** Told while a plan is carried out. */
+/** Callbacks while a plan is applied. */
 export interface Watcher {
-  /** So many items more are done. */
+  /** The number of items just finished. */
   done(count: number): void
   made(secret: Made): void
 }
 
-/** A part of a plan: its lines, and what carries them out. */
+/** A part of a plan: its lines, and the function that applies them. */
 export interface Part {
   items: Item[]
   unchanged: number
   apply(watcher: Watcher): Promise<void>
 }
 
-/** An account that a seed speaks of. */
+/** An account in a seed. */
 export interface Person {
   username: string
-  /** Undefined until it is made. */
+  /** Undefined until it is created. */
   account: Account | undefined
   id: number | undefined
-  /** What earlier seeds made for it, by kind and key. */
+  /** Records of earlier seeds, by kind and key. */
   seeded: Map<string, Seeded>
 }
 
-/** Everything that plans share. */
+/** State shared by all parts of a plan. */
 export interface Planning extends SeedContext {
   seed: ReadSeed
   sources: Sources
@@ -99,18 +99,18 @@ export interface Planning extends SeedContext {
 
 const nameIn = (kind: string, key: string): string => `${kind}\0${key}`
 
-/** What a seed made before under a name. */
+/** The record of an item that a seed created before. */
 export const seededBefore = ({ seeded }: Person, kind: string, key: string): Seeded | undefined =>
   seeded.get(nameIn(kind, key))
 
-/** The hash by which the next run sees whether the seed says the same of a thing as before: 128 bits of SHA-256. */
+/** Detects in the next run whether the seed's description changed: 128 bits of SHA-256. */
 export const hashOf = (...said: unknown[]): string => hash('sha256', JSON.stringify(said)).slice(0, 32)
 
-/** Notes what a seed made, in a transaction of its own. */
+/** Records what a seed created, in a transaction of its own. */
 export const remember = ({ database }: SeedContext, { id }: Person, entries: readonly Seeded[]): Promise<void> =>
   entries.length === 0 ? Promise.resolve() : database.write((tx) => rememberSeeded(tx, id!, entries))
 
-/** The accounts that a seed speaks of, as they are now. */
+/** The accounts of a seed in their current state. */
 export async function meet({ database }: SeedContext, { users, rooms }: ReadSeed): Promise<Map<string, Person>> {
   const names = new Set([
     ...users.map(({ value }) => normalName(value.username)),
@@ -126,6 +126,5 @@ export async function meet({ database }: SeedContext, { users, rooms }: ReadSeed
   return people
 }
 
-/** The person behind an entry of `users`. */
 export const personOf = ({ people }: Planning, { username }: Pick<SeedUser, 'username'>): Person =>
   people.get(normalName(username))!

@@ -3,8 +3,8 @@ import { categories } from '../../contract/app-categories.ts'
 import { LATEST_MTIME } from '../../contract/limits.ts'
 import { rowSchema, tables, type Column, type SyncedTable, type TableName } from '../../contract/tables.ts'
 
-// The form of a seed, declared once: what is checked, what the JSON Schema says, and the types follow from it. `says` is
-// the sentence for a value that does not fit.
+// The schema of a seed, declared once: validation, JSON Schema and types derive from it. `says` is the error message of
+// a value.
 
 const object = <P extends TProperties>(properties: P, description?: string) =>
   Type.Object(properties, { additionalProperties: false, ...(description !== undefined && { description }) })
@@ -49,7 +49,7 @@ const SAYS: Partial<Record<Column['type'], string>> = {
   timestamp: 'must be a time such as 2026-11-21T09:30:00Z',
 }
 
-/** The columns of a table with sentences for the patterns among them. */
+/** The columns of a table, with messages for those with a pattern. */
 function columnsOf(table: SyncedTable): TProperties {
   const { properties } = rowSchema(table, 'new')
   for (const [name, column] of Object.entries(table.columns)) {
@@ -136,7 +136,7 @@ export const Seed = object({
   rooms: optional(Type.Array(Room, { description: 'Chat rooms.' })),
 })
 
-/** One row of a seed: its key, and the columns of its table. */
+/** A row of a seed: its key, and the columns of its table. */
 export type SeedRow = { key: string; [column: string]: unknown }
 
 export type SeedUser = Omit<Static<typeof User>, 'rows'> & { rows?: { [table in TableName]?: SeedRow[] } }
@@ -145,7 +145,7 @@ export type SeedFile = Static<typeof File>
 export type SeedComponent = Static<typeof Component>
 export type SeedApp = Static<typeof App>
 
-/** The form of a seed as JSON Schema, for editors and other programs. */
+/** The JSON Schema of a seed, for editors and other programs. */
 export const seedSchema = (): object => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Seed of an svc server',

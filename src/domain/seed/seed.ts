@@ -30,30 +30,30 @@ export {
 export { BadSeed, nameOf } from './problems.ts'
 export { seedSchema } from './seed-schema.ts'
 
-/** What a seed would do to the server as it is. */
+/** The changes that a seed would make. */
 export interface Plan {
   items: Item[]
-  /** Things of the seed that are there already, as it says. */
+  /** Items that exist as described. */
   unchanged: number
-  /** How many passwords the seed holds in plain text. */
+  /** Number of plain-text passwords in the seed. */
   plainPasswords: number
-  /** User names of those for whom a token is wanted; making it is up to whoever has a safe place for it. */
+  /** User names that need a token; the caller creates it and stores it safely. */
   tokens: string[]
-  /** Does it. Interrupted anywhere, the same seed again completes it. */
+  /** Applies the plan. After an interruption, applying the same seed again completes it. */
   apply(watcher?: Partial<Watcher>): Promise<void>
 }
 
 export interface Seeding {
   /**
-   * Compares a seed with the server, and changes nothing. Throws `BadSeed` with everything that is wrong with it: nothing
-   * of a seed is put into effect unless all of it can be.
+   * Compares a seed with the server without changing anything. Throws `BadSeed` with all errors: a seed is applied only
+   * if all of it is valid.
    */
   plan(document: unknown, sources: Sources, options?: SeedOptions): Promise<Plan>
 }
 
 const PARTS = [planSettings, planApps, planAccounts, planRows, planComponents, planFiles, planRooms] as const
 
-/** Accounts, settings, apps, rooms, rows and files from one document, safe to repeat. */
+/** Accounts, settings, apps, rooms, rows and files from one document; can be repeated safely. */
 export const makeSeeding = (ground: SeedContext): Seeding => ({
   async plan(document, sources, options = {}) {
     const problems: Problem[] = []
@@ -76,7 +76,7 @@ export const makeSeeding = (ground: SeedContext): Seeding => ({
   },
 })
 
-/** Tells the audit log what a seed did, in numbers. */
+/** Writes the numbers of a run to the audit log. */
 function record({ database, audit }: SeedContext, items: readonly Item[]): Promise<void> {
   const detail: Record<string, number> = {}
   for (const { action, kind } of items) {

@@ -5,7 +5,7 @@ import type { Item, Part, Planning } from './seed-context.ts'
 import { objection } from './problems.ts'
 import type { SeedApp } from './seed-schema.ts'
 
-// What belongs to the server as a whole. What the seed says of it holds after every run.
+// Settings and apps of the server, reset to the seed's values in every run.
 
 /** Settings that take effect while the server runs. */
 export async function planSettings({ database, seed, settings }: Planning): Promise<Part> {
@@ -49,7 +49,6 @@ interface AppTask {
   changes: Change
 }
 
-/** Apps for everybody. */
 export async function planApps({ desktop, seed, settings, problems }: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: AppTask[] = []
@@ -81,13 +80,13 @@ export async function planApps({ desktop, seed, settings, problems }: Planning):
   }
 }
 
-/** What the seed says differently of an app. */
+/** The fields of an app that differ from the seed. */
 function changesOf({ slug: _, ...app }: SeedApp, found: RegisteredApp): Change {
   const differing = Object.entries(app).filter(([name, value]) => found[name as keyof RegisteredApp] !== value)
   return Object.fromEntries(differing)
 }
 
-/** Why an app is not the seed's to change. */
+/** Why the seed cannot change an app. */
 function obstacleTo(changes: Change, { source }: RegisteredApp): string | undefined {
   if (source === 'custom') return 'is that of an app that a user made'
   if (Object.keys(changes).length === 0) return undefined

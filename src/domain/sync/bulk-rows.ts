@@ -5,14 +5,13 @@ import { rowTable, type RowStamps, type RowTable, type Stored } from '../../stor
 import { withinBound } from '../data-bounds.ts'
 import { shapes, toStored, toWire } from './tables.ts'
 
-// Many rows of one account at once, for those who checked them before: seeds, and accounts that move here. Everything is
-// one step of a transaction of theirs.
+// Bulk writes of validated rows of one account, for seeds and imports, within the caller's transaction.
 
-/** A row as the wire shows it. */
+/** A row in API format. */
 export interface WholeRow {
   table: TableName
   values: Record<string, unknown>
-  /** Of a row that was made elsewhere. */
+  /** Of an imported row. */
   stamps?: RowStamps
 }
 
@@ -21,7 +20,7 @@ const rowTables = new Map<string, RowTable>(shapes.map((shape) => [shape.name, r
 const storedOf = (table: TableName, values: Record<string, unknown>): Record<string, Stored> =>
   Object.fromEntries(Object.entries(values).map(([column, value]) => [column, toStored(table, column, value)]))
 
-/** Stores new rows and their changes in the feed; returns their ids, in the same order. Fault `quota_exceeded`. */
+/** Stores new rows with their changes in the feed; returns their IDs in the same order. Fault `quota_exceeded`. */
 export async function insertRowsIn(
   tx: Writer,
   user: number,
@@ -36,7 +35,7 @@ export async function insertRowsIn(
     const { table } = rows[first]!
     let last = first
     while (rows[last]?.table === table) last += 1
-    // Rows of one table that follow each other become one statement.
+    // Consecutive rows of one table share a statement.
     const group = rows.slice(first, last)
     const adopted = group.map(({ values, stamps = standard }) => ({ values: storedOf(table, values), stamps }))
     const stored = await withinBound(tx, user, 'rows', () => rowTables.get(table)!.adopt(tx, user, adopted))
@@ -51,7 +50,7 @@ export async function insertRowsIn(
   return ids
 }
 
-/** Changes columns of one row and notes it in the feed; returns its new version. */
+/** Changes columns of a row and records it in the feed; returns its new version. */
 export async function updateRowIn(
   tx: Writer,
   user: number,
@@ -65,10 +64,10 @@ export async function updateRowIn(
   return (await rows.version(tx, user, id))!
 }
 
-/** Rows of one page: enough to be quick, few enough to be held. */
+/** Rows per page, which limits memory. */
 const PAGE = 500
 
-/** Every row of an account in one table, as the wire shows them, by id. */
+/** All rows of an account in one table in API format, by ID. */
 export async function* rowsOf(on: Reader, user: number, table: TableName): AsyncGenerator<Record<string, unknown>> {
   const convert = toWire(table)
   for (let after = 0; ;) {
@@ -82,6 +81,5 @@ export async function* rowsOf(on: Reader, user: number, table: TableName): Async
   }
 }
 
-/** Version of one row of an account; undefined when it is gone. */
 export const rowVersion = (on: Reader, user: number, table: TableName, id: number): Promise<number | undefined> =>
   rowTables.get(table)!.version(on, user, id)

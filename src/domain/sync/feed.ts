@@ -21,7 +21,7 @@ import { shapes, toWire } from './tables.ts'
 export interface Since {
   cursor: number
   limit?: number
-  /** Seconds to wait for news when there are none. */
+  /** Seconds to wait if there are no changes. */
   wait?: number
   epoch?: string
 }
@@ -54,18 +54,18 @@ const sources: Record<string, FeedSource> = {
 
 function toChange(table: string, row: FeedRow, convert: (row: Record<string, unknown>) => void, after: number): Change {
   const { feed_seq: cursor, feed_born: born, feed_deleted: deleted, feed_id: id, ...data } = row
-  // A row that cannot be seen any more (a room left) ends for this account even if it lives on for others.
+  // A row that is no longer visible (a room was left) ends for this account even if it exists for others.
   if (deleted === 1 || data['id'] === null) return { table, operation: 'DELETE', data: { id }, cursor }
   convert(data)
   return { table, operation: born > after ? 'INSERT' : 'UPDATE', data: data as Row, cursor }
 }
 
-/** Changes that are read at one go, and bytes of their rows, about. */
+/** Changes per query, and the approximate bytes of their rows. */
 const PART = 200
 const PART_BYTES = 1_048_576
-/** Bytes from which on a page is full. */
+/** Approximate bytes of rows per page. */
 const PAGE_BYTES = 16 * PART_BYTES
-/** So few changes are read whatever their rows weigh. */
+/** This many changes are read whatever their size. */
 const FEW = 4
 
 interface Part {
@@ -74,7 +74,7 @@ interface Part {
   bytes: number
 }
 
-/** Which part of the feed comes next: so much of it that nobody waits for long while it is read. */
+/** The next part of the feed, small enough not to block the event loop. */
 async function partAfter(at: Reader, user: number, after: number, limit: number): Promise<Part> {
   const found = await nextPage(at, user, after, Math.min(limit, PART))
   const tables = found.map(({ tbl }) => tbl)
@@ -91,7 +91,7 @@ async function partAfter(at: Reader, user: number, after: number, limit: number)
   return { tables, upTo, bytes }
 }
 
-/** The next changes after a cursor, in feed order, whichever tables they belong to; read while others have their turn. */
+/** The next changes after a cursor in feed order, over all tables, read in slices. */
 async function pageAfter(at: Reader, user: number, after: number, limit: number, head: number): Promise<Page> {
   const changes: Change[] = []
   let [cursor, room] = [after, PAGE_BYTES]
@@ -109,13 +109,13 @@ async function pageAfter(at: Reader, user: number, after: number, limit: number,
     cursor = upTo
     room -= bytes
     if (cursor === head) break
-    // The rows are the snapshot's; others may have their turn meanwhile.
+    // The snapshot keeps the rows; let other tasks run.
     if (changes.length < limit) await turn()
   }
   return { changes, cursor, has_more: head > cursor, count: changes.length }
 }
 
-/** Every row the account sees in a table. */
+/** Every row of a table that the account sees. */
 async function listOf(at: Reader, user: number, table: string): Promise<JsonList<Row>> {
   const convert = toWire(table)
   const list = new JsonList<Row>()
@@ -125,12 +125,11 @@ async function listOf(at: Reader, user: number, table: string): Promise<JsonList
     list.add(rows as Row[])
     if (upTo === undefined) return list
     after = upTo
-    // The rows are the snapshot's; others may have their turn meanwhile.
+    // The snapshot keeps the rows; let other tasks run.
     await turn()
   }
 }
 
-/** Reading the change feed. */
 export const makeFeed = (
   deps: { database: Database; news: Waiters; epoch: () => string },
   exclusively = makeKeyedMutex<number>(),
@@ -138,7 +137,7 @@ export const makeFeed = (
 ) => ({
   /**
    * Changes after a cursor, oldest first. Faults: `epoch_mismatch` for a cursor of another server or from before a
-   * restore, `cursor_expired` when tombstones after it are gone.
+   * restore, `cursor_expired` if tombstones after it were deleted.
    */
   async changesSince(
     user: number,
@@ -151,7 +150,7 @@ export const makeFeed = (
     if (wait > 0 && cursor === (await headOf(database.read, user))?.seq) {
       await news.wait(user, cursor, wait * 1_000, signal())
     }
-    // One state for all questions: between them rows move on in the feed, and old deletions are forgotten.
+    // All queries need one snapshot: otherwise rows move in the feed, and tombstones disappear, between them.
     const read = () =>
       database.snapshot(async (at) => {
         const head = (await headOf(at, user))!
@@ -159,15 +158,12 @@ export const makeFeed = (
         if (cursor < head.oldest) throw fault('cursor_expired')
         return pageAfter(at, user, cursor, most, head.seq)
       })
-    // A page of several parts holds a connection while others have their turn.
+    // A page of several parts holds a connection while other tasks run.
     const isLong = most > PART && (await headOf(database.read, user))!.seq - cursor > PART
     return isLong ? longPages(user, read) : read()
   },
 
-  /**
-   * Every row the account sees in these tables and the cursor that goes with them, from one snapshot. It is read while others
-   * have their turn.
-   */
+  /** All rows of the account in these tables and the matching cursor, from one snapshot. */
   everything: (user: number, wanted: readonly string[] = feedTables) =>
     exclusively(user, () =>
       deps.database.snapshot(async (at) => {

@@ -27,7 +27,7 @@ export interface Outcome {
 
 type Verb = 'INSERT' | 'UPDATE' | 'DELETE'
 
-/** An operation that passed every check which needs no database. */
+/** An operation that passed all checks without the database. */
 export interface ValidOperation {
   table: TableName
   verb: Verb
@@ -36,7 +36,7 @@ export interface ValidOperation {
   baseVersion: number | undefined
 }
 
-/** What an operation came to; `changed` when it moves the feed. */
+/** The effect of an operation; `changed` if it advances the feed. */
 export interface Effect {
   id: number
   version: number | null
@@ -44,7 +44,7 @@ export interface Effect {
   deleted?: boolean
 }
 
-/** The caller's mistake in one operation: its result, never that of the others. */
+/** A rejected operation; the others are not affected. */
 export class Rejected {
   readonly code: string
   readonly error: string
@@ -71,14 +71,14 @@ const isVersion = (value: unknown): value is number => Number.isSafeInteger(valu
 
 const isRowId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
 
-/** What forbids even to look for the operation's op_id, undefined when nothing does. */
+/** Why an operation is so malformed that its op_id is not looked up; undefined if it is not. */
 export function misshape(operation: unknown): Rejected | undefined {
   if (!isObject(operation)) return new Rejected('bad_operation', 'An operation must be an object.')
   const { op_id: op } = operation
   return op === undefined || isOpId(op) ? undefined : new Rejected('bad_value', 'op_id must be a UUID.')
 }
 
-/** Makes sure of everything that needs no database. */
+/** Checks everything that does not need the database. */
 export function check({ table, operation: verb, data, base_version }: Operation): ValidOperation | Rejected {
   if (typeof table !== 'string' || !isWritable(table)) {
     const isKnown = typeof table === 'string' && Object.hasOwn(readOnlyTables, table)
@@ -110,7 +110,7 @@ function withValues(
   return { ...sound, values }
 }
 
-/** What a client is told of an operation. */
+/** The result sent to the client. */
 export function outcomeOf(index: number, operation: Operation, effect: Effect | Rejected): Outcome {
   const named = {
     table: typeof operation.table === 'string' ? operation.table : null,

@@ -38,14 +38,14 @@ export interface Pushed {
 
 const rowTables = new Map<string, RowTable>(shapes.map((shape) => [shape.name, rowTable(shape)]))
 
-/** A hash that is the same for equal JSON values, whatever the order of their keys. */
+/** A hash of a JSON value, independent of the order of keys. */
 function payloadHash(value: unknown): string {
   const sorted = (_key: string, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part
   return createHash('sha256').update(JSON.stringify(value, sorted)).digest('hex')
 }
 
-/** What an account may still add to its rows. */
+/** The account's remaining space for rows. */
 interface Room {
   bound: DataBound
   usage: DataUsage
@@ -56,7 +56,7 @@ const roomOf = async (tx: Writer, user: number): Promise<Room> => ({
   usage: await dataUsage(tx, user, 'rows'),
 })
 
-/** Takes room for a new row; says why there is none. */
+/** Reserves space for a new row; returns the reason if there is none. */
 function claim({ bound, usage }: Room, bytes: number): Rejected | undefined {
   const text = excessOf('rows', { items: usage.items + 1, bytes: usage.bytes + bytes }, bound)
   if (text) return new Rejected('quota_exceeded', text)
@@ -65,7 +65,7 @@ function claim({ bound, usage }: Room, bytes: number): Rejected | undefined {
   return undefined
 }
 
-/** Changes or removes a row. Whatever refuses it does so before its one writing statement: nothing of it is left to undo. */
+/** Updates or deletes a row. Every check precedes the single writing statement, so nothing needs a rollback. */
 async function perform(
   tx: Writer,
   user: number,
@@ -97,7 +97,7 @@ async function perform(
   return { id, version: version + 1, changed: true }
 }
 
-/** What is known of each `op_id` a push names. */
+/** Stored results of each `op_id` in a push. */
 async function knownOperations(tx: Writer, user: number, operations: readonly unknown[]) {
   const ops = operations.flatMap((operation) =>
     isObject(operation) && typeof operation['op_id'] === 'string' ? [operation['op_id']] : [],
@@ -106,7 +106,7 @@ async function knownOperations(tx: Writer, user: number, operations: readonly un
   return new Map(rows.map((row) => [row.op_id, row]))
 }
 
-/** What the operations of one push came to so far, and which of them are to be remembered. */
+/** Results of a push so far, and those to store. */
 function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: number) {
   const results: Outcome[] = []
   const changes: Change[] = []
@@ -120,7 +120,7 @@ function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: n
       const outcome = (results[index] = outcomeOf(index, operation, effect))
       if (effect instanceof Rejected) return
       if (effect.changed) changes.push({ table: outcome.table!, row: effect.id, deleted: effect.deleted === true })
-      // Only what was done is remembered: a refused operation changed nothing and may be sent again, corrected.
+      // Only successful results are stored: a rejected operation changed nothing and may be sent again, corrected.
       if (outcome.op_id === undefined) return
       const payload_hash = payloadHash({ ...operation, op_id: undefined })
       const row = {
@@ -134,7 +134,7 @@ function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: n
       remembered.push(row)
     },
 
-    /** Answers an operation whose `op_id` was used before as it was then; false for a new one. */
+    /** Returns the stored result of a repeated `op_id`; false for a new one. */
     repeats(index: number, operation: Operation): boolean {
       const before = known.get(operation.op_id as string)
       if (!before) return false
@@ -148,8 +148,8 @@ function makeLedger(user: number, known: Map<string, PushedOperationRow>, now: n
 }
 
 /**
- * Applies operations in their order, each on its own: a refused one blocks no other. INSERTs into one table that follow
- * each other become one statement. A repeated `op_id` answers the stored result and writes nothing.
+ * Applies operations in order and independently. Consecutive INSERTs into one table share a statement. A repeated
+ * `op_id` returns the stored result and writes nothing.
  */
 async function applyAll(tx: Writer, user: number, operations: readonly Operation[], now: number) {
   const ledger = makeLedger(user, await knownOperations(tx, user, operations), now)
@@ -196,7 +196,7 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
   return ledger
 }
 
-/** All operations of one push as one step of a transaction, and where the feed is after them. */
+/** Applies a push within a transaction, and returns the feed position afterwards. */
 export async function applyIn(tx: Writer, user: number, { operations, cursor }: Push, now: number): Promise<Pushed> {
   const before = (await headOf(tx, user))!.seq
   const { results, changes } = await applyAll(tx, user, operations, now)
@@ -205,16 +205,15 @@ export async function applyIn(tx: Writer, user: number, { operations, cursor }: 
     head = (await advance(tx, user, changes.length)).seq
     await recordAll(tx, user, head, now, changes)
   }
-  // A client that took over a cursor past rows of others would never see them.
+  // A client that skipped its cursor past the rows of others would never receive them.
   const contiguous = cursor === undefined || cursor === before
   return { results, cursor: contiguous ? head : cursor, contiguous }
 }
 
-/** Applying what clients push. */
 export const makePush = ({ database, clock }: { database: Database; clock: Clock }) => ({
   /**
-   * Applies up to 100 operations in one transaction, each on its own. With `key` (Idempotency-Key) a repetition of the
-   * whole request gets the first answer. Faults: `too_many_operations`, `idempotency_key_reuse`.
+   * Applies up to 100 operations in one transaction, each on its own. With `key` (Idempotency-Key), repeating the whole
+   * request returns the first response. Faults: `too_many_operations`, `idempotency_key_reuse`.
    */
   async push(user: number, push: Push, key?: string): Promise<Pushed> {
     if (push.operations.length > PUSH_OPERATIONS) throw fault('too_many_operations')

@@ -2,7 +2,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import { isSound } from '../../base/text.ts'
 import { rowSchema, tables, type Column, type TableName } from '../../contract/tables.ts'
 
-/** Why a row is refused: a code of the result, and a sentence. */
+/** Why a row is rejected: an error code, and a sentence. */
 export interface Refusal {
   code: 'unknown_column' | 'bad_value'
   error: string
@@ -16,7 +16,7 @@ function validator(table: TableName, kind: 'new' | 'change'): Validator {
   return found
 }
 
-/** A date or time that the calendar does not have, such as February 30; JavaScript takes it for March 2. */
+/** Non-existent dates, such as February 30, which JavaScript parses as March 2. */
 function isImpossible(column: Column, value: unknown): boolean {
   if (typeof value !== 'string' || (column.type !== 'date' && column.type !== 'timestamp')) return false
   const day = value.slice(0, 10)
@@ -26,7 +26,7 @@ function isImpossible(column: Column, value: unknown): boolean {
   )
 }
 
-/** Whether every text in a JSON value can be stored, names of fields too. */
+/** Whether every text in a JSON value can be stored, including field names. */
 function isSoundJson(value: unknown): boolean {
   if (typeof value === 'string') return isSound(value)
   if (typeof value !== 'object' || value === null) return true
@@ -40,7 +40,7 @@ function flaw(column: Column, value: unknown): string | undefined {
   return isTooLong ? `is longer than ${column.max} characters` : undefined
 }
 
-/** Checks the columns of a new row or a change against the table's declaration. */
+/** Validates the columns of a new row or a change. */
 export function refuse(table: TableName, kind: 'new' | 'change', data: Record<string, unknown>): Refusal | undefined {
   const columns: Record<string, Column> = tables[table].columns
   for (const name of Object.keys(data)) {

@@ -15,7 +15,7 @@ export { shapes } from './tables.ts'
 interface Parts {
   database: Database
   clock: Clock
-  /** The installation's epoch: changes with every restore. */
+  /** The installation's epoch, which changes with every restore. */
   epoch: () => string
   checkIntervalMs?: number | undefined
 }
@@ -30,9 +30,9 @@ export function makeSync({ database, clock, epoch, checkIntervalMs }: Parts) {
   return {
     ...makeFeed({ database, news, epoch }),
     ...makePush({ database, clock }),
-    /** Every row of an account in one table, as the wire shows them, by id. */
+    /** All rows of an account in one table in API format, by ID. */
     rows: (user: number, table: TableName) => rowsOf(database.read, user, table),
-    /** Lets waiting requests go. */
+    /** Ends long polls. */
     close: news.close,
   }
 }

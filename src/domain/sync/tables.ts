@@ -5,7 +5,7 @@ import type { Stored } from '../../storage/feed/rows.ts'
 const storedDefault = (column: Column): string | number | null =>
   typeof column.default === 'boolean' ? Number(column.default) : (column.default ?? null)
 
-/** The declared tables as storage wants to see them. */
+/** The declared tables in the form that storage needs. */
 export const shapes: readonly TableShape[] = Object.entries<SyncedTable>(tables).map(([name, { columns }]) => ({
   name,
   columns: Object.entries(columns).map(([column, declared]) => ({
@@ -18,7 +18,7 @@ export const shapes: readonly TableShape[] = Object.entries<SyncedTable>(tables)
 
 const declared = (table: TableName): Record<string, Column> => tables[table].columns
 
-/** A value as it is stored: booleans as 0 or 1, texts as their JSON. */
+/** Converts a value for storage: booleans to 0 or 1, lists to JSON. */
 export function toStored(table: TableName, column: string, value: unknown): Stored {
   if (value === null) return null
   switch (declared(table)[column]!.type) {
@@ -31,7 +31,7 @@ export function toStored(table: TableName, column: string, value: unknown): Stor
   }
 }
 
-/** For each table what turns stored rows into those of the wire, in place; rows come from the driver and are ours to change. */
+/** Converters from stored rows to API format, in place: rows from the driver may be modified. */
 const converters = new Map<string, (row: Record<string, unknown>) => void>(
   Object.entries<SyncedTable>(tables).map(([name, { columns }]) => {
     const of = (type: Column['type']) => Object.keys(columns).filter((column) => columns[column]!.type === type)
@@ -49,7 +49,7 @@ const converters = new Map<string, (row: Record<string, unknown>) => void>(
   }),
 )
 
-/** Times of the read-only tables are stored as numbers. */
+/** Times that the read-only tables store as numbers. */
 const TIMES = ['created_at', 'updated_at', 'timestamp', 'edited_at']
 
 function timesToIso(row: Record<string, unknown>): void {
@@ -60,5 +60,5 @@ function timesToIso(row: Record<string, unknown>): void {
   if (row['type'] === 'directory') row['size'] = row['mtime'] = null
 }
 
-/** What makes a stored row of `table` a row of the wire, in place. */
+/** Converts a stored row of `table` to API format, in place. */
 export const toWire = (table: string): ((row: Record<string, unknown>) => void) => converters.get(table) ?? timesToIso

@@ -8,7 +8,7 @@ import { shapes, toWire } from './tables.ts'
 
 type Values = Record<string, unknown>
 
-/** What one step did to a row, with what is needed to take it back. Values are those of the wire. */
+/** The effect of one step on a row, with the data to undo it. Values have API format. */
 export type RowChange =
   | { kind: 'row_added'; table: TableName; row: number; version: number }
   | { kind: 'row_changed'; table: TableName; row: number; version: number; before: Values; after: Values }
@@ -16,7 +16,7 @@ export type RowChange =
 
 const rowTables = new Map(shapes.map((shape) => [shape.name, rowTable(shape)]))
 
-/** One row of an account as the wire shows it. */
+/** A row of an account in API format. */
 async function rowIn(on: Reader, user: number, table: TableName, id: number): Promise<Values | undefined> {
   const row = await rowTables.get(table)!.get(on, user, id)
   if (row) toWire(table)(row)
@@ -28,7 +28,9 @@ function refusal({ code, error = '' }: Outcome): Fault {
   return code === 'bad_operation' ? badRequest('operation', error) : fault('bad_request', { text: error })
 }
 
-/** Applies one operation as a client's push does, with all its checks. Faults: `bad_request`, `gone`, `conflict`, `quota_exceeded`. */
+/**
+ * Applies one operation like a push, with all its checks. Faults: `bad_request`, `gone`, `conflict`, `quota_exceeded`.
+ */
 async function one(tx: Writer, user: number, operation: Operation, now: number): Promise<Outcome> {
   const [outcome] = (await applyIn(tx, user, { operations: [operation] }, now)).results
   if (!outcome!.ok) throw refusal(outcome!)
@@ -37,18 +39,18 @@ async function one(tx: Writer, user: number, operation: Operation, now: number):
 
 const common: readonly string[] = commonColumns
 
-/** The columns of a row that its owner writes. */
+/** The columns that the owner writes. */
 const ownValues = (row: Values): Values =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !common.includes(name)))
 
-/** Changes of rows that can be taken back, each one step of a transaction. */
+/** Undoable changes of rows, each a step of a transaction. */
 export const undoableRows = {
   async add(tx: Writer, user: number, table: TableName, values: Values, now: number): Promise<RowChange> {
     const { id } = await one(tx, user, { table, operation: 'INSERT', data: values }, now)
     return { kind: 'row_added', table, row: id!, version: 1 }
   },
 
-  /** Fault `not_found` when the account has no such row. Undefined when nothing was to be changed. */
+  /** Fault `not_found` if the account has no such row. Undefined if nothing changed. */
   async change(
     tx: Writer,
     user: number,
@@ -64,7 +66,7 @@ export const undoableRows = {
     return { kind: 'row_changed', table, row, version: outcome.version!, before, after: values }
   },
 
-  /** Takes a change back; returns what that changed. Faults: `conflict` for what changed since, `gone`. */
+  /** Undoes a change and returns the resulting change. Faults: `conflict` if the row changed since, `gone`. */
   async undo(tx: Writer, user: number, change: RowChange, now: number): Promise<RowChange | undefined> {
     const { table, row } = change
     if (change.kind === 'row_removed') return undoableRows.add(tx, user, table, change.values, now)

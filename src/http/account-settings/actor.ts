@@ -1,7 +1,7 @@
 import type { Actor, InSession } from '../../domain/accounts/accounts.ts'
-import type { Origin } from '../handle.ts'
+import type { Origin } from '../handler.ts'
 
-/** The caller as somebody who changes their own account: the calling session goes on when others end. */
+/** The caller as actor on their own account. The calling session survives when others are ended. */
 export const actorOf = ({ caller, origin }: { caller: InSession; origin: Origin }): Actor => ({
   ...origin,
   session_id: caller.session.session_id,

@@ -1,5 +1,5 @@
 import { accountSettings } from '../../contract/account-settings.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { actorOf } from './actor.ts'
 
 export const changePassword = handle(accountSettings.actions.change_password, async (call) => {

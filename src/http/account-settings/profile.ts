@@ -1,4 +1,4 @@
 import { accountSettings } from '../../contract/account-settings.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const profile = handle(accountSettings.actions.profile, ({ caller: { user } }) => Promise.resolve({ user }))

@@ -1,9 +1,9 @@
 import encodeQr from 'qr'
 
-/** Light modules around the code that readers need to find it (ISO/IEC 18004, 5.3.8). */
+/** Quiet zone in modules (ISO/IEC 18004, 5.3.8). */
 const QUIET = 4
 
-/** A text as a QR code: a `data:` URL with an SVG picture, dark on white whatever stands around it. */
+/** Renders a QR code as a `data:` URL with an SVG, always dark on white. */
 export function qrPicture(text: string): string {
   const rows = encodeQr(text, 'raw', { ecc: 'medium', border: QUIET })
   const size = rows.length

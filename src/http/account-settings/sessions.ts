@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import { accountSettings } from '../../contract/account-settings.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const sessions = handle(accountSettings.actions.sessions, async ({ caller, domain }) => ({
   sessions: (await domain.accounts.sessions.list(caller.user.id)).map((session) => ({

@@ -1,6 +1,6 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { issuerOf } from '../../domain/accounts/accounts.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { qrPicture } from './qr-picture.ts'
 
 export const setup2fa = handle(accountSettings.actions.setup_2fa, async ({ params, caller, domain, origin }) => {

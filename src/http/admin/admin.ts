@@ -1,5 +1,5 @@
-import type { Handler } from '../handle.ts'
-import type { Machine } from '../machine.ts'
+import type { Handler } from '../handler.ts'
+import type { HostStatus } from '../host-status.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
 import { backups } from './backups.ts'
@@ -26,7 +26,7 @@ import { usage } from './usage.ts'
 import { user } from './user.ts'
 import { users } from './users.ts'
 
-export const adminHandlers = (machine: Machine): Handler[] => [
+export const adminHandlers = (machine: HostStatus): Handler[] => [
   users,
   user,
   createUser,

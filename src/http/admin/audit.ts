@@ -4,9 +4,9 @@ import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { kindsLike } from '../../domain/instance/audit-kinds.ts'
 import type { StoredEntry } from '../../domain/instance/instance.ts'
-import { handle } from '../handle.ts'
-import { momentIn } from './moment.ts'
-import { pageSize } from './page.ts'
+import { handle } from '../handler.ts'
+import { parseTimeParam } from './time-param.ts'
+import { pageSize } from './list-page.ts'
 
 function kindsOf(text: string): string[] {
   const kinds = text.split(',').flatMap((part) => {
@@ -40,7 +40,7 @@ function viewOf({ id, at, kind, actor, target, ip, user_agent, detail }: StoredE
 
 export const audit = handle(admin.actions.audit, async ({ params, domain }) => {
   const { user, kinds, after } = params
-  const [since, until] = [momentIn('since', params.since), momentIn('until', params.until)]
+  const [since, until] = [parseTimeParam('since', params.since), parseTimeParam('until', params.until)]
   const size = pageSize(params.limit)
   const found = await domain.instance.audit.list({
     ...(user !== undefined && { user: user.trim().toLowerCase() }),
@@ -48,7 +48,7 @@ export const audit = handle(admin.actions.audit, async ({ params, domain }) => {
     ...(since !== undefined && { since }),
     ...(until !== undefined && { until }),
     ...(after !== undefined && { after: afterOf(after) }),
-    // One more than is shown tells whether there is a next page.
+    // One extra entry tells whether there is a next page.
     limit: size + 1,
   })
   const entries = found.slice(0, size)

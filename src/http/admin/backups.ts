@@ -1,15 +1,14 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
-import type { Machine } from '../machine.ts'
+import { handle } from '../handler.ts'
+import type { HostStatus } from '../host-status.ts'
 
-/** Newest backups that are named. */
 const MOST = 50
 
 const made = (backup: { id: string; at: number; place: string } | undefined) =>
   backup ? { id: backup.id, at: iso(backup.at), place: backup.place } : null
 
-export const backups = ({ storedBackups }: Machine) =>
+export const backups = ({ storedBackups }: HostStatus) =>
   handle(admin.actions.backups, async ({ domain: { backups: known, instance } }) => {
     const { 'backup.schedule': schedule, 'backup.to': place } = await instance.settings.values()
     const [next, last, failed] = await Promise.all([known.schedule.next(), known.lastBackup(), known.lastFailure()])

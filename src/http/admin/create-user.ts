@@ -1,17 +1,17 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
-import { handle } from '../handle.ts'
-import { actorOf, confirmed } from './actor.ts'
-import { bytesOf } from './page.ts'
-import { shownUser } from './user-view.ts'
+import { handle } from '../handler.ts'
+import { actorOf, confirmPassword } from './actor.ts'
+import { bytesOf } from './list-page.ts'
+import { userView } from './user-view.ts'
 
 export const createUser = handle(admin.actions.create_user, async (call) => {
   const { current_password, quota_bytes, ...given } = call.params
   if (given.role === 'admin') {
     if (current_password === undefined) throw badRequest('current_password', 'is missing')
-    await confirmed(call, current_password)
+    await confirmPassword(call, current_password)
   }
   const quota = quota_bytes === undefined ? {} : { quota_bytes: bytesOf(quota_bytes) }
   const { id } = await call.domain.accounts.create({ ...given, ...quota }, undefined, actorOf(call))
-  return { user: await shownUser(call.domain, id) }
+  return { user: await userView(call.domain, id) }
 })

@@ -1,5 +1,5 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { auditActorOf } from './actor.ts'
 
 export const enableApp = handle(admin.actions.enable_app, async (call) => ({

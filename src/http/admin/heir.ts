@@ -1,8 +1,8 @@
 import type { Domain } from '../../domain/domain.ts'
 import type { HandedOver } from '../../domain/accounts/accounts.ts'
-import { quotaOf } from './page.ts'
+import { quotaOf } from './list-page.ts'
 
-/** What an heir has, or would have; null where there is none. */
+/** The account that takes over the files of a removed one; null when there is none. */
 export async function heirView(
   { accounts }: Domain,
   heir: number | undefined,

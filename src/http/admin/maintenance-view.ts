@@ -1,7 +1,6 @@
 import { isoOrNull } from '../../base/clock.ts'
 import type { Maintenance } from '../../domain/instance/instance.ts'
 
-/** Maintenance as administrators are shown it. */
 export const maintenanceView = (declared: Maintenance | undefined) => ({
   maintenance: declared !== undefined,
   read_only: declared?.read_only ?? false,

@@ -1,5 +1,5 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { maintenanceView } from './maintenance-view.ts'
 
 export const maintenance = handle(admin.actions.maintenance, async ({ domain }) =>

@@ -1,5 +1,5 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { heirView } from './heir.ts'
 
 export const removal = handle(admin.actions.removal, async ({ params, domain }) => {

@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { auditActorOf } from './actor.ts'
-import { bytesOf } from './page.ts'
+import { bytesOf } from './list-page.ts'
 
 export const setDefaultQuota = handle(admin.actions.set_default_quota, async (call) => {
   const { quota_bytes } = call.params

@@ -1,11 +1,11 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
-import { actorOf, confirmed } from './actor.ts'
-import { shownUser } from './user-view.ts'
+import { handle } from '../handler.ts'
+import { actorOf, confirmPassword } from './actor.ts'
+import { userView } from './user-view.ts'
 
 export const setRole = handle(admin.actions.set_role, async (call) => {
   const { user_id, role, current_password } = call.params
-  await confirmed(call, current_password)
+  await confirmPassword(call, current_password)
   const { sessions_ended } = await call.domain.accounts.update(user_id, { role }, actorOf(call))
-  return { user: await shownUser(call.domain, user_id), sessions_ended }
+  return { user: await userView(call.domain, user_id), sessions_ended }
 })

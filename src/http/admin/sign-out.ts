@@ -1,11 +1,11 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { actorOf } from './actor.ts'
 
 export const signOut = handle(admin.actions.sign_out, async (call) => {
   const { user_id, devices = false } = call.params
   const { accounts } = call.domain
-  // Asked first, so that somebody who is not there is not taken for somebody without sessions.
+  // Throws `not_found` for an unknown user, which would otherwise look like a user without sessions.
   await accounts.twoFactor.status(user_id)
   const sessions_ended = await accounts.sessions.endAll(user_id, actorOf(call))
   const devices_ended = devices ? await accounts.revokeAllDevices(user_id, actorOf(call)) : 0

@@ -1,10 +1,10 @@
 import { admin } from '../../contract/admin.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { actorOf } from './actor.ts'
-import { shownUser } from './user-view.ts'
+import { userView } from './user-view.ts'
 
 export const unlockUser = handle(admin.actions.unlock_user, async (call) => {
   const { user_id } = call.params
   const was_locked = await call.domain.accounts.unlock(user_id, actorOf(call))
-  return { user: await shownUser(call.domain, user_id), was_locked }
+  return { user: await userView(call.domain, user_id), was_locked }
 })

@@ -1,9 +1,9 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { actorOf } from './actor.ts'
-import { bytesOf } from './page.ts'
-import { shownUser } from './user-view.ts'
+import { bytesOf } from './list-page.ts'
+import { userView } from './user-view.ts'
 
 export const updateUser = handle(admin.actions.update_user, async (call) => {
   const { user_id, display_name, quota_bytes, quota_is_default } = call.params
@@ -16,5 +16,5 @@ export const updateUser = handle(admin.actions.update_user, async (call) => {
   }
   if (Object.keys(changes).length === 0) throw badRequest('display_name', 'is missing, or a quota')
   await call.domain.accounts.update(user_id, changes, actorOf(call))
-  return { user: await shownUser(call.domain, user_id) }
+  return { user: await userView(call.domain, user_id) }
 })

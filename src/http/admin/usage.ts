@@ -1,9 +1,9 @@
 import { admin } from '../../contract/admin.ts'
 import type { AccountUsage } from '../../domain/instance/instance.ts'
 import { usageOrders, type UsageOrder } from '../../domain/instance/usage-order.ts'
-import { handle } from '../handle.ts'
-import type { Machine } from '../machine.ts'
-import { pageOf, quotaOf } from './page.ts'
+import { handle } from '../handler.ts'
+import type { HostStatus } from '../host-status.ts'
+import { pageOf, quotaOf } from './list-page.ts'
 
 const viewOf = ({ effective_quota, quota_bytes, ...account }: AccountUsage) => ({
   ...account,
@@ -11,7 +11,7 @@ const viewOf = ({ effective_quota, quota_bytes, ...account }: AccountUsage) => (
   quota_is_default: quota_bytes === null,
 })
 
-export const usage = ({ disk }: Machine) =>
+export const usage = ({ disk }: HostStatus) =>
   handle(admin.actions.usage, async ({ params, domain }) => {
     const { sort = 'used', over = 0 } = params
     const [report, space] = await Promise.all([domain.instance.usage.report(), disk()])

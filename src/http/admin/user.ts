@@ -1,7 +1,7 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
 import { documentOf } from '../../domain/accounts/user-document.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const user = handle(admin.actions.user, async ({ params: { user_id }, domain: { accounts } }) => {
   const factor = await accounts.twoFactor.status(user_id)

@@ -2,8 +2,8 @@ import { DAY } from '../../base/clock.ts'
 import { admin } from '../../contract/admin.ts'
 import type { UserFilter, UserOrder } from '../../domain/accounts/accounts.ts'
 import { documentOf } from '../../domain/accounts/user-document.ts'
-import { handle } from '../handle.ts'
-import { pageOf } from './page.ts'
+import { handle } from '../handler.ts'
+import { pageOf } from './list-page.ts'
 
 const states: Record<string, UserFilter> = {
   enabled: { disabled: false },

@@ -1,7 +1,7 @@
 import { apps } from '../../contract/apps.ts'
 import { fault } from '../../contract/errors.ts'
 import { mayInstallCode } from '../../domain/accounts/accounts.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 const NO_SYSTEM_APP =
   'A device token makes no app of the system: do it on the desktop, or with a token that `svc token mint --allow code` made.'

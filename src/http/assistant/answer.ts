@@ -10,7 +10,7 @@ interface Wanted {
   report: (error: unknown) => void
 }
 
-/** An answer as a whole, or told while it is made. */
+/** Answers with one JSON body, or with server-sent events when the client asks for them. */
 export function answer(
   { stream, signal, report }: Wanted,
   make: (waiting: { signal: AbortSignal; emit: Emit }) => Promise<Answered>,

@@ -1,5 +1,5 @@
 import { assistant } from '../../contract/assistant.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { answer } from './answer.ts'
 
 export const ask = handle(

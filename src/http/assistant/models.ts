@@ -1,5 +1,5 @@
 import { assistant } from '../../contract/assistant.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const models = handle(assistant.actions.models, async ({ domain }) => ({
   models: await domain.assistant.models(),

@@ -1,5 +1,5 @@
 import { desktopComponents } from '../../contract/desktop-components.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const renameProfile = handle(desktopComponents.actions.rename_profile, async ({ params, caller, domain }) => {
   await domain.desktop.profiles.rename(caller.user.id, params.profile_id, params.name)

@@ -1,5 +1,5 @@
 import { desktopComponents } from '../../contract/desktop-components.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const reset = handle(desktopComponents.actions.reset, async ({ params: { component_id }, caller, domain }) => ({
   component_id,

@@ -4,14 +4,14 @@ import { zipLength, zipOf } from '../../base/zip-writer.ts'
 import { fault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import { ARCHIVE } from '../../contract/limits.ts'
-import { disposition, safety } from '../file-answer.ts'
-import { handle } from '../handle.ts'
-import { joined } from '../joined.ts'
+import { contentDisposition, downloadHeaders } from '../file-response.ts'
+import { handle } from '../handler.ts'
+import { coalesceWrites } from '../coalesced-writes.ts'
 
-/** What the root is called, which has no name of its own. */
+/** Archive name of the root folder. */
 const ROOT = 'Files'
 
-/** The items that were chosen. Fault `too_many_operations`. */
+/** IDs of the chosen items. Fault `too_many_operations`. */
 function idsOf(text: string): ReadonlySet<number> {
   const ids = new Set(text.split('.').map(Number))
   if (ids.size <= ARCHIVE.max_chosen) return ids
@@ -30,12 +30,12 @@ export const archive = handle(filesystem.actions.archive, async ({ params, calle
     return Buffer.isBuffer(content) ? [content] : (content as AsyncIterable<Uint8Array>)
   }
   const headers = {
-    ...safety,
+    ...downloadHeaders,
     'content-type': 'application/zip',
     'content-length': String(zipLength(entries)),
-    'content-disposition': disposition(`${nameOf(folder || ROOT, ids?.size)}.zip`),
+    'content-disposition': contentDisposition(`${nameOf(folder || ROOT, ids?.size)}.zip`),
     'cache-control': 'private, no-store',
   }
-  const body = head ? undefined : Readable.from(joined(zipOf(entries, read, crc32)), { objectMode: false })
+  const body = head ? undefined : Readable.from(coalesceWrites(zipOf(entries, read, crc32)), { objectMode: false })
   return { status: 200, headers, body }
 })

@@ -1,8 +1,8 @@
 import { filesystem } from '../../contract/filesystem.ts'
-import { fileAnswer } from '../file-answer.ts'
-import { handle } from '../handle.ts'
+import { fileResponse } from '../file-response.ts'
+import { handle } from '../handler.ts'
 
 export const download = handle(filesystem.actions.download, async (call) => {
   const { path } = call.params
-  return fileAnswer(call, path, await call.domain.files.desktop.facts(call.caller.user.id, path))
+  return fileResponse(call, path, await call.domain.files.desktop.facts(call.caller.user.id, path))
 })

@@ -1,23 +1,23 @@
 import { badRequest, fault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
-/** Bytes that a multipart body may at most have beside its file, in fields, names and boundaries. */
+/** Largest size in bytes of everything but the file in a multipart body: fields, names, boundaries. */
 const ENVELOPE = 128 * 1024
 
-export const upload = handle(filesystem.actions.upload, async ({ params, caller, domain, headers, incoming }) => {
+export const upload = handle(filesystem.actions.upload, async ({ params, caller, domain, headers, payload }) => {
   const { desktop } = domain.files
-  const { body, filename, fields } = incoming
+  const { body, filename, fields } = payload
   if (!filename) throw badRequest('file', 'must be a part of multipart/form-data with a file name')
   if (filename.includes('/')) throw fault('bad_path', { text: 'The name of a file must not hold "/".' })
   const path = `${params.path.replace(/\/$/, '')}/${filename}`
-  // Refused before it is read: what would be too much even if the body had the most beside its file that it can have.
-  const flight = await desktop.admit(
+  // Refuses early if the file alone must exceed the quota, even with the largest possible envelope.
+  const admitted = await desktop.admit(
     caller.user.id,
     path,
     Math.max(0, Number(headers['content-length'] ?? 0) - ENVELOPE),
   )
-  const staged = await desktop.receive(body, flight)
+  const staged = await desktop.receive(body, admitted)
   await fields().catch(async (error: unknown) => {
     await desktop.settle(staged)
     throw error

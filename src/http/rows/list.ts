@@ -1,5 +1,5 @@
 import { rows } from '../../contract/rows.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const list = handle(rows.actions.list, async ({ params, caller, domain }) => ({
   ...(await domain.sync.everything(

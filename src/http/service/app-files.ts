@@ -2,21 +2,21 @@ import type { FastifyInstance } from 'fastify'
 import { fault } from '../../contract/errors.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { mimeOf } from '../../domain/files/files.ts'
-import { sendBytes } from '../answers.ts'
-import { contentAnswer } from '../file-answer.ts'
+import { sendBytes } from '../responses.ts'
+import { contentResponse } from '../file-response.ts'
 import { appFileHeaders } from '../security-headers.ts'
-import { isScript, scriptAnswer } from './app-script.ts'
+import { isScript, scriptResponse } from './app-script.ts'
 
-// The address as it stands in the request, not decoded: what is spelt in another way is another address.
+// Matches the raw URL, so that encoded variants are different addresses.
 const ADDRESS = /^\/apps\/([a-z0-9][a-z0-9-]{0,62})\/([A-Za-z0-9._@+~=,/-]{1,200})(?:\?|$)/
 
-/** Pictures, fonts and media may be an hour old; what has to fit together is asked for anew, and mostly not sent again. */
+/** Media may be an hour old. Scripts, styles and pages must match each other, so they are revalidated. */
 const cacheFor = (type: string): string =>
   /^(image|font|audio|video)\//.test(type) ? 'public, max-age=3600' : 'no-cache'
 
 const isText = (type: string): boolean => /^text\/|\/json$|[+/]xml$|\/manifest\+json$/.test(type)
 
-/** `/apps/<slug>/<path>`: files of installed apps, for everybody: a frame without an origin sends no credentials. */
+/** `/apps/<slug>/<path>`: files of installed apps, public because frames without an origin send no credentials. */
 export function appFiles(app: FastifyInstance, domain: Domain): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -32,8 +32,8 @@ export function appFiles(app: FastifyInstance, domain: Domain): void {
         'cache-control': cacheFor(type),
       }
       const headers = request.headers as Record<string, string | undefined>
-      const asked = { headers, head: request.method === 'HEAD', domain }
-      return sendBytes(reply, await (isScript(type) ? scriptAnswer : contentAnswer)(asked, described, file))
+      const call = { headers, head: request.method === 'HEAD', domain }
+      return sendBytes(reply, await (isScript(type) ? scriptResponse : contentResponse)(call, described, file))
     },
   })
 }

@@ -4,8 +4,8 @@ import type { Domain } from '../../domain/domain.ts'
 import { appFrameHeaders } from '../security-headers.ts'
 
 /**
- * Loads the address that the desktop names, once, and carries messages between the two. What else is in frames below the app or in
- * windows of its own is not heard.
+ * Loads the address that the desktop names, once, and relays messages. Messages from other frames and windows are
+ * ignored.
  */
 const SCRIPT = `(() => {
   let app
@@ -36,9 +36,9 @@ const PAGE = `<!doctype html>
 `
 
 /**
- * `/sandbox/app.html?origin=…`: the page around an app of another origin. Its policy lets nothing but that origin into the frame, so
- * whoever speaks from there is the app, wherever it navigates; and the policy of the desktop need not name the origin, so that no
- * other frame can be led there with what it knows.
+ * `/sandbox/app.html?origin=…`: the page around an app of another origin. Its policy frames that origin only, so
+ * messages from the frame always come from the app. The desktop's own policy does not have to allow the origin, so no
+ * other frame can navigate there.
  */
 export function appFrame(app: FastifyInstance, domain: Domain): void {
   const hash = createHash('sha256').update(SCRIPT).digest('base64')

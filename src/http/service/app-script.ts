@@ -1,36 +1,36 @@
 import { Readable } from 'node:stream'
 import { REMOVE_WEBRTC } from '../../base/webrtc.ts'
 import type { FileFacts } from '../../domain/files/files.ts'
-import { matches } from '../etag.ts'
-import type { Call, Outgoing } from '../handle.ts'
+import { matchesEtag } from '../etag.ts'
+import type { Call, ByteResponse } from '../handler.ts'
 
-// Media types that browsers run as scripts (WHATWG MIME Sniffing, 4.6); with `nosniff` they run no other.
+// Media types that browsers run as scripts (WHATWG MIME Sniffing, 4.6). With `nosniff` they run no others.
 const SCRIPT = /^(?:text|application)\/(?:x-)?(?:java|ecma|j|live)script/
 
 export const isScript = (type: string): boolean => SCRIPT.test(type)
 
-/** Bytes in which a directive is looked for, comments before it included. */
+/** Bytes searched for the directive, including leading comments. */
 const HEAD = 4_096
 
-// A statement in front of it would make a string of the directive.
+// A statement before the directive would disable it.
 const STRICT = /^\ufeff?(?:\s|\/\/[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(["'])use strict\1/
 
 /**
- * Answers with a script of an app behind the statement that removes WebRTC. The policy of apps runs scripts from files alone, so the
- * first one to run in any realm of theirs, frames in frames and windows included, has that statement in front.
+ * Prefixes a script of an app with the statement that removes WebRTC. The policy of apps allows scripts from files
+ * only, so this statement runs first in every realm, including nested frames and windows.
  */
-export async function scriptAnswer(
+export async function scriptResponse(
   { headers, head, domain }: Pick<Call<unknown>, 'headers' | 'head' | 'domain'>,
   described: Record<string, string>,
   { sha256, size }: Pick<FileFacts, 'sha256' | 'size'>,
-): Promise<Outgoing> {
+): Promise<ByteResponse> {
   const tag = `"${sha256}-sealed"`
   const tagged = { ...described, etag: tag }
-  if (matches(headers['if-none-match'], tag)) return { status: 304, headers: tagged, body: undefined }
+  if (matchesEtag(headers['if-none-match'], tag)) return { status: 304, headers: tagged, body: undefined }
   const begin =
     size === 0 ? '' : await textOf(await domain.files.read(sha256, { start: 0, end: Math.min(size, HEAD) - 1 }))
   const statement = Buffer.from(STRICT.test(begin) ? `'use strict';${REMOVE_WEBRTC}` : REMOVE_WEBRTC)
-  const body = head ? undefined : Readable.from(joined(statement, await domain.files.read(sha256)))
+  const body = head ? undefined : Readable.from(concatenate(statement, await domain.files.read(sha256)))
   return { status: 200, headers: { ...tagged, 'content-length': String(statement.length + size) }, body }
 }
 
@@ -40,7 +40,7 @@ async function textOf(source: Readable | Buffer): Promise<string> {
   return Buffer.concat(parts).toString()
 }
 
-async function* joined(first: Buffer, rest: Readable | Buffer): AsyncGenerator<Buffer> {
+async function* concatenate(first: Buffer, rest: Readable | Buffer): AsyncGenerator<Buffer> {
   yield first
   if (Buffer.isBuffer(rest)) yield rest
   else yield* rest as AsyncIterable<Buffer>

@@ -24,7 +24,7 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const
 
-/** Reads a file with the forms in which it was compressed when it was built. */
+/** Reads a file and its precompressed variants. */
 async function read(folder: string, path: string): Promise<DesktopFile> {
   const bytes = await readFile(join(folder, path))
   const variants: Variant[] = []
@@ -54,7 +54,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: DesktopFile): 
   return reply.send(request.method === 'HEAD' ? undefined : bytes)
 }
 
-/** `/`, the pages of its apps, and what they are made of: files of the package, for everybody, read once. */
+/** `/`, the pages of system apps, and assets: public files of the package, cached in memory. */
 export async function desktopFiles(app: FastifyInstance, folder: string): Promise<void> {
   if (!existsSync(join(folder, 'index.html'))) return
   const page = await read(folder, 'index.html')

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../base/clock.ts'
 import { DatabaseMoved } from '../../base/errors.ts'
-import type { Machine, Readiness } from '../machine.ts'
+import type { HostStatus, Readiness } from '../host-status.ts'
 
-/** Anybody may ask: within this time, milliseconds, they get the same answer. */
+/** How long in ms a result is reused; the endpoint is public. */
 const FRESH = 1_000
 
-/** `/healthz`: the process is up. `/readyz`: it can do its work, and is not about to stop. */
-export function health(app: FastifyInstance, clock: Clock, { readiness }: Machine): void {
+/** `/healthz`: the process runs. `/readyz`: it can serve requests and is not shutting down. */
+export function health(app: FastifyInstance, clock: Clock, { readiness }: HostStatus): void {
   let closing = false
   let last: { at: number; found: Promise<Readiness> } | undefined
   app.addHook('preClose', (done) => {
@@ -23,7 +23,7 @@ export function health(app: FastifyInstance, clock: Clock, { readiness }: Machin
       const { ready, checks } = await last.found
       return await reply.code(ready ? 200 : 503).send({ ok: ready, status: ready ? 'ready' : 'not ready', checks })
     } catch (error) {
-      // That was logged when it was noticed.
+      // Logged when it was detected.
       if (!(error instanceof DatabaseMoved)) request.log.error({ err: error as Error }, 'not ready')
       return reply.code(503).send({ ok: false, status: 'not ready' })
     }

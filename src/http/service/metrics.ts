@@ -5,16 +5,19 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60]
 
-/** Gauges named like counters, which Prometheus forbids. Each is the sum of one that is told by type. */
+/** Gauges named like counters, which Prometheus forbids. Each is the sum of a metric with labels. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `svc_nodejs_active_${what}_total`)
 
-/** Whether a request was made on this machine; one that a proxy passed on was not. */
+/** Whether a request came from this machine and not through a proxy. */
 function isLocal(request: FastifyRequest): boolean {
   const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers
   return LOOPBACK.test(request.ip) && forwardedFor === undefined && forwarded === undefined
 }
 
-/** `/metrics` in the Prometheus text format: requests by route, action and status with their durations, and the process. */
+/**
+ * `/metrics` in the Prometheus text format: duration of requests by route, action and status, and metrics of the
+ * process.
+ */
 export function metrics(app: FastifyInstance, readers: string): void {
   if (readers === 'off') return
   const registry = new Registry()
@@ -28,8 +31,8 @@ export function metrics(app: FastifyInstance, readers: string): void {
     registers: [registry],
   })
 
-  // Finding a series by its labels costs more than counting in it. Names come from the routes, never from the request:
-  // their number is bounded.
+  // Looking up a series by labels costs more than observing. Keys come from routes, not from requests, so the map is
+  // bounded.
   const series = new Map<string, ReturnType<typeof seconds.labels>>()
 
   app.addHook('onResponse', (request, reply, done) => {

@@ -4,8 +4,8 @@ import { REMOVE_WEBRTC } from '../../base/webrtc.ts'
 import { sandboxHeaders } from '../security-headers.ts'
 
 /**
- * What stands around the code of hooks in its worker: a thread of its own, so that a loop without an end stops nothing else.
- * Hooks have no page; `window` is what they know the worker by.
+ * Code around hooks in their worker. In a thread of their own, endless loops block nothing else. There is no page;
+ * `window` is an alias of the worker's global scope.
  */
 const WORKER = {
   before: String.raw`${REMOVE_WEBRTC}
@@ -30,11 +30,12 @@ postMessage({ type: 'running', hooks: ['dock', 'panel'].filter((name) => typeof 
 } as const
 
 /**
- * What runs in the frame before a component does: it takes code from the desktop, puts it to work, and carries questions and
- * answers. A widget shares the page with it, so nothing it says is believed by the desktop.
+ * Bootstrap script of the frame: receives code from the desktop, runs it, and relays messages. A widget shares the page
+ * with it, so the desktop trusts none of its messages.
  *
- * It is the only script the policy lets a parser run, in this page and in frames that a widget makes of markup: each realm begins
- * with it, and so without WebRTC. Scripts of a widget are added as blobs by a script the policy trusts ('strict-dynamic').
+ * It is the only script that the policy lets the parser run, in this page and in frames that a widget creates from
+ * markup, so each realm starts without WebRTC. Scripts of a widget are added as blobs by this script
+ * ('strict-dynamic').
  */
 const SCRIPT = String.raw`${REMOVE_WEBRTC}(() => {
   const around = ${JSON.stringify(WORKER)}
@@ -107,7 +108,7 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-/** `/sandbox/frame.html`: the empty page in which the desktop runs components of its user, for everybody. */
+/** `/sandbox/frame.html`: the public empty page that runs components. */
 export function sandboxFrame(app: FastifyInstance): void {
   const headers = sandboxHeaders(createHash('sha256').update(SCRIPT).digest('base64'))
   app.route({

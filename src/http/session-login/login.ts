@@ -1,5 +1,5 @@
 import { sessionLogin } from '../../contract/session.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const login = handle(sessionLogin.actions.login, async ({ params, cookie, origin, domain, setCookie }) => {
   const begun = await domain.accounts.browserLogins.begin({ ...params, ...origin, cookie })

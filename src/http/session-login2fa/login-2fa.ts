@@ -1,6 +1,6 @@
 import { badRequest } from '../../contract/errors.ts'
 import { sessionLogin2fa } from '../../contract/session.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const login2fa = handle(
   sessionLogin2fa.actions.login_2fa,

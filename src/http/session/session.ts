@@ -1,5 +1,5 @@
 import { session as endpoint } from '../../contract/session.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 const session = handle(
   endpoint.actions.session,

@@ -1,3 +1,5 @@
+import type { SetupWords } from './words.ts'
+
 const style = `
 :root { color-scheme: light dark; --page: #f3f4f8; --card: #fff; --text: #171a21; --soft: #565e6c; --line: #7f8899; --main: #3b5bdb; --on-main: #fff; --bad: #b3261e; }
 @media (prefers-color-scheme: dark) {
@@ -24,18 +26,19 @@ const form = document.querySelector('form')
 const button = form.querySelector('button')
 const error = document.querySelector('#error')
 const token = new URLSearchParams(location.search).get('token')
+const words = JSON.parse(form.dataset.words)
 
 async function create() {
   const { username, display_name, password, repeated } = Object.fromEntries(new FormData(form))
-  if (password !== repeated) throw new Error('The two passwords differ.')
+  if (password !== repeated) throw new Error(words.differ)
   const shown = display_name.trim() === '' ? {} : { display_name }
   const answer = await fetch('/api/setup.php', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ token, username, password, ...shown }),
-  }).catch(() => { throw new Error('The server cannot be reached. Is it still running?') })
+  }).catch(() => { throw new Error(words.unreachable) })
   const said = await answer.json().catch(() => ({}))
-  if (!answer.ok) throw new Error(said.error || 'That did not work; the log of the server says more.')
+  if (!answer.ok) throw new Error(words.errors[said.code] || (words.language === 'en' && said.error) || words.failed)
   return said.user
 }
 
@@ -53,56 +56,67 @@ form.addEventListener('submit', async (event) => {
     const done = document.querySelector('#done')
     done.hidden = false
     done.querySelector('h1').focus()
-  } catch (error) {
-    error.textContent = error.message
+  } catch (reason) {
+    error.textContent = reason.message
   } finally {
     button.disabled = false
   }
 })
 `
 
-const page = (nonce: string, title: string, body: string): string => `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+const page = (nonce: string, language: string, title: string, body: string): string => `<!doctype html>
+<html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><title>${title}</title><style nonce="${nonce}">${style}</style></head>
 <body><main>${body}</main></body></html>
 `
 
-/** The form that makes the first administrator; the token stays in the address it was opened with. */
-export const formPage = (nonce: string): string =>
+/** The words that the script says later, as the value of an attribute. */
+const dataOf = ({ language, differ, unreachable, failed, errors }: SetupWords): string =>
+  JSON.stringify({ language, differ, unreachable, failed, errors }).replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+
+/** The form that creates the first administrator. The token stays in the URL. */
+export const formPage = (nonce: string, words: SetupWords): string =>
   page(
     nonce,
-    'Set up svc',
+    words.language,
+    words.title,
     `<section id="start">
-<h1>Make the first administrator</h1>
-<p>This account manages the service and can make further accounts.</p>
-<noscript><p>This page needs JavaScript. Without it, run on the server’s machine:</p><code>svc user add NAME --role admin</code></noscript>
-<form>
-<label for="username">User name</label>
+<h1>${words.heading}</h1>
+<p>${words.intro}</p>
+<noscript><p>${words.no_script}</p><code>svc user add NAME --role admin</code></noscript>
+<form data-words="${dataOf(words)}">
+<label for="username">${words.username}</label>
 <input id="username" name="username" required maxlength="64" autocomplete="username" autocapitalize="none" spellcheck="false" autofocus aria-describedby="username-rule">
-<small id="username-rule">Letters a–z, digits, “.”, “_” and “-”.</small>
-<label for="display-name">Name shown to others</label>
+<small id="username-rule">${words.username_rule}</small>
+<label for="display-name">${words.display_name}</label>
 <input id="display-name" name="display_name" maxlength="100" autocomplete="name" aria-describedby="name-rule">
-<small id="name-rule">May be left empty.</small>
-<label for="password">Password</label>
+<small id="name-rule">${words.display_name_rule}</small>
+<label for="password">${words.password}</label>
 <input id="password" name="password" type="password" required minlength="8" maxlength="1024" autocomplete="new-password" aria-describedby="password-rule">
-<small id="password-rule">At least 8 characters; 15 or more are better.</small>
-<label for="repeated">Password again</label>
+<small id="password-rule">${words.password_rule}</small>
+<label for="repeated">${words.repeated}</label>
 <input id="repeated" name="repeated" type="password" required autocomplete="new-password">
 <p id="error" role="alert"></p>
-<button>Make the administrator</button>
+<button>${words.create}</button>
 </form>
 </section>
 <section id="done" hidden>
-<h1 tabindex="-1">Welcome, <span id="name"></span></h1>
-<p>The service is set up, and this link is used up. <a href="/">Go to the desktop</a>, or sign in from a terminal with:</p>
+<h1 tabindex="-1">${words.welcome} <span id="name"></span></h1>
+<p>${words.done} <a href="/">${words.desktop}</a></p>
+<p>${words.terminal}</p>
 <code id="login"></code>
 </section>
 <script nonce="${nonce}">${script}</script>`,
   )
 
-/** A page that only says something, with a command to run where one helps. */
+/** A page with a message, and a command if there is one. */
 export const messagePage = (
   nonce: string,
-  { title, text, command }: { title: string; text: string; command: string | undefined },
+  { language, title, text, command }: { language: string; title: string; text: string; command: string | undefined },
 ): string =>
-  page(nonce, title, `<h1>${title}</h1>\n<p>${text}</p>${command === undefined ? '' : `\n<code>${command}</code>`}`)
+  page(
+    nonce,
+    language,
+    title,
+    `<h1>${title}</h1>\n<p>${text}</p>${command === undefined ? '' : `\n<code>${command}</code>`}`,
+  )

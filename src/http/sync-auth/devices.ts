@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import { syncAuth } from '../../contract/sync-auth.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const devices = handle(syncAuth.actions.devices, async ({ caller, domain }) => ({
   devices: (await domain.accounts.devices(caller.user.id)).map((device) => ({

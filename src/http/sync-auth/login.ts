@@ -1,5 +1,5 @@
 import { syncAuth } from '../../contract/sync-auth.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const login = handle(syncAuth.actions.login, async ({ params, domain, origin }) => {
   const begun = await domain.accounts.login({ ...params, ...origin })

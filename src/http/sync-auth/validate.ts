@@ -1,6 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import { syncAuth } from '../../contract/sync-auth.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const validate = handle(syncAuth.actions.validate, ({ caller: { user, device } }) =>
   Promise.resolve({

@@ -1,8 +1,8 @@
 import { syncData } from '../../contract/sync-data.ts'
-import { handle } from '../handle.ts'
-import { longList } from '../long-list.ts'
+import { handle } from '../handler.ts'
+import { serializeLong } from '../json-serializer.ts'
 
 export const delta = handle(syncData.actions.delta, async ({ params, caller, domain, signal }) => {
   const page = await domain.sync.changesSince(caller.user.id, params, signal)
-  return { ...page, changes: await longList(page.changes), ...domain.instance.identity }
+  return { ...page, changes: await serializeLong(page.changes), ...domain.instance.identity }
 })

@@ -1,6 +1,6 @@
 import { badRequest } from '../../contract/errors.ts'
 import { syncData } from '../../contract/sync-data.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 

@@ -1,5 +1,5 @@
 import { syncFiles } from '../../contract/sync-files.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { expectationOf } from './preconditions.ts'
 
 export const remove = handle(syncFiles.actions.delete, async ({ params, caller, domain, headers }) => {

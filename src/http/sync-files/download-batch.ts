@@ -4,8 +4,8 @@ import { fault, isFault, type ErrorCode } from '../../contract/errors.ts'
 import { DOWNLOAD_BATCH } from '../../contract/limits.ts'
 import { syncFiles } from '../../contract/sync-files.ts'
 import type { Files } from '../../domain/files/files.ts'
-import { handle } from '../handle.ts'
-import { joined } from '../joined.ts'
+import { handle } from '../handler.ts'
+import { coalesceWrites } from '../coalesced-writes.ts'
 
 interface Refused {
   path: string
@@ -21,7 +21,7 @@ async function* fileIn(files: Files, user: number, path: string): AsyncGenerator
   yield tarPadding(size)
 }
 
-/** The archive piece by piece. A content that cannot be read ends it without its last entry. */
+/** Yields the archive. A content that cannot be read ends it without its last entry. */
 async function* archive(files: Files, user: number, paths: string[]): AsyncGenerator<Uint8Array> {
   const errors: Refused[] = []
   for (const path of paths) {
@@ -46,6 +46,6 @@ export const downloadBatch = handle(syncFiles.actions.download_batch, ({ params:
     'cache-control': 'private, no-store',
     'x-content-type-options': 'nosniff',
   }
-  const body = Readable.from(joined(archive(domain.files, caller.user.id, paths)), { objectMode: false })
+  const body = Readable.from(coalesceWrites(archive(domain.files, caller.user.id, paths)), { objectMode: false })
   return Promise.resolve({ status: 200, headers, body })
 })

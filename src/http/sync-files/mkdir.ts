@@ -1,5 +1,5 @@
 import { syncFiles } from '../../contract/sync-files.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const mkdir = handle(syncFiles.actions.mkdir, async ({ params: { path }, caller, domain }) => ({
   path,

@@ -4,7 +4,7 @@ import { badRequest, fault } from '../../contract/errors.ts'
 import { UPLOAD_BATCH } from '../../contract/limits.ts'
 import { syncFiles } from '../../contract/sync-files.ts'
 import type { FileEntry } from '../../domain/files/files.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 const MAX = UPLOAD_BATCH.max_bytes
 
@@ -19,8 +19,8 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   }
 }
 
-/** Tells the caller what is wrong with their archive, also when it turns out in the middle of a file. */
-async function* understood<T>(parse: AsyncIterable<T>): AsyncGenerator<T> {
+/** Turns errors of the parser into `bad_request`, also in the middle of a file. */
+async function* asBadRequest<T>(parse: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* parse
   } catch (error) {
@@ -30,21 +30,18 @@ async function* understood<T>(parse: AsyncIterable<T>): AsyncGenerator<T> {
 
 const kinds: Record<string, FileEntry['kind']> = { 0: 'file', 5: 'directory' }
 
-/**
- * An archive whose body is read to its very end, also behind the end of the archive: only there it is known whether its
- * sender may still store something.
- */
+/** Reads the body to its very end, beyond the end of the archive, because access is checked there. */
 async function* entriesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const pieces = bounded(body)
   try {
-    yield* understood(readTar({ [Symbol.asyncIterator]: () => ({ next: () => pieces.next() }) }))
+    yield* asBadRequest(readTar({ [Symbol.asyncIterator]: () => ({ next: () => pieces.next() }) }))
     while (!(await pieces.next()).done);
   } finally {
     await pieces.return(undefined)
   }
 }
 
-/** Names are absolute with or without the slash in front; folders may have one behind. */
+/** A leading slash is optional; folders may have a trailing one. */
 async function* entriesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<FileEntry> {
   for await (const { name, type, mtime, keys, body: content } of entriesIn(body)) {
     const path = name.startsWith('/') ? name : `/${name}`
@@ -54,17 +51,17 @@ async function* entriesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<FileE
       mtime,
       sha256: keys.get('SVC.sha256'),
       ifSha256: keys.get('SVC.if_sha256'),
-      body: understood(content),
+      body: asBadRequest(content),
     }
   }
 }
 
-export const uploadBatch = handle(syncFiles.actions.upload_batch, async ({ caller, domain, headers, incoming }) => {
+export const uploadBatch = handle(syncFiles.actions.upload_batch, async ({ caller, domain, headers, payload }) => {
   const type = headers['content-type']?.split(';', 1)[0]!.trim().toLowerCase()
   if (type !== 'application/x-tar') {
     throw fault('unsupported_media_type', { text: 'The body must be an archive of type application/x-tar.' })
   }
   if (headers['content-encoding'] !== undefined) throw badRequest('Content-Encoding', 'must not be given')
-  if ((incoming.length ?? 0) > MAX) throw tooLarge()
-  return domain.files.uploadAll(caller.user.id, entriesOf(incoming.body))
+  if ((payload.length ?? 0) > MAX) throw tooLarge()
+  return domain.files.uploadAll(caller.user.id, entriesOf(payload.body))
 })

@@ -1,6 +1,6 @@
 import { limits, LIMIT_WINDOW, type LimitName } from '../../contract/limits.ts'
 import { syncStatus } from '../../contract/sync-status.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { features } from './features.ts'
 
 const names = Object.keys(limits) as LimitName[]

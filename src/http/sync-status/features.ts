@@ -1,6 +1,6 @@
 import { DOWNLOAD_BATCH, FILES_BATCH, MAX_WAIT, UPLOAD_BATCH } from '../../contract/limits.ts'
 
-/** The specification's feature flags: what of its parts this server has. */
+/** Feature flags of the specification that this server supports. */
 export const flags = {
   delta_sync: true,
   file_sync: true,
@@ -10,7 +10,7 @@ export const flags = {
   conflict_copy: true,
 }
 
-/** What this server can do beyond the plain interface; clients use an extension only after seeing it here. */
+/** Extensions of this server. Clients use one only if it is listed. */
 export const features = {
   preconditions: true,
   push_op_id: true,

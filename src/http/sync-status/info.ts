@@ -1,6 +1,6 @@
 import { syncStatus } from '../../contract/sync-status.ts'
 import { feedTables, SCHEMA_VERSION } from '../../contract/tables.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 import { flags } from './features.ts'
 
 export const info = handle(syncStatus.actions.info, async ({ caller, domain }) => {

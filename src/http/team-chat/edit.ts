@@ -1,5 +1,5 @@
 import { teamChat } from '../../contract/team-chat.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const edit = handle(teamChat.actions.edit, async ({ params, caller, domain }) => {
   await domain.chat.edit(caller.user, params)

@@ -1,4 +1,4 @@
 import { teamChat } from '../../contract/team-chat.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const users = handle(teamChat.actions.users, async ({ domain }) => ({ users: await domain.chat.users() }))

@@ -1,5 +1,5 @@
 import { versions } from '../../contract/versions.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const list = handle(versions.actions.list, async ({ params: { path }, caller, domain }) => ({
   path,

@@ -1,5 +1,5 @@
 import { versions } from '../../contract/versions.ts'
-import { handle } from '../handle.ts'
+import { handle } from '../handler.ts'
 
 export const restore = handle(versions.actions.restore, async ({ params, caller, domain }) => {
   const { path, version_id, if_sha256: sha256 } = params

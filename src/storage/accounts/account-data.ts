@@ -2,30 +2,28 @@ import { sql, type ExpressionBuilder } from 'kysely'
 import type { Reader } from '../engine/database.ts'
 import type { Tables } from '../engine/tables.ts'
 
-/** What belongs to an account and goes with it. */
+/** What an account owns and loses when it is removed. */
 export interface AccountData {
   files: number
   folders: number
-  /** Of the own files. */
+  /** Of its own files. */
   bytes: number
-  /** Things in the trash. */
+  /** Trash entries. */
   trash: number
-  /** Rows of the synchronised tables. */
   rows: number
   messages: number
-  /** Files in chat rooms that others are in too, and their bytes. */
+  /** Files in chat rooms with other members, and their bytes. */
   room_files: number
   room_bytes: number
-  /** Chat rooms the account belongs to, and how many of them nobody else is in. */
+  /** Chat rooms of the account, and how many of them have no other member. */
   rooms: number
   rooms_alone: number
-  /** Conversations with the assistant. */
   conversations: number
   devices: number
   sessions: number
 }
 
-/** Counts what belongs to an account; `tables` are the synchronised ones. */
+/** Counts the data of an account; `tables` are the synchronised ones. */
 export async function accountDataOf(on: Reader, user: number, tables: readonly string[]): Promise<AccountData> {
   const nodes = await nodesOf(on, user)
   const alone = await roomsAlone(on, user)
@@ -57,10 +55,12 @@ interface Counted {
   bytes: number
 }
 
-/** Nodes that one statement counts. */
+/** Nodes counted per statement. */
 const PAGE = 5_000
 
-/** Live nodes of an account by type and room, its root not among them; counted while others have their turn. */
+/**
+ * Live nodes of an account by type and room, without its root; counted in pages, so that other queries run in between.
+ */
 async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
   const counted: Counted[] = []
   for (const type of ['file', 'directory'] as const) {
@@ -83,7 +83,7 @@ async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
   return counted
 }
 
-/** How many messages an account has in rooms that others are in too. */
+/** Messages of an account in rooms with other members. */
 export async function sharedMessagesOf(on: Reader, user: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from messages where user_id = ${user}
     and room_id in (select room_id from room_members where user_id <> ${user})`.execute(on.q)
@@ -113,7 +113,7 @@ async function rowsOf(on: Reader, user: number, tables: readonly string[]): Prom
   return rows
 }
 
-/** Rooms that would be left without members. */
+/** Rooms with no other member. */
 async function roomsAlone(on: Reader, user: number): Promise<Set<number>> {
   const others = (eb: ExpressionBuilder<Tables & { m: Tables['room_members'] }, 'm'>) =>
     eb

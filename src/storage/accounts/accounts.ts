@@ -4,7 +4,7 @@ import { FORMER_USER } from './former-user.ts'
 import { isCurrent, type SessionBounds } from './sessions.ts'
 import type { UserRow } from '../engine/tables.ts'
 
-/** An account with what a login needs to know about it. */
+/** An account with the fields that login needs. */
 export interface Account {
   id: number
   username: string
@@ -16,22 +16,22 @@ export interface Account {
   disabled_at: number | null
   last_login_at: number | null
   created_at: number
-  /** Since when the second factor is on; null when it is off. */
+  /** When the second factor was enabled; null while it is off. */
   two_factor_since: number | null
-  /** Since when the account is being removed; null while it is not. */
+  /** When the removal of the account began; null if it is not being removed. */
   removing_since: number | null
 }
 
-/** An account with what is worth knowing about its use. */
+/** An account with a summary of its use. */
 export interface ListedAccount extends Omit<Account, 'password_hash'> {
   used_bytes: number
-  /** Devices that are signed in. */
+  /** Signed-in devices. */
   devices: number
-  /** Sessions in browsers. */
+  /** Browser sessions. */
   sessions: number
-  /** The last use of a device or a session, or login; null for never. */
+  /** Latest use of a device or a session, or latest login; null for never. */
   last_seen_at: number | null
-  /** Wrong codes of the second factor in a row, and until when they lock its step. */
+  /** Consecutive wrong codes of the second factor, and until when they lock it. */
   code_failures: number
   codes_locked_until: number
 }
@@ -80,7 +80,7 @@ export const accountByName = (on: Reader, username: string): Promise<Account | u
 
 export const accountById = (on: Reader, id: number): Promise<Account | undefined> => first(byIdQuery(on, { id }))
 
-/** Every account by name, or the one of that name, with the devices and sessions that are not over. */
+/** Accounts by name, or the one of that name, with their valid devices and sessions. */
 export async function listAccounts(
   on: Reader,
   { lifetime, sessions, username }: { lifetime: Lifetime; sessions: SessionBounds; username?: string | undefined },
@@ -114,7 +114,8 @@ export async function listAccounts(
     .$if(username !== undefined, (query) => query.where('users.username', '=', username!))
     .orderBy('users.username')
     .execute()
-  // Field by field: rows come as slow objects, and copying ten thousand of them whole takes longer than the query.
+  // Copy fields one by one: better-sqlite3 rows are slow objects, and spreading ten thousand takes longer than the
+  // query.
   return rows.map((row) => ({
     id: row.id,
     username: row.username,
@@ -136,14 +137,12 @@ export async function listAccounts(
   }))
 }
 
-/** The latest of some moments, of which each may be missing. */
 function latest(...moments: (number | null)[]): number | null {
   let last: number | null = null
   for (const moment of moments) if (moment !== null && (last === null || moment > last)) last = moment
   return last
 }
 
-/** How many chat rooms an account belongs to. */
 export async function roomCountOf(on: Reader, id: number): Promise<number> {
   const { count } = await on.q
     .selectFrom('room_members')
@@ -153,7 +152,9 @@ export async function roomCountOf(on: Reader, id: number): Promise<number> {
   return Number(count)
 }
 
-/** Stores an account with its counters and the root of its file tree. Returns its id, undefined when the name is taken. */
+/**
+ * Stores an account with its counters and the root of its file tree. Returns its ID; undefined if the name is taken.
+ */
 export async function insertAccount(tx: Writer, account: NewAccount, now: number): Promise<number | undefined> {
   const user = await tx.q
     .insertInto('users')
@@ -194,25 +195,25 @@ export const updateAccount = (tx: Writer, id: number, changes: Changes, now: num
     .where('id', '=', id)
     .execute()
 
-/** Notes a completed login. */
+/** Records a completed login. */
 const stampQuery = prepared<{ id: number; now: number }, unknown>(({ q, p }) =>
   q.updateTable('users').set({ last_login_at: p.now }).where('id', '=', p.id),
 )
 
 export const stampLogin = (tx: Writer, id: number, now: number) => stampQuery(tx, { id, now })
 
-/** Removes an account with everything that is its own. */
+/** Removes an account and everything it owns. */
 export async function deleteAccount(tx: Writer, id: number): Promise<void> {
-  // Counts go first. Postgres checks the reference of a row that this transaction wrote whenever it changes again, and the
-  // cascade below changes counts when the account they refer to is gone.
+  // Delete counts first. Postgres checks the foreign key of a row that this transaction wrote each time it changes, and
+  // the cascade below changes counts after their account is gone.
   await tx.q.deleteFrom('data_usage').where('user_id', '=', id).execute()
   await tx.q.deleteFrom('users').where('id', '=', id).execute()
-  // What it let go of is the collector's now. Afterwards, because the deletion of rows notes more.
+  // Delete afterwards, because the cascade adds rows. The collector finds these contents.
   await tx.q.deleteFrom('released_contents').where('user_id', '=', id).execute()
   tx.notify('access', id, 0)
 }
 
-/** Ids of the administrators who can sign in. */
+/** IDs of the administrators who can sign in. */
 export async function adminIds(on: Reader): Promise<number[]> {
   const rows = await on.q
     .selectFrom('users')
@@ -223,7 +224,7 @@ export async function adminIds(on: Reader): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The same, and until the transaction ends nobody else can change them: the update locks their rows on every engine. */
+/** Like `adminIds`, and locks the rows until the transaction ends: the update does so on every engine. */
 export async function holdAdmins(tx: Writer): Promise<number[]> {
   const rows = await tx.q
     .updateTable('users')

@@ -2,14 +2,16 @@ import type { ExpressionBuilder } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { DeviceTokenRow, Tables, UserRow } from '../engine/tables.ts'
 
-/** When a token is over: not used since `idleSince`, or made before `madeSince` (both -1 for never), or past its own end. */
+/**
+ * When tokens expire: unused since `idleSince`, created before `madeSince` (-1 for never), or past their own expiry.
+ */
 export interface Lifetime {
   now: number
   idleSince: number
   madeSince: number
 }
 
-/** The one condition under which a device token counts. */
+/** The condition for a valid device token. */
 export const lives = (eb: ExpressionBuilder<Tables, 'device_tokens'>, { now, idleSince, madeSince }: Lifetime) =>
   eb.and([
     eb.or([eb('device_tokens.expires_at', 'is', null), eb('device_tokens.expires_at', '>', now)]),
@@ -55,7 +57,7 @@ const holderQuery = prepared<{ hash: string } & { [bound in keyof Lifetime]: num
     .where((eb) => lives(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, p)),
 )
 
-/** The living token with this hash and the account it belongs to, if that may sign in. */
+/** The valid token with this hash and its account, if that may sign in. */
 export const holderOf = (on: Reader, hash: string, lifetime: Lifetime): Promise<TokenHolder | undefined> =>
   first(holderQuery(on, { hash, ...lifetime }))
 
@@ -67,11 +69,11 @@ const touchQuery = prepared<{ id: number; now: number; before: number; ip: strin
     .where((eb) => eb.or([eb('last_used_at', 'is', null), eb('last_used_at', '<=', p.before)])),
 )
 
-/** Notes the use of a token unless one after `before` is noted already. */
+/** Records the use of a token, unless one after `before` is recorded. */
 export const touchToken = (tx: Writer, id: number, now: number, before: number, ip: string): Promise<never[]> =>
   touchQuery(tx, { id, now, before, ip })
 
-/** Which of these tokens count, of accounts that may sign in. */
+/** Which of these tokens are valid and belong to accounts that may sign in. */
 export async function livingTokens(on: Reader, ids: readonly number[], lifetime: Lifetime): Promise<number[]> {
   const rows = await on.q
     .selectFrom('device_tokens')
@@ -98,11 +100,11 @@ const devicesQuery = prepared<OfUser, StoredDevice>(({ q, p }) =>
     .orderBy('id', 'desc'),
 )
 
-/** The living tokens of an account, the one used last first. */
+/** The valid tokens of an account, most recently used first. */
 export const devicesOf = (on: Reader, user: number, lifetime: Lifetime): Promise<StoredDevice[]> =>
   devicesQuery(on, { user, ...lifetime })
 
-/** One that plants no code unless it says so. */
+/** A token that may not install code unless it says so. */
 export type NewToken = Omit<DeviceTokenRow, 'id' | 'allows_code'> & { allows_code?: 0 | 1 }
 
 const yieldQuery = prepared<OfUser & { device: string }, { id: number }>(({ q, p }) =>
@@ -114,8 +116,8 @@ const yieldQuery = prepared<OfUser & { device: string }, { id: number }>(({ q, p
 )
 
 /**
- * Stores a token in the place of the device's former one and of those that are over; beyond `max` the longest unused goes.
- * Tokens with an end of their own neither count nor go: they were not made by signing in.
+ * Stores a token in place of the device's previous one, and deletes expired ones; beyond `max`, also the least recently
+ * used. Tokens with their own expiry are not counted or deleted: they were not created by signing in.
  */
 export async function replaceToken(tx: Writer, token: NewToken, lifetime: Lifetime, max: number): Promise<number> {
   const yielded = await yieldQuery(tx, { user: token.user_id, device: token.device_id, ...lifetime })
@@ -143,11 +145,10 @@ const insertQuery = prepared<Required<NewToken>, { id: number }>(({ q, p }) =>
     .returning('id'),
 )
 
-/** Stores a token beside all others. */
 export const insertToken = async (tx: Writer, token: NewToken): Promise<number> =>
   (await first(insertQuery(tx, { allows_code: 0, ...token })))!.id
 
-/** How many tokens of an account have an end of their own, which lies ahead. */
+/** Tokens of an account with their own expiry in the future. */
 export async function mintedTokens(on: Reader, user: number, now: number): Promise<number> {
   const { count } = await on.q
     .selectFrom('device_tokens')
@@ -158,13 +159,13 @@ export async function mintedTokens(on: Reader, user: number, now: number): Promi
   return Number(count)
 }
 
-/** Removes tokens that are past an end of their own. Returns how many there were. */
+/** Deletes tokens past their own expiry. Returns their number. */
 export async function sweepTokens(tx: Writer, now: number): Promise<number> {
   const gone = await tx.q.deleteFrom('device_tokens').where('expires_at', '<=', now).returning('id').execute()
   return gone.length
 }
 
-/** Ends one token of an account; false when the account has none with this id. */
+/** Deletes a token of an account; false if the account has none with this ID. */
 export async function deleteToken(tx: Writer, user: number, id: number): Promise<boolean> {
   const row = await tx.q
     .deleteFrom('device_tokens')
@@ -176,7 +177,7 @@ export async function deleteToken(tx: Writer, user: number, id: number): Promise
   return row !== undefined
 }
 
-/** Ends every token of an account. Returns how many of them were not over anyway. */
+/** Deletes all tokens of an account. Returns how many of them were valid. */
 export async function deleteTokensOf(tx: Writer, user: number, lifetime: Lifetime): Promise<number> {
   const living = await devicesOf(tx, user, lifetime)
   await tx.q.deleteFrom('device_tokens').where('user_id', '=', user).execute()

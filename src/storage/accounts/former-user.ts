@@ -1,12 +1,12 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// The former user: the author of messages that stay when their authors are removed. It has a row of `users`, because every
-// message refers to one, and neither counters nor files, tokens or rooms. Nobody signs in with it, and no list shows it.
+// The former user: the author of messages that outlive their authors. It has a row of `users`, which every message
+// needs, but no counters, files, tokens or rooms. Nobody can sign in as it, and no list contains it.
 
-/** Its user name and display name. The rule for user names allows neither capitals nor spaces, so nobody else is called so. */
+/** Its user name and display name. No account can have it: user names allow neither capitals nor spaces. */
 export const FORMER_USER = 'Former user'
 
-/** Like the colours of other pictures, dark enough for white initials. */
+/** Dark enough for white initials, like the other avatar colours. */
 const COLOR = '#5f6368'
 
 const idQuery = prepared<{ username: string }, { id: number }>(({ q, p }) =>
@@ -16,7 +16,7 @@ const idQuery = prepared<{ username: string }, { id: number }>(({ q, p }) =>
 const idOf = async (on: Reader): Promise<number | undefined> =>
   (await first(idQuery(on, { username: FORMER_USER })))?.id
 
-/** The id of the former user, who is made when the first messages stay. */
+/** The ID of the former user, created with the first messages that are kept. */
 export async function formerUser(tx: Writer, now: number): Promise<number> {
   const known = await idOf(tx)
   if (known !== undefined) return known

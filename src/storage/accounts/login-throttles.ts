@@ -1,11 +1,10 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { LoginThrottleRow } from '../engine/tables.ts'
 
-// Failed logins, by a keyed hash of the name they were for. The database has them, so that no restart and no second
-// process forgets.
+// Failed logins by a keyed hash of the user name. Stored, so that they survive restarts and count for every process.
 
 export interface Throttle {
-  /** Times of the failures that count, oldest first. */
+  /** Times of the counted failures, oldest first. */
   failedAt: number[]
   lockedUntil: number
 }
@@ -38,7 +37,7 @@ const clearQuery = prepared<{ hash: string }, unknown>(({ q, p }) =>
 
 export const clearThrottle = (tx: Writer, hash: string) => clearQuery(tx, { hash })
 
-/** Name hashes that are locked, with the end of each lock. */
+/** Hashes of locked names, with the end of each lock. */
 export async function locks(on: Reader, now: number): Promise<Map<string, number>> {
   const rows = await on.q
     .selectFrom('login_throttles')
@@ -48,7 +47,7 @@ export async function locks(on: Reader, now: number): Promise<Map<string, number
   return new Map(rows.map(({ name_hash, locked_until }) => [name_hash, locked_until]))
 }
 
-/** Forgets what is over, and beyond `max` rows those closest to it; locks go last. */
+/** Deletes expired rows, and beyond `max` those that expire first; locks go last. */
 export async function pruneThrottles(tx: Writer, now: number, max: number): Promise<void> {
   await tx.q.deleteFrom('login_throttles').where('expires_at', '<=', now).execute()
   const { count } = await tx.q

@@ -33,7 +33,7 @@ const insertQuery = prepared<NewPendingLogin, unknown>(({ q, p }) =>
   }),
 )
 
-/** Stores a login that waits for its second factor, sweeps those that are over, and keeps the account's newest `max`. */
+/** Stores a login that waits for its second factor, deletes expired ones, and keeps the newest `max` of the account. */
 export async function insertPendingLogin(tx: Writer, login: NewPendingLogin, now: number, max: number): Promise<void> {
   await sweepQuery(tx, { now })
   const kept = await waitingQuery(tx, { user: login.user_id })
@@ -51,7 +51,7 @@ const pendingQuery = prepared<{ kind: LoginKind; hash: string; now: number }, Pe
     .where('expires_at', '>', p.now),
 )
 
-/** The login that waits under this token hash, of this kind only, unless its time is over. */
+/** The unexpired pending login of this kind with this token hash. */
 export const pendingLogin = (
   on: Reader,
   kind: LoginKind,
@@ -70,16 +70,15 @@ const takeQuery = prepared<{ id: number }, { id: number }>(({ q, p }) =>
   q.deleteFrom('pending_logins').where('id', '=', p.id).returning('id'),
 )
 
-/** Uses a pending login up; false when somebody else did. */
+/** Consumes a pending login; false if another request did. */
 export const takePendingLogin = async (tx: Writer, id: number): Promise<boolean> =>
   (await first(takeQuery(tx, { id }))) !== undefined
 
 export const deletePendingLoginsOf = (tx: Writer, user: number) =>
   tx.q.deleteFrom('pending_logins').where('user_id', '=', user).execute()
 
-/** Ends the waiting login with this token hash. */
+/** Deletes the pending login with this token hash. */
 export const deletePendingLoginByHash = (tx: Writer, hash: string) =>
   tx.q.deleteFrom('pending_logins').where('token_hash', '=', hash).execute()
 
-/** Ends every waiting login of everybody. */
 export const deleteAllPendingLogins = (tx: Writer) => tx.q.deleteFrom('pending_logins').execute()

@@ -6,13 +6,13 @@ import { rootOf, type Node } from '../files/nodes.ts'
 import type { RemovalRow, Tables } from '../engine/tables.ts'
 import { dropVersions } from '../files/tree-slices.ts'
 
-// The removal of an account, in slices: each function does some of what is left, and returns how many rows it dealt with,
-// 0 when nothing is left. Every step can be repeated.
+// Removes an account in slices: each step handles some rows and returns their number, 0 when none are left. Every step
+// can be repeated.
 
-/** An account that is being removed, who gets its files, and whether its messages stay. */
+/** An account being removed, the heir of its files, and whether its messages are kept. */
 export type Removal = Pick<RemovalRow, 'user_id' | 'heir_id' | 'keeps_messages'>
 
-/** Notes that an account is being removed from now on. */
+/** Records that the removal of an account has begun. */
 export const beginRemoval = (tx: Writer, removal: Removal, now: number) =>
   tx.q
     .insertInto('removals')
@@ -26,13 +26,13 @@ export const removalOf = (on: Reader, user: number): Promise<Removal | undefined
     .where('user_id', '=', user)
     .executeTakeFirst()
 
-/** Accounts that are being removed, the first begun ahead. */
+/** Accounts being removed, oldest removal first. */
 export async function removalsBegun(on: Reader): Promise<number[]> {
   const rows = await on.q.selectFrom('removals').select('user_id').orderBy('begun_at').orderBy('user_id').execute()
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Whether an account is getting the files of one that is being removed. */
+/** Whether an account receives the files of one that is being removed. */
 export async function isHeir(on: Reader, user: number): Promise<boolean> {
   const row = await on.q.selectFrom('removals').select('user_id').where('heir_id', '=', user).executeTakeFirst()
   return row !== undefined
@@ -47,7 +47,7 @@ interface Given {
   trash_id: number | null
 }
 
-/** Gives nodes to the heir: their bytes count there, and the own files come into the heir's feed. */
+/** Gives nodes to the heir: their bytes count for the heir, and own files appear in the heir's feed. */
 async function give(
   tx: Writer,
   { user_id: from, heir_id: to }: Removal,
@@ -68,7 +68,7 @@ async function give(
   return rows.length
 }
 
-/** Folders go before what they hold, so that no feed ever has a node without its folder. */
+/** Folders go before their contents, so that no feed has a node without its folder. */
 const giveFolders: Step = (tx, removal, limit, now) =>
   give(
     tx,
@@ -98,7 +98,7 @@ const giveVersions: Step = async (tx, { user_id, heir_id }, limit) => {
   return given.length
 }
 
-/** Another member answers for the room folders that the account made, so that they outlive it with what others stored there. */
+/** Gives the account's folders in rooms to another member: others have files in them. */
 const passOnRoomFolders: Step = async (tx, { user_id: user }, limit) => {
   const others = sql`select m.room_id from room_members m where m.user_id <> ${user}`
   const { rows } = await sql`update nodes set user_id = (
@@ -109,7 +109,7 @@ const passOnRoomFolders: Step = async (tx, { user_id: user }, limit) => {
   return rows.length
 }
 
-/** Takes the bytes of live nodes off those who pay for them. */
+/** Subtracts the bytes of live nodes from the accounts they count for. */
 async function settleGone(tx: Writer, gone: readonly Pick<Node & Given, 'user_id' | 'size' | 'trash_id'>[]) {
   const bytes = new Map<number, number>()
   for (const { user_id, size, trash_id } of gone)
@@ -117,7 +117,7 @@ async function settleGone(tx: Writer, gone: readonly Pick<Node & Given, 'user_id
   for (const [user, count] of bytes) if (count !== 0) await advance(tx, user, 0, -count)
 }
 
-/** Removes some files with their versions; `which` says whose. */
+/** Deletes some files with their versions; `which` selects them. */
 async function dropFiles(tx: Writer, which: RawBuilder<unknown>, limit: number): Promise<number> {
   const { rows } = await sql<{ id: number }>`select id from nodes where ${which} and type = 'file'
     order by id limit ${limit}`.execute(tx.q)
@@ -134,7 +134,7 @@ async function dropFiles(tx: Writer, which: RawBuilder<unknown>, limit: number):
   return rows.length
 }
 
-/** Removes some folders that hold nothing any more, but no root. */
+/** Deletes some empty folders, but no root. */
 async function dropFolders(tx: Writer, which: RawBuilder<unknown>, limit: number): Promise<number> {
   const { rows } = await sql`delete from nodes where id in (
       select n.id from nodes n where ${which} and type = 'directory' and parent_id is not null
@@ -147,7 +147,7 @@ const whichOf = ({ user_id }: Removal) => sql`user_id = ${user_id}`
 const dropOwnFiles: Step = (tx, removal, limit) => dropFiles(tx, whichOf(removal), limit)
 const dropOwnFolders: Step = (tx, removal, limit) => dropFolders(tx, whichOf(removal), limit)
 
-/** Removes some of what lies in a room: messages, files and folders. */
+/** Deletes some messages, files and folders of a room. */
 export async function emptyRoom(tx: Writer, room: number, limit: number): Promise<number> {
   const ofRoom = sql`room_id = ${room}`
   return (
@@ -158,16 +158,15 @@ export async function emptyRoom(tx: Writer, room: number, limit: number): Promis
   )
 }
 
-/** A table that holds rows of accounts. */
+/** A table with rows of accounts. */
 interface Owned {
   table: keyof Tables
-  /** Its primary key. */
   key: readonly string[]
-  /** Whose rows belong to an account through another row: the column that names it, and its table. */
+  /** For rows that belong to an account through a parent: the referencing column and the parent table. */
   through?: readonly [column: string, table: keyof Tables]
 }
 
-/** What an account owns beside nodes, messages and synchronised rows, as far as there can be many of it; children first. */
+/** Tables of which an account can own many rows, beside nodes, messages and synchronised rows; children first. */
 const owned: readonly Owned[] = [
   { table: 'versions', key: ['id'] },
   { table: 'reactions', key: ['message_id', 'emoji', 'user_id'] },
@@ -186,7 +185,7 @@ const owned: readonly Owned[] = [
   { table: 'usage_history', key: ['user_id', 'day'] },
   { table: 'assistant_usage', key: ['user_id', 'day'] },
   { table: 'changes', key: ['user_id', 'tbl', 'row_id'] },
-  // Last: what goes before notes more of them.
+  // Last, because deleting the others adds rows.
   { table: 'released_contents', key: ['user_id', 'sha256'] },
 ]
 
@@ -222,14 +221,14 @@ const dropRows =
     return rows.length
   }
 
-/** What is to be done with what an account owns beside its place in the chat, in this order. */
+/** The steps that remove what an account owns outside the chat, in order. */
 export const removalSteps = ({ heir_id }: Removal, rows: readonly CountedRows[]): readonly Step[] => [
   ...(heir_id === null ? [passOnRoomFolders, dropOwnFiles, dropOwnFolders] : [giveFolders, giveFiles, giveVersions]),
   ...rows.map(dropRows),
   ...owned.map(dropOwned),
 ]
 
-/** Makes the tree of one account a folder of another: its root becomes that folder, and the account gets an empty one. */
+/** Moves the tree of one account into another: its root becomes a folder there, and the account gets an empty root. */
 export async function moveRoot(
   tx: Writer,
   { from, to }: { from: number; to: number },

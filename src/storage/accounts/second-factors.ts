@@ -9,7 +9,7 @@ const factorQuery = prepared<{ user: number }, SecondFactorRow>(({ q, p }) =>
 export const secondFactorOf = (on: Reader, user: number): Promise<SecondFactorRow | undefined> =>
   first(factorQuery(on, { user }))
 
-/** Keeps a secret that is not yet in force. What is in force, and how often it was guessed wrong, stays as it is. */
+/** Stores a secret that is not yet enabled. The enabled one and its failures remain. */
 export const storePendingSecret = (tx: Writer, user: number, sealed: string, now: number) =>
   tx.q
     .insertInto('second_factors')
@@ -28,7 +28,7 @@ export const storePendingSecret = (tx: Writer, user: number, sealed: string, now
     .onConflict((conflict) => conflict.column('user_id').doUpdateSet({ pending_secret: sealed, pending_at: now }))
     .execute()
 
-/** Puts the pending secret into force; `step` is the one whose code proved it, and may serve once more, for a login. */
+/** Enables the pending secret. `step` is the TOTP step that confirmed it, which may be used once more, for a login. */
 export const enableSecondFactor = (tx: Writer, user: number, sealed: string, step: number, now: number) =>
   tx.q
     .updateTable('second_factors')
@@ -45,7 +45,7 @@ export const enableSecondFactor = (tx: Writer, user: number, sealed: string, ste
     .where('user_id', '=', user)
     .execute()
 
-/** Removes the second factor of an account, in force or only set up, with every code that stands in for it. */
+/** Deletes an account's second factor, enabled or pending, with its backup and bypass codes. */
 export async function deleteSecondFactor(tx: Writer, user: number): Promise<void> {
   await deleteBypassCode(tx, user)
   await tx.q.deleteFrom('backup_codes').where('user_id', '=', user).execute()
@@ -61,7 +61,7 @@ const stepQuery = prepared<{ user: number; step: number }, { user_id: number }>(
     .returning('user_id'),
 )
 
-/** Takes a TOTP step; false when it, or a later one, was taken before. */
+/** Consumes a TOTP step; false if it or a later one was used. */
 export const takeStep = async (tx: Writer, user: number, step: number): Promise<boolean> =>
   (await first(stepQuery(tx, { user, step }))) !== undefined
 
@@ -75,7 +75,6 @@ const failuresQuery = prepared<{ user: number; failures: number; lockedUntil: nu
 export const storeFailures = (tx: Writer, user: number, failures: number, lockedUntil: number) =>
   failuresQuery(tx, { user, failures, lockedUntil })
 
-/** Replaces the backup codes of an account. */
 export async function replaceBackupCodes(tx: Writer, user: number, salt: string, hashes: string[]): Promise<void> {
   await tx.q.deleteFrom('backup_codes').where('user_id', '=', user).execute()
   await tx.q.updateTable('second_factors').set({ code_salt: salt }).where('user_id', '=', user).execute()
@@ -88,13 +87,13 @@ export async function replaceBackupCodes(tx: Writer, user: number, salt: string,
 export const backupCodesOf = (on: Reader, user: number): Promise<{ id: number; hash: string }[]> =>
   on.q.selectFrom('backup_codes').select(['id', 'hash']).where('user_id', '=', user).execute()
 
-/** Uses a backup code up; false when somebody else did. */
+/** Consumes a backup code; false if another request did. */
 export async function takeBackupCode(tx: Writer, id: number): Promise<boolean> {
   const row = await tx.q.deleteFrom('backup_codes').where('id', '=', id).returning('id').executeTakeFirst()
   return row !== undefined
 }
 
-/** Keeps the hash of a code that stands in for the second factor once; a new one takes the place of the one before. */
+/** Stores the hash of a one-time bypass code in place of the previous one. */
 export async function storeBypassCode(tx: Writer, code: BypassCodeRow, salt: string): Promise<void> {
   await tx.q.updateTable('second_factors').set({ code_salt: salt }).where('user_id', '=', code.user_id).execute()
   await tx.q
@@ -104,7 +103,7 @@ export async function storeBypassCode(tx: Writer, code: BypassCodeRow, salt: str
     .execute()
 }
 
-/** The bypass code of an account that still holds. */
+/** The unexpired bypass code of an account. */
 export const bypassCodeOf = (on: Reader, user: number, now: number): Promise<BypassCodeRow | undefined> =>
   on.q
     .selectFrom('bypass_codes')
@@ -113,7 +112,7 @@ export const bypassCodeOf = (on: Reader, user: number, now: number): Promise<Byp
     .where('expires_at', '>', now)
     .executeTakeFirst()
 
-/** Uses a bypass code up; false when somebody else did, or another one took its place. */
+/** Consumes a bypass code; false if another request did, or it was replaced. */
 export async function takeBypassCode(tx: Writer, { user_id, hash }: BypassCodeRow): Promise<boolean> {
   const row = await tx.q
     .deleteFrom('bypass_codes')
@@ -127,28 +126,28 @@ export async function takeBypassCode(tx: Writer, { user_id, hash }: BypassCodeRo
 export const deleteBypassCode = (tx: Writer, user: number) =>
   tx.q.deleteFrom('bypass_codes').where('user_id', '=', user).execute()
 
-/** Removes bypass codes that are over. */
+/** Deletes expired bypass codes. */
 export const sweepBypassCodes = (tx: Writer, now: number) =>
   tx.q.deleteFrom('bypass_codes').where('expires_at', '<=', now).execute()
 
-/** An account and what stands between its password and a login. */
+/** An account and what its login needs beside the password. */
 export interface FactorState {
   user_id: number
   username: string
   role: UserRow['role']
   disabled_at: number | null
-  /** Since when the second factor is on; null when it is off. */
+  /** Null while the second factor is off. */
   enabled_at: number | null
-  /** When a set-up began that was not completed. */
+  /** When an unfinished set-up began. */
   pending_at: number | null
   failures: number
   locked_until: number
   backup_codes: number
-  /** When the bypass code ends, whether that is over or not; null when there is none. */
+  /** Expiry of the bypass code, past or future; null if there is none. */
   bypass_until: number | null
 }
 
-/** The second factors of all accounts by name, or that of one account. */
+/** Second factors of all accounts by name, or of one account. */
 export async function factorStates(on: Reader, user?: number): Promise<FactorState[]> {
   const rows = await on.q
     .selectFrom('users as u')

@@ -2,13 +2,13 @@ import type { ExpressionBuilder } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { SessionRow, Tables, UserRow } from '../engine/tables.ts'
 
-/** When a session is over: not used since `idleSince`, or begun before `madeSince`. */
+/** When sessions expire: unused since `idleSince`, or created before `madeSince`. */
 export interface SessionBounds {
   idleSince: number
   madeSince: number
 }
 
-/** The condition under which a session is not over. */
+/** The condition for a valid session. */
 export const isCurrent = (eb: ExpressionBuilder<Tables, 'sessions'>, { idleSince, madeSince }: SessionBounds) =>
   eb.and([eb('sessions.last_used_at', '>', idleSince), eb('sessions.created_at', '>', madeSince)])
 
@@ -43,11 +43,11 @@ const holderQuery = prepared<{ hash: string; idleSince: number; madeSince: numbe
     .where('users.disabled_at', 'is', null),
 )
 
-/** The living session with this hash and the account it belongs to, if that may sign in. */
+/** The valid session with this hash and its account, if that may sign in. */
 export const sessionHolder = (on: Reader, hash: string, bounds: SessionBounds): Promise<SessionHolder | undefined> =>
   first(holderQuery(on, { hash, ...bounds }))
 
-/** Which of these sessions are not over, of accounts that may sign in. */
+/** Which of these sessions are valid and belong to accounts that may sign in. */
 export async function livingSessions(on: Reader, ids: readonly number[], bounds: SessionBounds): Promise<number[]> {
   const rows = await on.q
     .selectFrom('sessions')
@@ -60,7 +60,7 @@ export async function livingSessions(on: Reader, ids: readonly number[], bounds:
   return rows.map(({ id }) => id)
 }
 
-/** Begins a session and ends those of the account beyond `max` that were used longest ago. Returns its id. */
+/** Creates a session and deletes the account's least recently used ones beyond `max`. Returns its ID. */
 export async function insertSession(tx: Writer, session: Omit<SessionRow, 'id'>, max: number): Promise<number> {
   const others = await tx.q
     .selectFrom('sessions')
@@ -86,13 +86,13 @@ const touchQuery = prepared<{ id: number; now: number; before: number; ip: strin
     .where('last_used_at', '<=', p.before),
 )
 
-/** Notes the use of a session unless one after `before` is noted already. */
+/** Records the use of a session, unless one after `before` is recorded. */
 export const touchSession = (tx: Writer, id: number, now: number, before: number, ip: string): Promise<never[]> =>
   touchQuery(tx, { id, now, before, ip })
 
 export type StoredSession = Omit<SessionRow, 'id' | 'user_id' | 'token_hash'> & { session_id: number }
 
-/** The living sessions of an account, the one used last first. */
+/** The valid sessions of an account, most recently used first. */
 export const sessionsOf = (on: Reader, user: number, bounds: SessionBounds): Promise<StoredSession[]> =>
   on.q
     .selectFrom('sessions')
@@ -103,7 +103,7 @@ export const sessionsOf = (on: Reader, user: number, bounds: SessionBounds): Pro
     .orderBy('id', 'desc')
     .execute()
 
-/** Ends one session of an account; false when it has none with this id. */
+/** Deletes a session of an account; false if it has none with this ID. */
 export async function deleteSession(tx: Writer, user: number, id: number): Promise<boolean> {
   const gone = await tx.q
     .deleteFrom('sessions')
@@ -115,18 +115,17 @@ export async function deleteSession(tx: Writer, user: number, id: number): Promi
   return gone.length > 0
 }
 
-/** Tells of every account of which sessions ended. Returns how many sessions there were. */
+/** Notifies that sessions of these accounts ended. Returns the number of sessions. */
 function ended(tx: Writer, gone: readonly { user_id: number }[]): number {
   for (const user of new Set(gone.map(({ user_id }) => user_id))) tx.notify('access', user, 0)
   return gone.length
 }
 
-/** Ends the session with this hash, whoever's it is. */
 export async function deleteSessionByHash(tx: Writer, hash: string): Promise<void> {
   ended(tx, await tx.q.deleteFrom('sessions').where('token_hash', '=', hash).returning('user_id').execute())
 }
 
-/** Ends all sessions of an account but one. Returns how many there were. */
+/** Deletes all sessions of an account except one. Returns their number. */
 export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promise<number> {
   const gone = await tx.q
     .deleteFrom('sessions')
@@ -137,11 +136,11 @@ export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promi
   return ended(tx, gone)
 }
 
-/** Ends every session of everybody. Returns how many there were. */
+/** Deletes all sessions. Returns their number. */
 export const deleteAllSessions = async (tx: Writer): Promise<number> =>
   ended(tx, await tx.q.deleteFrom('sessions').returning('user_id').execute())
 
-/** Removes sessions that are over. */
+/** Deletes expired sessions. */
 export const sweepSessions = (tx: Writer, { idleSince, madeSince }: SessionBounds) =>
   tx.q
     .deleteFrom('sessions')

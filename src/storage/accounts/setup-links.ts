@@ -1,12 +1,12 @@
 import type { Reader, Writer } from '../engine/database.ts'
 
-/** Stores the hash of a set-up link in the place of all earlier ones. */
+/** Stores the hash of a set-up link in place of all earlier ones. */
 export async function replaceSetupLink(tx: Writer, hash: string, expiresAt: number): Promise<void> {
   await deleteSetupLinks(tx)
   await tx.q.insertInto('setup_links').values({ token_hash: hash, expires_at: expiresAt }).execute()
 }
 
-/** Whether there is a link with this hash whose time is not over. */
+/** Whether an unexpired link has this hash. */
 export async function setupLinkLives(on: Reader, hash: string, now: number): Promise<boolean> {
   const row = await on.q
     .selectFrom('setup_links')

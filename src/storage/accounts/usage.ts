@@ -3,30 +3,30 @@ import type { DataKind } from '../engine/data-kinds.ts'
 import { allDataUsage } from '../engine/data-usage.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 
-// What accounts hold, counted from the rows, beside the counters that quotas rely on.
+// Usage counted from the rows, beside the counters that quotas rely on.
 
-/** An account's bytes by kind. Only live ones count towards its quota. */
+/** An account's bytes by kind. Only live files count towards its quota. */
 export interface CountedUsage {
   user_id: number
   username: string
-  /** The account's own quota in bytes, -1 for unlimited, null for the default. */
+  /** Bytes; -1 for unlimited, null for the default. */
   quota_bytes: number | null
-  /** The counter: what quotas are reckoned with. */
+  /** The counter that the quota is compared with. */
   used_bytes: number
   own_bytes: number
-  /** Of files that the account stored in chat rooms. */
+  /** Of the account's files in chat rooms. */
   room_bytes: number
   files: number
   trash_bytes: number
   versions_bytes: number
-  /** Of what is kept beside files, each kind with a bound of its own. */
+  /** Of data outside files, each kind with its own limit. */
   rows_bytes: number
   chat_bytes: number
   components_bytes: number
   assistant_bytes: number
 }
 
-/** What every account holds, by name. Reads every node: for administrators, not for requests. */
+/** Usage of all accounts, by name. Reads every node: for administrators, not for requests. */
 export async function countedUsages(on: Reader): Promise<CountedUsage[]> {
   const nodes = on.q
     .selectFrom('nodes')
@@ -67,17 +67,17 @@ export async function countedUsages(on: Reader): Promise<CountedUsage[]> {
   }))
 }
 
-/** A counter that does not say what the rows add up to. */
+/** A counter that differs from the rows. */
 export interface Drift {
   user_id: number
   username: string
-  /** What the counter says. */
+  /** According to the counter. */
   counted: number
-  /** What the rows add up to. */
+  /** According to the rows. */
   actual: number
 }
 
-/** Every counter that is wrong, or that of one account if it is. */
+/** All wrong counters, or the one of an account. */
 export async function driftsOf(on: Reader, user?: number): Promise<Drift[]> {
   const live = on.q
     .selectFrom('nodes')
@@ -100,7 +100,7 @@ export async function driftsOf(on: Reader, user?: number): Promise<Drift[]> {
 export const setUsedBytes = (tx: Writer, user: number, bytes: number) =>
   tx.q.updateTable('counters').set({ used_bytes: bytes }).where('user_id', '=', user).execute()
 
-/** Notes what every account uses on a day, in the place of what was noted earlier that day. */
+/** Records the usage of every account on a day, replacing an earlier record of that day. */
 export const noteUsage = (tx: Writer, day: number) =>
   sql`insert into usage_history (user_id, day, used_bytes) select user_id, ${day}, used_bytes from counters where true
     on conflict (user_id, day) do update set used_bytes = excluded.used_bytes`.execute(tx.q)
@@ -111,7 +111,7 @@ export interface NotedUsage {
   used_bytes: number
 }
 
-/** What was noted from a day on, oldest first. */
+/** Recorded usage from a day on, oldest first. */
 export const usageSince = (on: Reader, day: number): Promise<NotedUsage[]> =>
   on.q
     .selectFrom('usage_history')
@@ -121,6 +121,5 @@ export const usageSince = (on: Reader, day: number): Promise<NotedUsage[]> =>
     .orderBy('day')
     .execute()
 
-/** Forgets what was noted before a day. */
 export const forgetUsage = (tx: Writer, before: number) =>
   tx.q.deleteFrom('usage_history').where('day', '<', before).execute()

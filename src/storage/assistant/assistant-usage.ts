@@ -5,7 +5,7 @@ const usedQuery = prepared<{ user: number; day: number }, { tokens: number }>(({
   q.selectFrom('assistant_usage').select('tokens').where('user_id', '=', p.user).where('day', '=', p.day),
 )
 
-/** Tokens an account used on a day, counted in days since 1970-01-01 UTC. */
+/** Tokens that an account used on a day, counted in days since 1970-01-01 UTC. */
 export const tokensUsed = async (on: Reader, user: number, day: number): Promise<number> =>
   Number((await first(usedQuery(on, { user, day })))?.tokens ?? 0)
 
@@ -18,7 +18,6 @@ const addQuery = prepared<{ user: number; day: number; tokens: number }, never>(
     ),
 )
 
-/** Adds to what an account used on a day. */
 export async function addTokens(tx: Writer, used: { user: number; day: number; tokens: number }): Promise<void> {
   await addQuery(tx, used)
 }

@@ -1,6 +1,6 @@
 import type { Reader, Writer } from '../engine/database.ts'
 
-// What the assistant may do only after the user agreed.
+// Tool calls that wait for the user's confirmation.
 
 export interface Confirmation {
   id: string
@@ -14,7 +14,7 @@ export interface Confirmation {
 export const insertConfirmation = (tx: Writer, confirmation: Confirmation) =>
   tx.q.insertInto('assistant_confirmations').values(confirmation).execute()
 
-/** A confirmation of this user, over or not; undefined when there is none with this id. */
+/** A confirmation of this user, expired or not. */
 export const confirmationOf = (on: Reader, user: number, id: string): Promise<Confirmation | undefined> =>
   on.q
     .selectFrom('assistant_confirmations')
@@ -23,12 +23,12 @@ export const confirmationOf = (on: Reader, user: number, id: string): Promise<Co
     .where('user_id', '=', user)
     .executeTakeFirst()
 
-/** Takes a confirmation away; false when somebody else was faster. */
+/** Consumes a confirmation; false if another request did. */
 export async function takeConfirmation(tx: Writer, id: string): Promise<boolean> {
   const rows = await tx.q.deleteFrom('assistant_confirmations').where('id', '=', id).returning('id').execute()
   return rows.length > 0
 }
 
-/** Forgets confirmations that were over before a moment. */
+/** Deletes confirmations that expired before a time. */
 export const forgetConfirmations = (tx: Writer, before: number) =>
   tx.q.deleteFrom('assistant_confirmations').where('expires_at', '<', before).execute()

@@ -1,6 +1,7 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// Conversations with the assistant. Whatever is asked for a user is asked with their id: another one's are not there.
+// Conversations with the assistant. Every query includes the user's ID, so that other users' conversations are not
+// found.
 
 export interface Conversation {
   id: number
@@ -29,11 +30,11 @@ const oneQuery = prepared<{ id: number; user: number }, Conversation>(({ q, p })
   q.selectFrom('assistant_conversations').select(columns).where('id', '=', p.id).where('user_id', '=', p.user),
 )
 
-/** A conversation of this user; undefined when there is none with this id. */
+/** A conversation of this user. */
 export const conversationOf = (on: Reader, user: number, id: number): Promise<Conversation | undefined> =>
   first(oneQuery(on, { id, user }))
 
-/** The conversations of a user with the number of their messages, the one used last first. */
+/** The conversations of a user with their message counts, most recently used first. */
 export async function conversationsOf(on: Reader, user: number, limit: number): Promise<ListedConversation[]> {
   const rows = await on.q
     .selectFrom('assistant_conversations as c')
@@ -62,11 +63,11 @@ const turnsQuery = prepared<{ conversation: number; limit: number }, StoredTurn>
     .limit(p.limit),
 )
 
-/** The last messages of a conversation, oldest first. */
+/** The latest messages of a conversation, oldest first. */
 export const turnsOf = async (on: Reader, conversation: number, limit: number): Promise<StoredTurn[]> =>
   (await turnsQuery(on, { conversation, limit })).reverse()
 
-/** Conversations of a user with ids above `after`, in that order. */
+/** Conversations of a user with IDs above `after`, in order. */
 export const conversationsAfter = (on: Reader, user: number, after: number, limit: number): Promise<Conversation[]> =>
   on.q
     .selectFrom('assistant_conversations')
@@ -77,7 +78,7 @@ export const conversationsAfter = (on: Reader, user: number, after: number, limi
     .limit(limit)
     .execute()
 
-/** Messages of a conversation with ids above `after`, in that order. */
+/** Messages of a conversation with IDs above `after`, in order. */
 export const turnsAfter = (on: Reader, conversation: number, after: number, limit: number): Promise<StoredTurn[]> =>
   on.q
     .selectFrom('assistant_messages')
@@ -88,7 +89,6 @@ export const turnsAfter = (on: Reader, conversation: number, after: number, limi
     .limit(limit)
     .execute()
 
-/** Begins a conversation. */
 export async function insertConversation(
   tx: Writer,
   conversation: { user_id: number; title: string; tainted: number; created_at: number; updated_at: number },
@@ -97,7 +97,7 @@ export async function insertConversation(
   return row!.id
 }
 
-/** Notes that a conversation went on; false when it is gone. Taint never goes away again. */
+/** Records activity of a conversation; false if it was deleted. Once tainted, it remains so. */
 export async function touchConversation(tx: Writer, id: number, tainted: boolean, now: number): Promise<boolean> {
   const rows = await tx.q
     .updateTable('assistant_conversations')
@@ -121,7 +121,6 @@ const addQuery = prepared<
   }),
 )
 
-/** Adds a message to a conversation. */
 export async function insertTurn(
   tx: Writer,
   turn: { conversation: number; role: 'user' | 'assistant'; content: string; actions: string; now: number },
@@ -129,7 +128,7 @@ export async function insertTurn(
   await addQuery(tx, turn)
 }
 
-/** Deletes a conversation with its messages; false when this user has none with this id. */
+/** Deletes a conversation with its messages; false if this user has none with this ID. */
 export async function deleteConversation(tx: Writer, user: number, id: number): Promise<boolean> {
   const rows = await tx.q
     .deleteFrom('assistant_conversations')

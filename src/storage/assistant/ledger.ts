@@ -2,7 +2,7 @@ import type { ChangeSetItemRow } from '../engine/change-set-rows.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 import { deleteOldest } from '../engine/slices.ts'
 
-// What the assistant changed: a set for each answer that changed anything, and for each undo, with its changes in order.
+// Changes made by the assistant: one set per answer that changed anything, and per undo, with its changes in order.
 
 export interface StoredSet {
   id: number
@@ -39,7 +39,7 @@ export async function insertItem(
     .execute()
 }
 
-/** The newest sets of an account, those before an id when one is given. */
+/** The newest sets of an account, optionally before an ID. */
 export const setsOf = (
   on: Reader,
   user: number,
@@ -54,11 +54,11 @@ export const setsOf = (
     .limit(limit)
     .execute()
 
-/** One set of an account; undefined for one of somebody else. */
+/** A set of this account. */
 export const setOf = (on: Reader, user: number, id: number): Promise<StoredSet | undefined> =>
   on.q.selectFrom('change_sets').select(shown).where('user_id', '=', user).where('id', '=', id).executeTakeFirst()
 
-/** The changes of sets without their data, in the order in which they happened. */
+/** The changes of sets without their data, in the order they happened. */
 export const itemsOf = async (on: Reader, sets: number[]): Promise<Omit<StoredItem, 'data'>[]> =>
   sets.length === 0
     ? []
@@ -69,7 +69,6 @@ export const itemsOf = async (on: Reader, sets: number[]): Promise<Omit<StoredIt
         .orderBy('id')
         .execute()
 
-/** One change whole. */
 export const itemOf = (on: Reader, id: number): Promise<StoredItem | undefined> =>
   on.q.selectFrom('change_set_items').selectAll().where('id', '=', id).executeTakeFirst()
 
@@ -77,5 +76,5 @@ export async function markUndone(tx: Writer, item: number, by: number): Promise<
   await tx.q.updateTable('change_set_items').set({ undone_by: by }).where('id', '=', item).execute()
 }
 
-/** Forgets sets when what they would bring back is gone as well. */
+/** Deletes sets older than the trash and versions that an undo would restore. */
 export const forgetSets = deleteOldest({ table: 'change_sets', age: 'created_at', key: ['id'] })

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// Messages in rooms that wait for the assistant, oldest first.
+// Messages in rooms that wait for the assistant's answer, oldest first.
 
 export interface Mention {
   message_id: number
@@ -16,7 +16,6 @@ const columns = ['message_id', 'room_id', 'user_id', 'asked_at', 'tries'] as con
 export const insertMention = (tx: Writer, mention: Omit<Mention, 'tries'>) =>
   tx.q.insertInto('assistant_mentions').values(mention).execute()
 
-/** How many mentions wait in a room. */
 export async function mentionCount(on: Reader, room: number): Promise<number> {
   const row = await on.q
     .selectFrom('assistant_mentions')
@@ -26,7 +25,7 @@ export async function mentionCount(on: Reader, room: number): Promise<number> {
   return Number(row?.count ?? 0)
 }
 
-/** The mention of a room whose turn it is, with the text it stands in. */
+/** The next mention of a room, with its text. */
 export const nextMention = (on: Reader, room: number): Promise<(Mention & { content: string }) | undefined> =>
   on.q
     .selectFrom('assistant_mentions')
@@ -44,13 +43,13 @@ export const nextMention = (on: Reader, room: number): Promise<(Mention & { cont
     .limit(1)
     .executeTakeFirst()
 
-/** Rooms in which a mention waits. */
+/** Rooms with waiting mentions. */
 export async function roomsWithMentions(on: Reader): Promise<number[]> {
   const rows = await on.q.selectFrom('assistant_mentions').select('room_id').distinct().execute()
   return rows.map(({ room_id }) => room_id)
 }
 
-/** Notes that an answer is begun: until when the assistant counts as typing, and under which name. */
+/** Records that an answer began: the assistant's name, and until when it counts as typing. */
 export const beginMention = (tx: Writer, message: number, { name, until }: { name: string; until: number }) =>
   tx.q
     .updateTable('assistant_mentions')
@@ -62,6 +61,6 @@ const takeQuery = prepared<{ message: number }, Mention>(({ q, p }) =>
   q.deleteFrom('assistant_mentions').where('message_id', '=', p.message).returning(columns),
 )
 
-/** Takes a mention away; undefined when it is gone, for example with its message. */
+/** Deletes a mention and returns it; undefined if it is gone, for example with its message. */
 export const takeMention = (tx: Writer, message: number): Promise<Mention | undefined> =>
   first(takeQuery(tx, { message }))

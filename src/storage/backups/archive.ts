@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../base/tar-writer.ts'
 import { randomHex } from '../../base/random.ts'
 import { fromSystemError } from '../../base/errors.ts'
-import { streamDurably } from '../../host/durable.ts'
+import { streamDurably } from '../../host/durable-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, isSound, openBytes, verified } from './file-bytes.ts'
 import {
@@ -25,8 +25,8 @@ import type { BackupSink, BackupSource, Draft } from './source.ts'
 import { seal, type Bytes } from './stream-cipher.ts'
 import { clearUnfinished, unfinishedName } from './unfinished.ts'
 
-// One backup in one file: a tar archive of a repository that holds it alone, in a fixed order and with headers of one form.
-// The reader takes exactly the bytes that the writer would have written, and nothing that could be read in two ways.
+// A backup in one file: a tar archive of a repository with only that backup, in a fixed order and with fixed headers.
+// The reader accepts exactly the bytes that the writer produces, and nothing ambiguous.
 
 const manifestName = (id: string): string => `snapshots/${id}.json`
 const objectName = (sha256: string): string => `objects/${sha256.slice(0, 2)}/${sha256}`
@@ -34,12 +34,12 @@ const MANIFEST_NAME = /^snapshots\/(.{20})\.json$/
 /** Longest `svc-backup.json`, bytes. */
 const MAX_HEADER = 1_024
 
-/** What the system unpacks is for its owner alone, keys among it. */
+/** Mode 0600: the extracted files include keys. */
 const headOf = ({ name, size, mtime }: TarHeader): Uint8Array => tarHeader({ name, size, mtime, mode: 0o600 })
 
 const secondsOf = (created_at: string): number => Math.floor(Date.parse(created_at) / 1_000)
 
-/** Bytes that an entry takes, with its header and what fills its last block. */
+/** Bytes of an entry, with header and padding. */
 const lengthOf = (entry: TarHeader): number => headOf(entry).length + entry.size + tarPadding(entry.size).length
 
 interface Entry extends TarHeader {
@@ -68,7 +68,7 @@ const once = (data: Uint8Array): AsyncIterable<Uint8Array> =>
     yield data
   })()
 
-/** Where the bytes of every object of a draft come from. */
+/** Returns the bytes of any object of a draft. */
 function contentsOf(draft: Draft, store: BlobStore): (sha256: string) => AsyncIterable<Uint8Array> {
   const pieces = new Map(
     databasePieces(draft.manifest.database).map(({ sha256, size }, index) => [sha256, { index, size }]),
@@ -109,13 +109,14 @@ async function* encrypted(passphrase: string, content: AsyncIterable<Uint8Array>
 }
 
 /**
- * An archive to be written; with a passphrase, an age file around it. A file of that name is never replaced: the error is
- * EEXIST. It gets its name when it is complete; those in its folder that never became so are removed first.
+ * Creates an archive; with a passphrase, inside an age file. An existing file is never replaced: the error is EEXIST.
+ * The archive is renamed to its name when complete; abandoned ones in its folder are removed first.
  */
 export const newArchive = (file: string, passphrase: string | undefined, store: BlobStore): BackupSink => ({
   place: file,
   encrypted: passphrase !== undefined,
   repository: undefined,
+  repaired: () => 0,
   standing: () => Promise.resolve(undefined),
   async takeBlobs(blobs) {
     const missing = new Set<string>()
@@ -145,7 +146,7 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
 const notOurs = (file: string, why: string): DamagedBackup =>
   new DamagedBackup(`${file} is not an archive as svc writes it: ${why}.`)
 
-/** Reads entries at known places of an archive. */
+/** Reads entries at known offsets of an archive. */
 function makeReader(file: string, tar: Bytes) {
   const bytesAt = (start: number, length: number): Promise<Buffer> => {
     if (start + length > tar.size) throw notOurs(file, 'it is cut off')
@@ -158,7 +159,7 @@ function makeReader(file: string, tar: Bytes) {
   return {
     bytesAt,
     assertAt,
-    /** What is said of the entry that begins at a place; only the form of its name and size are known. */
+    /** Reads the header at an offset, whose name and size are not known exactly. */
     async headAt(start: number, isExpected: (name: string) => boolean): Promise<TarHeader> {
       const block = await bytesAt(start, TAR_BLOCK)
       const text = (from: number, length: number) => block.toString('latin1', from, from + length).split('\0')[0]!
@@ -168,7 +169,7 @@ function makeReader(file: string, tar: Bytes) {
         throw notOurs(file, 'an entry is not the expected one')
       return { name, size, mtime }
     },
-    /** The content of an entry whose header is known; header and filling are compared byte for byte. */
+    /** The content of an entry with a known header; header and padding are compared byte for byte. */
     async *content(start: number, entry: TarHeader): AsyncGenerator<Uint8Array> {
       const header = headOf(entry)
       await assertAt(start, header, `${entry.name} is not where it must be`)
@@ -183,7 +184,7 @@ function makeReader(file: string, tar: Bytes) {
 interface Contents {
   manifest: Manifest
   blobs: Piece[]
-  /** Where the entry of an object begins. */
+  /** Offset of each object's entry. */
   places: Map<string, number>
 }
 
@@ -201,7 +202,7 @@ async function readContents(file: string, tar: Bytes): Promise<Contents & { read
   const mtime = secondsOf(manifest.created_at)
   at += lengthOf(second)
 
-  // The lists come first behind the manifest, and name all that follows.
+  // The lists follow the manifest, and name everything after them.
   let next = at
   const blobs = await readLists(manifest, async (list) => {
     const entry = { name: objectName(list.sha256), size: list.size, mtime }
@@ -219,7 +220,6 @@ async function readContents(file: string, tar: Bytes): Promise<Contents & { read
   return { manifest, blobs, places, reader }
 }
 
-/** Whether there is a file, which may be an archive, of that name. */
 export const isFile = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isFile(),
@@ -227,11 +227,11 @@ export const isFile = (path: string): Promise<boolean> =>
   )
 
 /**
- * Opens an archive. Its beginning and its length are checked at once, every entry when it is read. `passphrase` is asked
- * for when it is encrypted. Throws `DamagedBackup` and `WrongPassphrase`.
+ * Opens an archive. Its start and length are checked at once, each entry when it is read. `passphrase` is called if it
+ * is encrypted. Throws `DamagedBackup` and `WrongPassphrase`.
  */
 export async function openArchive(path: string, passphrase: () => Promise<string>): Promise<BackupSource> {
-  // Whoever names the archive may name a link to it.
+  // The user may name a symbolic link.
   const file = await openBytes(await realpath(path))
   try {
     const header = await headerOf(file)

@@ -4,9 +4,8 @@ import { FORMER_USER } from '../accounts/former-user.ts'
 import { appliedMigrations } from '../engine/migrations/migrate.ts'
 import type { Piece } from './manifest.ts'
 
-/** What a state of the database holds, by numbers and names that can be compared with those of another moment. */
+/** Figures of a database that can be compared with those of another time. */
 export interface Census {
-  /** Rows of every table. */
   rows: Record<string, number>
   accounts: number
   /** Live files of accounts and rooms, and their bytes. */
@@ -22,7 +21,6 @@ export interface Census {
 const fact = async (on: Reader, key: string): Promise<string> =>
   (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst())?.value ?? ''
 
-/** Counts what is there. */
 export async function censusOf(on: Reader): Promise<Census> {
   const rows: Record<string, number> = {}
   const tables = await on.q.introspection.getTables()
@@ -59,7 +57,7 @@ export async function censusOf(on: Reader): Promise<Census> {
   }
 }
 
-/** At most `count` contents with their lengths, some of those whose hash comes after `from` and round again. */
+/** At most `count` contents after the hash `from`, wrapping around. */
 export async function someContents(on: Reader, from: string, count: number): Promise<Piece[]> {
   const query = on.q.selectFrom('contents').select(['sha256', 'size']).orderBy('sha256').limit(count)
   const after = await query.where('sha256', '>=', from).execute()

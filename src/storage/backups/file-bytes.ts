@@ -12,11 +12,11 @@ export interface OpenFile extends Bytes {
 }
 
 /**
- * Opens a file that somebody else may have put there: only a regular file is read, never a link, a device or a pipe.
- * Throws `DamagedBackup` for those, and the system's error when it is not there.
+ * Opens a file of untrusted origin: only a regular file, never a link, a device or a pipe. Throws `DamagedBackup` for
+ * those, and the system's error if it is missing.
  */
 export async function openBytes(path: string): Promise<OpenFile> {
-  // Neither is known on Windows, where there is nothing of the kind.
+  // Windows has neither flag and no need for them.
   const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(path, constants.O_RDONLY | careful).catch((error: unknown) => {
     if (errorCode(error) === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
@@ -30,7 +30,10 @@ export async function openBytes(path: string): Promise<OpenFile> {
       async *read(start, end) {
         for (let at = start; at < end;) {
           const buffer = Buffer.allocUnsafe(Math.min(PORTION, end - at))
-          const { bytesRead } = await file.read(buffer, 0, buffer.length, at)
+          const { bytesRead } = await file.read(buffer, 0, buffer.length, at).catch((cause: unknown) => {
+            if (errorCode(cause) === 'EIO') throw new DamagedBackup(`${path} cannot be read from the disk.`, { cause })
+            throw cause
+          })
           if (bytesRead === 0) throw new DamagedBackup(`${path} is cut off.`)
           at += bytesRead
           yield buffer.subarray(0, bytesRead)
@@ -51,7 +54,7 @@ export async function gather(source: AsyncIterable<Uint8Array>): Promise<Buffer>
   return Buffer.concat(parts)
 }
 
-/** Whether these are the bytes that they were known as. Reads them all. */
+/** Reads all bytes and returns whether they have this hash and length. */
 export async function isSound(piece: Piece, source: AsyncIterable<Uint8Array>): Promise<boolean> {
   try {
     for await (const _ of verified(piece, source));
@@ -62,7 +65,7 @@ export async function isSound(piece: Piece, source: AsyncIterable<Uint8Array>): 
   }
 }
 
-/** Passes bytes on and throws `DamagedBackup` at the end when they are not what they were known as; never passes on more. */
+/** Passes bytes on, never more than expected, and throws `DamagedBackup` at the end if hash or length differ. */
 export async function* verified(
   { sha256, size }: Piece,
   source: AsyncIterable<Uint8Array>,

@@ -4,17 +4,17 @@ import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import type { Manifest } from './manifest.ts'
 
-// What the newest backup in a folder of backups shows, noted on the machine that made it, so that the next one knows when
-// nothing has changed. The note may be lost or old at any time: the states it names are told apart for good.
+// The database state of the newest backup, recorded on the machine that made it, so that the next run notices that
+// nothing changed. The record may be lost or outdated: state names are never reused.
 
 export interface LastState {
-  /** `Database.state`, which holds nothing that the backup does not show but what svc noted of backups themselves. */
+  /** `Database.state`. It covers everything in the backup except svc's own records of backups. */
   state: string
   /** Version of svc that made the backup. */
   version: string
-  /** Id of the repository. */
+  /** Repository ID. */
   repository: string
-  /** Id of the backup. */
+  /** Backup ID. */
   backup: string
   /** `fingerprintOf` its manifest. */
   fingerprint: string
@@ -23,7 +23,7 @@ export interface LastState {
 const FILE = 'last-backup.json'
 const KEYS = ['state', 'version', 'repository', 'backup', 'fingerprint'] as const
 
-/** Names what a manifest says of the database and the blobs; the folder may hold another one by now. */
+/** Identifies the database and blobs of a manifest: the folder may hold a different one by now. */
 export function fingerprintOf(manifest: Manifest): string {
   const { id, server_id, epoch, migrations, database, blobs, missing, rows, totals } = manifest
   const lists = blobs.lists.map(({ sha256, size }) => [sha256, size])
@@ -34,7 +34,7 @@ export function fingerprintOf(manifest: Manifest): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
-/** The note in a folder; undefined when there is none that can be read. */
+/** The record in a folder; undefined if it is missing or unreadable. */
 export async function lastState(folder: string): Promise<LastState | undefined> {
   try {
     const note = JSON.parse(await readFile(join(folder, FILE), 'utf8')) as Partial<LastState> | null
@@ -44,16 +44,16 @@ export async function lastState(folder: string): Promise<LastState | undefined> 
   }
 }
 
-/** Replaces the note. Not flushed: a note that is lost costs one whole backup. */
+/** Replaces the record. Not flushed: losing it costs one complete backup. */
 export async function noteState(folder: string, note: LastState): Promise<void> {
-  // Named as the copy of a database nobody holds: what a killed run leaves, the next `makeScratch` removes.
+  // Named like the scratch database of a dead holder: if this run is killed, the next `makeScratch` removes it.
   const temporary = join(folder, `backup-${randomHex(8)}.json`)
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await writeFile(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 })
     await rename(temporary, join(folder, FILE))
   } catch {
-    // A full disk must not fail a backup that is made.
+    // A full disk must not fail a finished backup.
     await rm(temporary, { force: true }).catch(() => undefined)
   }
 }

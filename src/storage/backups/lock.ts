@@ -6,22 +6,23 @@ import { withRetry } from '../../base/retry.ts'
 import { errorCode } from '../../base/errors.ts'
 import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
 
-// Who works in a repository leaves a file there and touches it now and then. It may lie on a disk that several machines
-// share, so that only the disk's own clock and, for processes of this machine, their numbers can tell who is gone.
+// Each process that works in a repository keeps a lock file there and touches it regularly. The disk may be shared by
+// several machines, so that only its own clock and, for processes of this machine, their PIDs tell which locks are
+// stale.
 
-/** Somebody else works there in a way that does not go together with this. */
+/** Another process holds a conflicting lock. */
 class RepositoryBusy extends Error {
   override name = 'RepositoryBusy'
   readonly exitCode = 6
   readonly code = 'locked'
 }
 
-/** `shared` adds to the repository, as often as anybody likes at once; `exclusive` takes away. */
+/** Any number of `shared` holders add to the repository; one `exclusive` holder removes. */
 export type LockKind = 'shared' | 'exclusive'
 
 export interface RepositoryLock {
   id: string
-  /** Throws when the lock was taken away meanwhile: this process slept, and others believed it dead. */
+  /** Throws if another process removed the lock as stale, for example because this machine slept. */
   assertHeld(): Promise<void>
   release(): Promise<void>
 }
@@ -32,12 +33,12 @@ interface Holder extends Process {
 }
 
 const TOUCH_EVERY = 30 * SECOND
-/** Untouched for so long, its holder is believed dead. */
+/** A lock untouched for this long is stale. */
 const ABANDONED = 10 * MINUTE
-/** Two processes that come at once turn each other away, and must not meet again: delays vary. */
+/** Two processes that start together refuse each other and must not collide again: delays vary. */
 const RETRY = { first: 50, longest: 100, timeLimit: SECOND, jitter: 0.8 }
 
-/** What a lock file says; undefined when it is gone again, or was cut off and says nothing. */
+/** Reads a lock file; undefined if it is gone or truncated. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
     const { kind, purpose, host, pid, began } = JSON.parse(await readFile(path, 'utf8')) as Holder
@@ -58,7 +59,7 @@ const touched = (path: string): Promise<number | undefined> =>
     },
   )
 
-/** The locks that stand in a folder; those of the dead are removed. */
+/** The current locks of a folder; stale ones are removed. */
 export async function standingLocks(folder: string, now: number): Promise<{ id: string; holder: Holder }[]> {
   const standing: { id: string; holder: Holder }[] = []
   for (const name of await readdir(folder)) {
@@ -71,7 +72,10 @@ export async function standingLocks(folder: string, now: number): Promise<{ id: 
   return standing
 }
 
-/** Takes a lock, or throws `RepositoryBusy` after a moment, naming who has it. `purpose` is shown to others that are turned away. */
+/**
+ * Takes a lock, or throws `RepositoryBusy` with the holder after a short wait. `purpose` is shown to others who are
+ * refused.
+ */
 export async function lockRepository(folder: string, kind: LockKind, purpose: string): Promise<RepositoryLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const isTemporary = (error: unknown) => error instanceof RepositoryBusy
@@ -82,7 +86,7 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
   const id = randomHex(8)
   const path = join(folder, id)
   await writeFile(path, JSON.stringify(own), { mode: 0o600, flag: 'wx' })
-  // Written anew, so that the time is that of the disk; a lock that was taken away is not brought back.
+  // Rewrite the file, so that the disk sets the time; a removed lock is not created again.
   const touch = () => writeFile(path, JSON.stringify(own), { flag: 'r+' })
   const timer = setInterval(() => void touch().catch(() => undefined), TOUCH_EVERY)
   timer.unref()

@@ -1,7 +1,7 @@
-// What a backup is: one manifest that names everything by hash, and a pool of objects that the backups of a repository
-// share. The pool holds the database in pieces, the large contents of files, the list of these, and small files such as keys.
+// A backup is a manifest that names everything by hash, and objects in a pool that the backups of a repository share:
+// the database in pieces, large file contents, the lists of these, and small files such as keys.
 
-/** Bytes known by hash and length. */
+/** Bytes identified by hash and length. */
 export interface Piece {
   /** Lower-case hex. */
   sha256: string
@@ -10,7 +10,7 @@ export interface Piece {
 
 export interface Manifest {
   format: 1
-  /** `20261121-031500-a1b2`: the moment in UTC, and something random. */
+  /** For example `20261121-031500-a1b2`: UTC time and a random suffix. */
   id: string
   /** ISO 8601 UTC. */
   created_at: string
@@ -18,37 +18,40 @@ export interface Manifest {
   version: string
   server_id: string
   epoch: string
-  /** Migrations applied to the database, oldest first. */
+  /** Applied migrations, oldest first. */
   migrations: string[]
-  /** The database as `Database.copyTo` writes it, in pieces of `DATABASE_PIECE` bytes of which only the last may be shorter. */
+  /**
+   * The database as written by `Database.copyTo`, in pieces of `DATABASE_PIECE` bytes; only the last may be shorter.
+   */
   database: { size: number; pieces: string[] }
-  /** `config.json` and what is in `keys`. */
+  /** `config.json` and the files in `keys`. */
   files: (Piece & { path: string })[]
-  /** The contents in the blob store: how many, their bytes, and the lists that name them. */
+  /** Number and bytes of the contents in the blob store, and the lists that name them. */
   blobs: { count: number; bytes: number; lists: Piece[] }
-  /** Contents whose bytes were gone already when the backup was made. */
+  /** Contents that were missing when the backup was made. */
   missing: string[]
-  /** Rows of every table. */
   rows: Record<string, number>
   totals: { accounts: number; files: number; file_bytes: number; objects: number; bytes: number }
   /** What this backup added to the pool. */
   added: { objects: number; bytes: number }
 }
 
-/** A manifest, a list or an object is not what it must be: nothing of the backup can be relied on. */
+/** A manifest, a list or an object is invalid: nothing of the backup can be relied on. */
 export class DamagedBackup extends Error {
   override name = 'DamagedBackup'
+  /** Whether a partial restore can leave out the damaged part. */
+  isDispensable = false
 }
 
 export const DATABASE_PIECE = 256 << 10
 
-/** Entries of a list of blobs: one such list is read at a time, and an unchanged one is stored once. */
+/** Entries of a list of blobs: lists are read one at a time, and unchanged ones are stored once. */
 const LIST_ENTRIES = 4_096
 const MAX_BLOBS = 5_000_000
 const MAX_PIECES = 1 << 21
-/** Longest manifest that is read, bytes: enough for a database of 500 GB. */
+/** Longest manifest accepted, bytes: enough for a database of 500 GB. */
 export const MAX_MANIFEST = 64 << 20
-/** Longest list or file beside the database and the blobs, bytes. */
+/** Longest list or small file, bytes. */
 const MAX_SMALL = 4 << 20
 
 const ID = /^\d{8}-\d{6}-[0-9a-f]{4}$/
@@ -60,7 +63,7 @@ const PATH = /^(config\.json|keys\/[a-z0-9][a-z0-9.-]{0,80})$/
 
 export const isBackupId = (text: string): boolean => ID.test(text)
 
-/** Which of the installation's own files a backup may hold. */
+/** Files of the installation that a backup may contain. */
 export const isInstallationFile = (path: string): boolean => PATH.test(path)
 
 function check(holds: boolean, what: string): asserts holds {
@@ -121,7 +124,7 @@ function blobsOf(value: unknown): Manifest['blobs'] {
   return { count, bytes, lists }
 }
 
-/** Reads a manifest and trusts nothing in it. Throws `DamagedBackup`. */
+/** Parses an untrusted manifest. Throws `DamagedBackup`. */
 export function parseManifest(text: string, expectedId: string): Manifest {
   let parsed: unknown
   try {
@@ -163,13 +166,12 @@ export function parseManifest(text: string, expectedId: string): Manifest {
   }
 }
 
-/** The pieces of a database of these hashes, in order. */
 export const databasePieces = ({ size, pieces }: Manifest['database']): Piece[] =>
   pieces.map((sha256, index) => ({ sha256, size: Math.min(DATABASE_PIECE, size - index * DATABASE_PIECE) }))
 
 /**
- * The lists that name blobs, which must be ordered by hash. Where one ends follows from the hashes alone, so that a blob
- * more or less changes one list and not those behind it.
+ * Splits blobs, ordered by hash, into lists. The hashes alone decide where a list ends, so that an added or removed
+ * blob changes one list only.
  */
 export function* listsOf(blobs: readonly Piece[]): Generator<string> {
   const digits = Math.max(0, Math.ceil(Math.log(blobs.length / LIST_ENTRIES) / Math.log(16)))
@@ -187,7 +189,7 @@ export function* listsOf(blobs: readonly Piece[]): Generator<string> {
   if (lines.length > 0) yield lines.join('')
 }
 
-/** Reads lists of blobs, one behind the other. Throws `DamagedBackup` where they are not ordered or not what the manifest says. */
+/** Reads the lists of blobs. Throws `DamagedBackup` if they are not ordered or do not match the manifest. */
 export async function readLists(manifest: Manifest, read: (list: Piece) => Promise<Buffer>): Promise<Piece[]> {
   const { count, bytes, lists } = manifest.blobs
   const blobs: Piece[] = []
@@ -207,7 +209,7 @@ export async function readLists(manifest: Manifest, read: (list: Piece) => Promi
   return blobs
 }
 
-/** Every object of a backup once, in the order in which an archive holds them. */
+/** Every object of a backup once, in the order of an archive. */
 export function objectsOf(manifest: Manifest, blobs: readonly Piece[]): Piece[] {
   const objects = new Map<string, Piece>()
   const all = [manifest.blobs.lists, manifest.files, databasePieces(manifest.database), blobs]

@@ -1,74 +1,84 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
-import { syncFolder } from '../../host/durable.ts'
+import { syncFolder } from '../../host/durable-files.ts'
 import { isSound, openBytes, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './manifest.ts'
 import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
 
-/** How objects are named and sealed in an encrypted repository. */
+/** How objects are named and encrypted in an encrypted repository. */
 export interface PoolKeys {
   data: StreamKey
   manifest: StreamKey
   names: Uint8Array
 }
 
-/** The keys that follow from the one key of a repository (HKDF-SHA-256, RFC 5869). */
+/** Derives the keys from the repository's key (HKDF-SHA-256, RFC 5869). */
 export const poolKeys = (key: Uint8Array): PoolKeys => ({
   data: { secret: key, purpose: 'svc backup object' },
   manifest: { secret: key, purpose: 'svc backup manifest' },
   names: new Uint8Array(hkdfSync('sha256', key, '', 'svc backup names', 32)),
 })
 
-/** Where the plain bytes of an object come from. */
+/** The source of an object's plain bytes. */
 export interface Origin {
-  /** Writes them into a new file; false when they are gone. */
+  /** Writes them to a new file; false if they are missing. */
   save(file: string): Promise<boolean>
   exists(): Promise<boolean>
   read(): AsyncIterable<Uint8Array>
 }
 
-/** The objects of a repository: `objects/ab/<name>`, each complete and flushed before it gets its name. */
+/** The objects of a repository, `objects/ab/<name>`; each is complete and flushed before it gets its name. */
 export interface ObjectPool {
-  /** Stores an object unless it is there in full length; what is damaged counts as missing. */
-  add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'missing'>
-  /** Whether an object was there in full length when that was looked at, or was added since. */
-  has(piece: Piece): boolean
-  /** Looks at what is there; to be called before `add`, and before it is asked who else is at work. */
+  /**
+   * Stores an object unless it exists in full length and, if it is due for reading, is intact. Damaged ones are replaced;
+   * a folder in its place is renamed.
+   */
+  add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'repaired' | 'missing'>
+  /** Whether an object existed in full length at `load`, or was added since; read if it is due. */
+  has(piece: Piece): Promise<boolean>
+  /** Notes the objects of an earlier backup: one that is not there counts as damaged. */
+  expect(pieces: readonly Piece[]): void
+  /** Lists the existing objects. Must be called before `add`, and before other holders are checked. */
   load(): Promise<void>
-  /** Makes the names durable of what was added, or of `all` objects: those of runs that had no time for it among them. */
+  /** Makes the names of added objects durable, or of `all` objects, including those of interrupted runs. */
   settle(all: boolean): Promise<void>
   read(piece: Piece): AsyncIterable<Uint8Array>
   nameOf(sha256: string): string
-  /** Every object by the name of its file, with its length on the disk. */
+  /** Every object by file name, with its length on disk. */
   stored(): Promise<Map<string, number>>
   remove(names: readonly string[]): Promise<void>
-  /** Removes what interrupted runs left, all but those of the locks that stand. Returns whether one of them added objects. */
+  /**
+   * Removes leftovers of interrupted runs, except those of current locks. Returns whether one of them added objects.
+   */
   sweep(standing: readonly string[]): Promise<boolean>
 }
 
 const NAME = /^[0-9a-f]{64}$/
 const SHELF = /^[0-9a-f]{2}$/
-/** Ends the name of a mark that a run leaves while it has added objects whose names are not durable yet. */
+/** Suffix of the marker of a run whose added names are not durable yet. */
 const UNSETTLED = '-unsettled'
-/** Files looked at or removed at the same time. */
+/** Errors of renaming a file onto a folder; EPERM is that of Windows. */
+const NOT_A_FILE = new Set(['EISDIR', 'EPERM'])
+/** Files checked or removed concurrently. */
 const WIDTH = 32
 
-async function namesIn(folder: string): Promise<string[]> {
+/** The names in a folder; empty if it does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return []
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
     throw error
   }
 }
 
-/** Flushes a complete file, of the length it must have. */
+/** Flushes a complete file of the expected length. */
 async function flush(path: string, size: number): Promise<boolean> {
   const file = await open(path, 'r+')
   try {
@@ -80,7 +90,7 @@ async function flush(path: string, size: number): Promise<boolean> {
   }
 }
 
-/** Where objects stand, under which names and in which length. */
+/** Paths, names and stored lengths of objects. */
 function layoutOf(folder: string, keys: PoolKeys | undefined) {
   const objects = join(folder, 'objects')
   return {
@@ -100,7 +110,7 @@ async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
   const look = async (shelf: string): Promise<void> => {
     for (const name of await namesIn(join(objects, shelf))) {
       if (!NAME.test(name) || !name.startsWith(shelf)) continue
-      found.set(name, (await stat(join(objects, shelf, name))).size)
+      found.set(name, (await lstat(join(objects, shelf, name))).size)
     }
   }
   const shelves = (await namesIn(objects)).filter((name) => SHELF.test(name))
@@ -119,14 +129,16 @@ async function* readFrom(
   })
   try {
     if (file.size !== lengthOf(piece.size)) throw new DamagedBackup(`The object ${piece.sha256} has the wrong length.`)
-    const plain = keys ? await openSealed(keys.data, file) : file
+    const plain = keys ? await openSealed(keys.data, file, `The object ${piece.sha256}`) : file
     yield* verified(piece, plain.read(0, plain.size))
   } finally {
     await file.close()
   }
 }
 
-/** Writes an object, sealed where it has to be, into a new file and flushes it; false when its bytes are gone or damaged. */
+/**
+ * Writes an object into a new file, encrypted if required, and flushes it; false if its bytes are missing or damaged.
+ */
 async function write(
   { lengthOf }: Layout,
   keys: PoolKeys | undefined,
@@ -149,8 +161,30 @@ async function write(
   return flush(into, lengthOf(piece.size))
 }
 
-/** `lock` names what is still being written. */
-export function openPool(folder: string, keys: PoolKeys | undefined, lock = randomHex(8)): ObjectPool {
+/** Days within which every reused object is read once. */
+const TURN_DAYS = 30
+
+/** Which objects are read before reuse: all, or those due on a day, in days since 1970. */
+export type Reread = 'all' | { day: number }
+
+const isRead = (reread: Reread | undefined, name: string): boolean =>
+  reread === 'all' ||
+  (reread !== undefined && Number.parseInt(name.slice(0, 8), 16) % TURN_DAYS === reread.day % TURN_DAYS)
+
+/** Renames a file. A folder that has the new name is put aside. */
+const moveTo = (from: string, to: string): Promise<void> =>
+  rename(from, to).catch(async (error: unknown) => {
+    if (!NOT_A_FILE.has(errorCode(error))) throw error
+    await rename(to, `${to}.${randomHex(4)}.aside`)
+    await rename(from, to)
+  })
+
+/** `lock` names the files being written. */
+export function openPool(
+  folder: string,
+  keys: PoolKeys | undefined,
+  { lock = randomHex(8), reread }: { lock?: string; reread?: Reread } = {},
+): ObjectPool {
   const layout = layoutOf(folder, keys)
   const { objects, temporary, nameOf, pathOf, lengthOf } = layout
   const shelves = new Set<string>()
@@ -158,14 +192,24 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
   let marked: Promise<void> | undefined
   let there = new Map<string, number>()
   let files = 0
-  const has = ({ sha256, size }: Piece): boolean => there.get(nameOf(sha256)) === lengthOf(size)
+  /** Names of objects of earlier backups that are not there. */
+  const missing = new Set<string>()
+  /** Objects that this run read or wrote, by name. */
+  const known = new Map<string, 'sound' | 'damaged'>()
+  async function has(piece: Piece): Promise<boolean> {
+    const name = nameOf(piece.sha256)
+    if (there.get(name) !== lengthOf(piece.size)) return false
+    if (isRead(reread, name) && !known.has(name))
+      known.set(name, (await isSound(piece, readFrom(layout, keys, piece))) ? 'sound' : 'damaged')
+    return known.get(name) !== 'damaged'
+  }
 
   async function publish(from: string, name: string): Promise<void> {
     await (marked ??= writeFile(mark, '', { mode: 0o600 }))
     const shelf = join(objects, name.slice(0, 2))
     if (!shelves.has(shelf)) await mkdir(shelf, { recursive: true, mode: 0o700 })
     shelves.add(shelf)
-    await rename(from, pathOf(name))
+    await moveTo(from, pathOf(name))
   }
 
   return {
@@ -174,14 +218,16 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
     stored: () => storedIn(layout),
     read: (piece) => readFrom(layout, keys, piece),
     async add(piece, origin) {
-      if (has(piece)) return 'present'
+      if (await has(piece)) return 'present'
       const name = nameOf(piece.sha256)
+      const isDamaged = there.has(name) || missing.has(name)
       const into = join(temporary, `${lock}-${++files}`)
       try {
         if (!(await write(layout, keys, piece, origin, into))) return 'missing'
         await publish(into, name)
         there.set(name, lengthOf(piece.size))
-        return 'added'
+        known.set(name, 'sound')
+        return isDamaged ? 'repaired' : 'added'
       } catch (error) {
         throw fromSystemError(error)
       } finally {
@@ -190,6 +236,9 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
     },
     async load() {
       there = await storedIn(layout)
+    },
+    expect(pieces) {
+      for (const { sha256 } of pieces) if (!there.has(nameOf(sha256))) missing.add(nameOf(sha256))
     },
     async settle(all) {
       const limit = pLimit(WIDTH)
@@ -206,7 +255,7 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
         (name) => !standing.some((lockId) => name.startsWith(`${lockId}-`)),
       )
       const isUnsettled = left.some((name) => name.endsWith(UNSETTLED))
-      // Its mark goes when ours is there.
+      // Its marker can go once ours exists.
       if (isUnsettled) await (marked ??= writeFile(mark, '', { mode: 0o600 }))
       for (const name of left) await rm(join(temporary, name), { force: true, recursive: true })
       return isUnsettled
@@ -214,7 +263,6 @@ export function openPool(folder: string, keys: PoolKeys | undefined, lock = rand
   }
 }
 
-/** Bytes at hand. */
 export const bytesAtHand = (data: Uint8Array): Origin => ({
   async save(path) {
     const file = await open(path, 'wx', 0o600)

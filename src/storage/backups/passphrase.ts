@@ -3,25 +3,27 @@ import { promisify } from 'node:util'
 import type { Identity, Recipient } from 'age-encryption'
 import { openSealed, type Bytes } from './stream-cipher.ts'
 
-// Passphrases seal in the format of the `age` program (age-encryption.org/v1), so that what is sealed here can be opened
-// without svc. The age library writes and reads the format; scrypt and the payload are Node's, which are several times faster.
+// Passphrases use the format of the `age` program (age-encryption.org/v1), so that files can be opened without svc. The
+// age library handles the format; scrypt and the payload use Node, which is several times faster.
 
-/** The passphrase is not the one, or what it should open is damaged. */
+/** The passphrase is wrong, or the file is damaged. */
 class WrongPassphrase extends Error {
   override name = 'WrongPassphrase'
   readonly exitCode = 4
 }
 
-/** Cost of trying a passphrase, as the binary logarithm of scrypt's N: a second or so, and 256 MiB. */
+/** log2 of scrypt's N: about a second and 256 MiB per attempt. */
 const WORK = 18
-/** Most that is tried for somebody else's file. */
+/** Highest work factor accepted from a file. */
 const MAX_WORK = 20
 
 const MARK = 'age-encryption.org/v1\n'
-/** Longest header that is read, bytes; that of a passphrase has some 170. */
+/** Longest header accepted, bytes; one for a passphrase has about 170. */
 const MAX_HEADER = 4_096
-/** Nonce and seal of the empty payload. */
+/** Nonce and tag of an empty payload. */
 const EMPTY_PAYLOAD = 32
+/** What follows the header of a sealed key: its hex, a nonce and the seal, bytes. */
+export const SEALED_KEY = EMPTY_PAYLOAD + 64
 const SALT = 16
 const FILE_KEY = 16
 const TAG = 16
@@ -32,7 +34,7 @@ const derive = promisify<string, Uint8Array, number, object, Buffer>(scrypt)
 
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
-/** The key that wraps the key of a file. */
+/** Derives the key that wraps the file key. */
 const wrappingKey = (passphrase: string, salt: Uint8Array, work: number): Promise<Buffer> => {
   const labelled = Buffer.concat([Buffer.from('age-encryption.org/v1/scrypt'), salt])
   const N = 2 ** work
@@ -43,7 +45,7 @@ interface Secret {
   fileKey?: Uint8Array
 }
 
-/** Wraps the key of a file with a passphrase, and notes it. */
+/** Wraps the file key with a passphrase, and records it. */
 const recipientOf = (passphrase: string, work: number, secret: Secret): Recipient => ({
   async wrapFileKey(fileKey) {
     secret.fileKey = fileKey
@@ -56,12 +58,12 @@ const recipientOf = (passphrase: string, work: number, secret: Secret): Recipien
   },
 })
 
-/** Unwraps it again. */
+/** Unwraps the file key. */
 const identityOf = (passphrase: string): Identity => ({
   async unwrapFileKey(stanzas) {
     const [stanza] = stanzas
     const [kind, salt = '', work = ''] = stanza?.args ?? []
-    // A passphrase stands alone, or whoever wrote the file could read what is meant for others.
+    // A passphrase must be the only recipient (age specification, scrypt stanza).
     if (stanzas.length !== 1 || kind !== 'scrypt' || !/^[1-9]\d?$/.test(work) || Number(work) > MAX_WORK) return null
     const body = Buffer.from(stanza!.body)
     const key = await wrappingKey(passphrase, Buffer.from(salt, 'base64'), Number(work))
@@ -83,9 +85,9 @@ async function decrypterOf(passphrase: string) {
   return decrypter
 }
 
-const orWrong = <T>(attempt: Promise<T>): Promise<T> =>
+const orWrong = <T>(attempt: Promise<T>, hint = ''): Promise<T> =>
   attempt.catch((cause: unknown) => {
-    throw new WrongPassphrase('The passphrase does not open this backup.', { cause })
+    throw new WrongPassphrase(`The passphrase does not open this backup.${hint}`, { cause })
   })
 
 async function encrypt(text: string, passphrase: string, work: number, secret: Secret = {}): Promise<Uint8Array> {
@@ -95,29 +97,32 @@ async function encrypt(text: string, passphrase: string, work: number, secret: S
   return encrypter.encrypt(text)
 }
 
-/** Seals a key of 32 bytes: an age file with its hex. */
+/** Encrypts a 32-byte key: an age file with its hex. */
 export const sealKey = (key: Uint8Array, passphrase: string, work = WORK): Promise<Uint8Array> =>
   encrypt(Buffer.from(key).toString('hex'), passphrase, work)
 
-/** Opens what `sealKey` made. Throws `WrongPassphrase`. */
+const DAMAGED_KEY =
+  ' If it is the right one, key.age is damaged: run svc backup passphrase on the machine whose backups these are.'
+
+/** Decrypts a file of `sealKey`. Throws `WrongPassphrase`. */
 export async function openKey(sealed: Uint8Array, passphrase: string): Promise<Uint8Array> {
   const decrypter = await decrypterOf(passphrase)
-  const key = Buffer.from(await orWrong(decrypter.decrypt(sealed, 'text')), 'hex')
+  const key = Buffer.from(await orWrong(decrypter.decrypt(sealed, 'text'), DAMAGED_KEY), 'hex')
   if (key.length !== 32) throw new WrongPassphrase('The key of this backup is damaged.')
   return key
 }
 
-/** The header of a new age file, and the secret its payload is sealed under. */
+/** The header of a new age file, and the secret of its payload. */
 export async function newHeader(passphrase: string, work = WORK): Promise<{ header: Uint8Array; secret: Uint8Array }> {
   const secret: Secret = {}
   const header = (await encrypt('', passphrase, work, secret)).subarray(0, -EMPTY_PAYLOAD)
   return { header, secret: secret.fileKey! }
 }
 
-/** What the payloads of age files are sealed for. */
+/** HKDF info for payloads of age files. */
 export const AGE_PAYLOAD = 'payload'
 
-/** The header of an age file; undefined when the bytes are none. */
+/** The header of an age file; undefined if the bytes are not one. */
 export async function headerOf(file: Bytes): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = []
   for await (const part of file.read(0, Math.min(file.size, MAX_HEADER))) parts.push(part)
@@ -127,7 +132,7 @@ export async function headerOf(file: Bytes): Promise<Uint8Array | undefined> {
   return text.includes('\n--- ') && end > 0 ? Buffer.from(text.slice(0, end + 1), 'latin1') : undefined
 }
 
-/** The bytes inside an age file. Throws `WrongPassphrase`. */
+/** The plain bytes of an age file. Throws `WrongPassphrase`. */
 export async function openFile(file: Bytes, header: Uint8Array, passphrase: string): Promise<Bytes> {
   const decrypter = await decrypterOf(passphrase)
   const secret = await orWrong(decrypter.decryptHeader(header))
@@ -135,5 +140,5 @@ export async function openFile(file: Bytes, header: Uint8Array, passphrase: stri
     size: file.size - header.length,
     read: (start, end) => file.read(header.length + start, header.length + end),
   }
-  return openSealed({ secret, purpose: AGE_PAYLOAD }, payload)
+  return openSealed({ secret, purpose: AGE_PAYLOAD }, payload, 'The archive')
 }

@@ -1,11 +1,12 @@
-import { makeFolder } from '../../host/make-folder.ts'
+import { makeFolder } from '../../host/folder-creation.ts'
 import { createReadStream } from 'node:fs'
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import pLimit from 'p-limit'
+import { DAY, systemClock } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
-import { streamDurably, syncFolder, writeDurably } from '../../host/durable.ts'
+import { streamDurably, syncFolder, writeDurably } from '../../host/durable-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, openBytes } from './file-bytes.ts'
 import { lockRepository, standingLocks, type RepositoryLock } from './lock.ts'
@@ -21,20 +22,30 @@ import {
   type Manifest,
   type Piece,
 } from './manifest.ts'
-import { bytesAtHand, openPool, poolKeys, type ObjectPool, type Origin, type PoolKeys } from './object-pool.ts'
+import {
+  bytesAtHand,
+  namesIn,
+  openPool,
+  poolKeys,
+  type ObjectPool,
+  type Origin,
+  type PoolKeys,
+  type Reread,
+} from './object-pool.ts'
 import type { BackupSink, BackupSource } from './source.ts'
+import { KEY_FILE } from './sealed-key.ts'
 import { openSealed, seal } from './stream-cipher.ts'
 import { clearUnfinished } from './unfinished.ts'
 
 // A repository is a folder in which the backups of one server share their objects:
 //
-//   svc-backup.json     what it is, in the clear
-//   key.age             the key of an encrypted one, sealed with its passphrase; the `age` program opens it too
+//   svc-backup.json     header, in plain text
+//   key.age             the key of an encrypted repository, protected by its passphrase; the `age` program opens it too
 //   snapshots/<id>.json the manifest of a backup (`.sealed` when encrypted), written last
 //   objects/ab/<name>   an object, named by its SHA-256, or by a keyed hash of that when encrypted
-//   locks, tmp          whoever works there, and what is being written
+//   locks, tmp          current processes, and files being written
 
-/** The folder is no repository, or not one that can be used for this. */
+/** The folder is not a repository, or cannot be used as one. */
 export class BadRepository extends Error {
   override name = 'BadRepository'
   readonly exitCode: number
@@ -44,7 +55,6 @@ export class BadRepository extends Error {
   }
 }
 
-/** What stands in `svc-backup.json`. */
 export interface RepositoryHeader {
   format: 1
   repository: string
@@ -53,15 +63,16 @@ export interface RepositoryHeader {
 }
 
 export const HEADER_FILE = 'svc-backup.json'
-const KEY_FILE = 'key.age'
 const OURS = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
-/** What a run leaves that was killed while it wrote a file. */
+/** Temporary file of a killed run. */
 const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/
-/** Objects copied at the same time: their flushes overlap. */
+/** Objects copied concurrently: their flushes overlap. */
 const WIDTH = 8
+/** Longest header accepted, bytes. */
+const MAX_HEADER = 4_096
 const HEX = /^[0-9a-f]{32}$/
 
-/** Reads a header and trusts nothing in it. */
+/** Parses an untrusted header. */
 export function parseHeader(text: string, place: string): RepositoryHeader {
   try {
     const { format, repository, server_id, encrypted } = JSON.parse(text) as Partial<RepositoryHeader>
@@ -76,31 +87,59 @@ export function parseHeader(text: string, place: string): RepositoryHeader {
 
 export const headerText = (header: RepositoryHeader): string => `${JSON.stringify(header, null, 2)}\n`
 
-/** The header of the repository in a folder; undefined when there is none. */
-export async function repositoryAt(folder: string): Promise<RepositoryHeader | undefined> {
+/** What reading needs of a header; `flaw` says why it was inferred from the backups beside it. */
+export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; flaw?: string | undefined }
+
+const WAYS = 'The backups beside it can be read and restored: store new ones in another folder.'
+
+/** The text of the header in a folder; undefined if it is missing. */
+async function headerIn(folder: string): Promise<string | undefined> {
   try {
-    return parseHeader(await readFile(join(folder, HEADER_FILE), 'utf8'), folder)
+    const file = await openBytes(join(folder, HEADER_FILE))
+    try {
+      return String(await gather(file.read(0, Math.min(file.size, MAX_HEADER))))
+    } finally {
+      await file.close()
+    }
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined
     throw error
   }
 }
 
-/** The sealed key of an encrypted repository. */
-export const sealedKeyOf = (folder: string): Promise<Uint8Array> =>
-  readFile(join(folder, KEY_FILE)).catch((cause: unknown) => {
-    throw new DamagedBackup(`${join(folder, KEY_FILE)} cannot be read: ${(cause as Error).message}.`, { cause })
-  })
+/**
+ * The header of the repository in a folder; undefined if there is none. Throws `DamagedBackup` if there are backups but
+ * no valid header: a new one would make the key of encrypted backups unusable.
+ */
+export async function repositoryAt(folder: string): Promise<RepositoryHeader | undefined> {
+  let flaw: DamagedBackup | undefined
+  try {
+    const text = await headerIn(folder)
+    if (text !== undefined) return parseHeader(text, folder)
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error
+    flaw = error
+  }
+  const hasBackups = (await manifestNames(folder)).length > 0
+  if (!hasBackups && flaw) throw flaw
+  if (hasBackups) throw new DamagedBackup(`${flaw?.message ?? `${join(folder, HEADER_FILE)} is missing.`} ${WAYS}`)
+  return undefined
+}
 
-/** Puts another sealed key in the place of the one before; what it opens stays the same. */
-export const replaceSealedKey = (folder: string, sealedKey: Uint8Array): Promise<void> =>
-  writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) =>
-    Promise.reject(fromSystemError(error) as Error),
-  )
+/** The header for reading only, which also works if the file is missing or damaged. */
+export async function readableHeader(folder: string): Promise<ReadableHeader | undefined> {
+  try {
+    return await repositoryAt(folder)
+  } catch (error) {
+    const names = error instanceof DamagedBackup ? await manifestNames(folder) : []
+    if (names.length === 0) throw error
+    return { encrypted: names.some((name) => name.endsWith('.sealed')), flaw: (error as Error).message }
+  }
+}
 
 /**
- * Makes a repository in a new or empty folder; what an interrupted attempt left there does not matter. `sealedKey` makes
- * it an encrypted one. Throws `BadRepository` for a folder with anything else in it.
+ * Creates a repository in a new or empty folder; leftovers of an interrupted attempt do not matter. `sealedKey` makes
+ * it encrypted. Throws `BadRepository` for a folder with anything else in it.
  */
 export async function createRepository(
   folder: string,
@@ -144,11 +183,15 @@ async function removeUnfinished(folder: string): Promise<void> {
 const manifestFile = (folder: string, id: string, keys: PoolKeys | undefined): string =>
   join(folder, 'snapshots', `${id}${keys ? '.sealed' : '.json'}`)
 
-async function idsIn(folder: string): Promise<string[]> {
-  const names = await readdir(join(folder, 'snapshots'))
-  const ids = names.flatMap((name) => /^(.*)\.(?:json|sealed)$/.exec(name)?.[1] ?? [])
-  return ids.filter(isBackupId).sort()
-}
+const MANIFEST = /\.(json|sealed)$/
+
+const manifestNames = async (folder: string): Promise<string[]> =>
+  (await namesIn(join(folder, 'snapshots'))).filter(
+    (name) => MANIFEST.test(name) && isBackupId(name.replace(MANIFEST, '')),
+  )
+
+const idsIn = async (folder: string): Promise<string[]> =>
+  (await manifestNames(folder)).map((name) => name.replace(MANIFEST, '')).sort()
 
 async function readManifest(folder: string, id: string, keys: PoolKeys | undefined): Promise<Manifest> {
   const file = await openBytes(manifestFile(folder, id, keys)).catch((error: unknown) => {
@@ -157,20 +200,21 @@ async function readManifest(folder: string, id: string, keys: PoolKeys | undefin
   })
   try {
     if (file.size > MAX_MANIFEST) throw new DamagedBackup(`The manifest of ${id} is too long.`)
-    const plain = keys ? await openSealed(keys.manifest, file) : file
+    const plain = keys ? await openSealed(keys.manifest, file, 'The manifest') : file
     return parseManifest((await gather(plain.read(0, plain.size))).toString('utf8'), id)
   } finally {
     await file.close()
   }
 }
 
-/** The backups in a repository, for reading. `key` is that of an encrypted one. */
-export function readRepository(folder: string, header: RepositoryHeader, key: Uint8Array | undefined): BackupSource {
+/** The backups in a repository, for reading. `key` opens an encrypted one. */
+export function readRepository(folder: string, header: ReadableHeader, key: Uint8Array | undefined): BackupSource {
   const keys = header.encrypted ? poolKeys(key!) : undefined
   const pool = openPool(folder, keys)
   return {
     place: folder,
     encrypted: header.encrypted,
+    flaw: header.flaw,
     ids: () => idsIn(folder),
     manifest: (id) => readManifest(folder, id, keys),
     blobs: (manifest) => readLists(manifest, (list) => gather(pool.read(list))),
@@ -179,7 +223,9 @@ export function readRepository(folder: string, header: RepositoryHeader, key: Ui
   }
 }
 
-/** Runs all, some at a time, and waits for all, also when one fails: nobody may still write when the lock goes. */
+/**
+ * Runs all, some concurrently, and waits for all even if one fails: nothing may be writing when the lock is released.
+ */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const limit = pLimit(WIDTH)
   let failure: Error | undefined
@@ -215,18 +261,34 @@ async function storeManifest(folder: string, manifest: Manifest, keys: PoolKeys 
   await streamDurably(file, bytesAtHand(content).read(), { replace: false, mode: 0o600 })
 }
 
-/** A repository for one more backup. Others may add to it at the same time; whoever removes waits. */
+/** An earlier backup and its objects, which the pool expects from now on; undefined if it is damaged. */
+async function readEarlier(folder: string, id: string, keys: PoolKeys | undefined, pool: ObjectPool) {
+  try {
+    const manifest = await readManifest(folder, id, keys)
+    pool.expect(objectsOf(manifest, []))
+    const blobs = await readLists(manifest, (list) => gather(pool.read(list)))
+    pool.expect(blobs)
+    return { manifest, blobs, objects: objectsOf(manifest, blobs) }
+  } catch (error) {
+    if (error instanceof DamagedBackup) return undefined
+    throw error
+  }
+}
+
+/** Opens a repository to add a backup. Others may add concurrently; removal waits. */
 export async function addToRepository(
   folder: string,
   header: RepositoryHeader,
   key: Uint8Array | undefined,
   store: BlobStore,
+  reread: Reread = { day: Math.floor(systemClock.now() / DAY) },
 ): Promise<BackupSink> {
   const locks = join(folder, 'locks')
   const lock = await lockRepository(locks, 'shared', 'svc backup create')
   const keys = header.encrypted ? poolKeys(key!) : undefined
-  const pool = openPool(folder, keys, lock.id)
+  const pool = openPool(folder, keys, { lock: lock.id, reread })
   const added = { objects: 0, bytes: 0 }
+  let repaired = 0
 
   async function add(piece: Piece, origin: Origin, stored: (bytes: number) => void): Promise<boolean> {
     const outcome = await pool.add(piece, origin)
@@ -234,6 +296,7 @@ export async function addToRepository(
       added.objects += 1
       added.bytes += piece.size
     }
+    if (outcome === 'repaired') repaired += 1
     stored(piece.size)
     return outcome !== 'missing'
   }
@@ -247,8 +310,9 @@ export async function addToRepository(
 
   await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
   await pool.load()
+  for (const id of (await idsIn(folder)).slice(reread === 'all' ? 0 : -1)) await readEarlier(folder, id, keys, pool)
   const standing = (await standingLocks(locks, 0)).map(({ id }) => id)
-  // What others added may be there and still not survive a power cut: those at work, and those that were killed.
+  // Objects of others, running or killed, may exist and still not survive a power failure.
   const wasInterrupted = await pool.sweep(standing)
   const settleAll = wasInterrupted || standing.length > 1
 
@@ -256,15 +320,14 @@ export async function addToRepository(
     place: folder,
     encrypted: header.encrypted,
     repository: header.repository,
+    repaired: () => repaired,
     async standing(id) {
-      try {
-        const manifest = await readManifest(folder, id, keys)
-        const blobs = await readLists(manifest, (list) => gather(pool.read(list)))
-        return objectsOf(manifest, blobs).every(pool.has) ? { manifest, blobs } : undefined
-      } catch (error) {
-        if (error instanceof DamagedBackup) return undefined
-        throw error
-      }
+      const earlier = await readEarlier(folder, id, keys, pool)
+      let isWhole = earlier !== undefined
+      await each(earlier?.objects ?? [], async (piece) => {
+        if (!(await pool.has(piece))) isWhole = false
+      })
+      return isWhole ? earlier : undefined
     },
     async takeBlobs(blobs, stored) {
       const missing = new Set<string>()
@@ -288,23 +351,23 @@ export async function addToRepository(
   }
 }
 
-/** A repository while nobody else is in it. */
+/** A repository under an exclusive lock. */
 export interface OwnRepository {
   pool: ObjectPool
-  /** Removes backups; their objects stay until they are removed too. */
+  /** Removes backups; their objects remain until they are swept. */
   forget(ids: readonly string[]): Promise<void>
   release(): Promise<void>
 }
 
-/** Takes a repository for removing backups. Throws `RepositoryBusy` while a backup is made. */
+/** Opens a repository for removing backups. Throws `RepositoryBusy` while a backup is made. */
 export async function ownRepository(
   folder: string,
-  header: RepositoryHeader,
+  header: ReadableHeader,
   key: Uint8Array | undefined,
 ): Promise<OwnRepository> {
   const lock: RepositoryLock = await lockRepository(join(folder, 'locks'), 'exclusive', 'svc backup prune')
   const keys = header.encrypted ? poolKeys(key!) : undefined
-  const pool = openPool(folder, keys, lock.id)
+  const pool = openPool(folder, keys, { lock: lock.id })
   return {
     pool,
     async forget(ids) {

@@ -6,7 +6,7 @@ import { fromSystemError } from '../../base/errors.ts'
 import { databasePieces, DATABASE_PIECE, type Manifest } from './manifest.ts'
 import type { BackupSource } from './source.ts'
 
-/** A file for the copy of a database, while it is worked with. */
+/** A temporary file for a copy of the database. */
 export interface Scratch {
   file: string
   clear(): Promise<void>
@@ -15,8 +15,8 @@ export interface Scratch {
 const PREFIX = 'backup-'
 
 /**
- * A place in a folder for a copy; `holder` names whoever uses it, and copies of holders that are none any more are removed:
- * they were killed.
+ * A temporary copy in a folder, owned by `holder`; copies whose holder is not in `standing` are removed, because their
+ * process was killed.
  */
 export async function makeScratch(folder: string, holder: string, standing: readonly string[]): Promise<Scratch> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -27,7 +27,7 @@ export async function makeScratch(folder: string, holder: string, standing: read
   return scratchAt(join(folder, `${PREFIX}${holder}.db`))
 }
 
-/** A place for a copy in a folder that nobody else uses. */
+/** A temporary copy in a folder that nothing else uses. */
 export const ownScratch = (folder: string): Scratch => scratchAt(join(folder, `${PREFIX}${randomHex(8)}.db`))
 
 const scratchAt = (file: string): Scratch => ({
@@ -37,10 +37,8 @@ const scratchAt = (file: string): Scratch => ({
   },
 })
 
-/** Length of a file, bytes. */
 export const lengthOf = async (file: string): Promise<number> => (await stat(file)).size
 
-/** The hashes of the pieces of a file. */
 export async function piecesOf(file: string): Promise<Manifest['database']> {
   const handle = await open(file, 'r')
   try {
@@ -57,7 +55,7 @@ export async function piecesOf(file: string): Promise<Manifest['database']> {
   }
 }
 
-/** Puts the database of a backup together in a new file, flushed when it resolves. Throws `DamagedBackup`. */
+/** Assembles the database of a backup in a new file, flushed when it resolves. Throws `DamagedBackup`. */
 export async function assembleDatabase(
   source: BackupSource,
   { database }: Manifest,

@@ -1,49 +1,53 @@
 import type { Manifest, Piece } from './manifest.ts'
 
 /**
- * Backups to read from: the folder of a repository, or one archive. Whatever comes from here was checked against its hash
- * or its seal; everything throws `DamagedBackup` where that fails.
+ * Backups to read: a repository or one archive. Everything is verified against its hash or authentication tag, and
+ * throws `DamagedBackup` if that fails.
  */
 export interface BackupSource {
-  /** The folder or file, for people. */
+  /** The folder or file, for messages. */
   readonly place: string
   readonly encrypted: boolean
+  /** Damage of the place itself that does not prevent reading. */
+  readonly flaw?: string | undefined
   /** Every backup, oldest first. */
   ids(): Promise<string[]>
   manifest(id: string): Promise<Manifest>
-  /** The contents in the blob store at the time of a backup, by hash. */
+  /** The contents of a backup that were in the blob store, by hash. */
   blobs(manifest: Manifest): Promise<Piece[]>
-  /** The bytes of an object; when it ends without an error, every one of them was right. */
+  /** The bytes of an object; verified if the stream ends without an error. */
   read(piece: Piece): AsyncIterable<Uint8Array>
   close(): Promise<void>
 }
 
-/** What a backup is made of before it is stored: everything but the contents of the blob store. */
+/** A backup before it is stored, without the contents of the blob store. */
 export interface Draft {
-  /** Complete but for `added`. */
+  /** Complete except for `added`. */
   manifest: Omit<Manifest, 'added'>
   blobs: readonly Piece[]
   /** Lists and files of the installation, by hash. */
   small: ReadonlyMap<string, Uint8Array>
-  /** The copy of the database; undefined where an earlier backup stands that shows the same state of it. */
+  /** The copy of the database; undefined if an earlier backup contains the same state. */
   database: string | undefined
 }
 
-/** Where a new backup goes. */
+/** The destination of a new backup. */
 export interface BackupSink {
   readonly place: string
   readonly encrypted: boolean
-  /** The id of the repository; undefined for an archive, which is one backup. */
+  /** Repository ID; undefined for an archive, which is one backup. */
   readonly repository: string | undefined
-  /** An earlier backup of which every object is there in full length, with its contents in the blob store; or undefined. */
+  /** Objects of earlier backups found damaged or missing and stored anew. */
+  repaired(): number
+  /** An earlier backup whose objects all exist in full length, with its contents in the blob store. */
   standing(id: string): Promise<{ manifest: Manifest; blobs: Piece[] } | undefined>
   /**
-   * Sees to it that these contents are stored or can be. Returns those that can not, because the blob store has lost or damaged them.
-   * `stored` is told the bytes that are done.
+   * Ensures that these contents are or can be stored. Returns those that cannot, because the blob store has lost or
+   * damaged them. `stored` is called with the bytes done.
    */
   takeBlobs(blobs: readonly Piece[], stored: (bytes: number) => void): Promise<Set<string>>
-  /** Stores the rest, and last the manifest: from then on, durably, the backup is there. */
+  /** Stores the rest, and the manifest last: the backup is then complete and durable. */
   finish(draft: Draft, stored: (bytes: number) => void): Promise<Manifest>
-  /** Lets go of it, whether it was finished or not; what an unfinished backup has stored serves the next one. */
+  /** Releases the destination, finished or not. The next backup reuses the objects of an unfinished one. */
   close(): Promise<void>
 }

@@ -1,22 +1,22 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { DamagedBackup } from './manifest.ts'
 
-// The payload of the age format (age-encryption.org/v1): a nonce of 16 bytes, from which and from a secret the key follows,
-// then chunks of 64 KiB, each sealed with ChaCha20-Poly1305 under a counter and a mark on the last one (STREAM). Node's own
-// cipher does it some twenty times faster than the library that wraps the key.
+// The payload of the age format (age-encryption.org/v1): a 16-byte nonce, which together with a secret derives the key,
+// then chunks of 64 KiB, each encrypted with ChaCha20-Poly1305 under a counter and a flag for the last one (STREAM).
+// Node's cipher is some twenty times faster than the age library.
 
 const NONCE = 16
 const CHUNK = 64 * 1024
 const TAG = 16
 const CIPHER = 'chacha20-poly1305'
 
-/** What the key of a payload is derived from: `payload` for files that the `age` program reads. */
+/** Input of the payload key; `info` is `payload` for files that the `age` program reads. */
 export interface StreamKey {
   secret: Uint8Array
   purpose: string
 }
 
-/** A place that bytes are read from; `end` is exclusive. */
+/** A source for random reads; `end` is exclusive. */
 export interface Bytes {
   size: number
   read(start: number, end: number): AsyncIterable<Uint8Array>
@@ -32,10 +32,10 @@ function counterOf(index: number, isLast: boolean): Uint8Array {
   return counter
 }
 
-/** Length of the payload that holds so many bytes. */
+/** Encrypted length of this many bytes. */
 export const sealedSize = (plain: number): number => NONCE + plain + TAG * Math.max(1, Math.ceil(plain / CHUNK))
 
-/** Length of what a payload of that length holds; undefined when no payload has it. */
+/** Plain length of an encrypted payload; undefined if the length is impossible. */
 function plainSize(sealed: number): number | undefined {
   const body = sealed - NONCE
   const chunks = Math.ceil(body / (CHUNK + TAG))
@@ -43,7 +43,9 @@ function plainSize(sealed: number): number | undefined {
   return chunks > 0 && sealedSize(plain) === sealed && plain >= 0 ? plain : undefined
 }
 
-/** Cuts a source into pieces of exactly `length` bytes; the last may be shorter, and is there even when the source is empty. */
+/**
+ * Cuts a source into pieces of exactly `length` bytes; the last may be shorter, and exists even if the source is empty.
+ */
 async function* cut(
   source: AsyncIterable<Uint8Array>,
   length: number,
@@ -53,7 +55,7 @@ async function* cut(
   for await (const chunk of source) {
     let rest = chunk
     while (rest.length > 0) {
-      // One piece is held back: only when more comes is it known not to be the last.
+      // Hold one piece back: only more data shows that it is not the last.
       if (gathered === length) {
         yield [Buffer.concat(parts, gathered), false]
         parts = []
@@ -68,7 +70,6 @@ async function* cut(
   yield [Buffer.concat(parts, gathered), true]
 }
 
-/** Encrypts a stream. */
 export async function* seal(key: StreamKey, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const nonce = randomBytes(NONCE)
   yield nonce
@@ -82,7 +83,7 @@ export async function* seal(key: StreamKey, source: AsyncIterable<Uint8Array>): 
   }
 }
 
-function openChunk(key: Uint8Array, index: number, isLast: boolean, chunk: Buffer): Buffer {
+function openChunk(key: Uint8Array, index: number, isLast: boolean, chunk: Buffer, what: string): Buffer {
   const decipher = createDecipheriv(CIPHER, key, counterOf(index, isLast), { authTagLength: TAG })
   try {
     decipher.setAuthTag(chunk.subarray(-TAG))
@@ -90,7 +91,7 @@ function openChunk(key: Uint8Array, index: number, isLast: boolean, chunk: Buffe
     decipher.final()
     return plain
   } catch (cause) {
-    throw new DamagedBackup('Encrypted bytes were changed, or belong to another key.', { cause })
+    throw new DamagedBackup(`${what} was changed, or belongs to another key.`, { cause })
   }
 }
 
@@ -100,10 +101,10 @@ async function allOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** The bytes inside a payload, any part of them. What is yielded is authentic. Throws `DamagedBackup`. */
-export async function openSealed(key: StreamKey, sealed: Bytes): Promise<Bytes> {
+/** The bytes inside a payload, any part of them. What is yielded is authentic. Throws `DamagedBackup`, which names `what` it is. */
+export async function openSealed(key: StreamKey, sealed: Bytes, what: string): Promise<Bytes> {
   const size = plainSize(sealed.size)
-  if (size === undefined) throw new DamagedBackup('Encrypted bytes are cut off.')
+  if (size === undefined) throw new DamagedBackup(`${what} is cut off.`)
   const payloadKey = keyOf(key, await allOf(sealed.read(0, NONCE)))
   const last = Math.max(0, Math.ceil(size / CHUNK) - 1)
   return {
@@ -114,7 +115,7 @@ export async function openSealed(key: StreamKey, sealed: Bytes): Promise<Bytes> 
       const until = Math.min(sealed.size, NONCE + Math.ceil(Math.max(end, 1) / CHUNK) * (CHUNK + TAG))
       let index = first
       for await (const [chunk] of cut(sealed.read(from, until), CHUNK + TAG)) {
-        const plain = openChunk(payloadKey, index, index === last, chunk)
+        const plain = openChunk(payloadKey, index, index === last, chunk, what)
         const at = index * CHUNK
         index += 1
         const part = plain.subarray(Math.max(0, start - at), Math.max(0, end - at))

@@ -7,9 +7,8 @@ import { FORMER_USER, formerUser } from '../accounts/former-user.ts'
 import { emptyRoom, type Removal } from '../accounts/removals.ts'
 
 /**
- * Takes an account that is being removed out of the chat, some rows at a time: its messages end for everybody who reads
- * them, or stay in rooms of others as those of the former user, and rooms that nobody would be in any more are removed.
- * Returns how many rows it wrote, 0 when the account is out.
+ * Removes an account from the chat, some rows at a time: its messages are deleted, or kept in shared rooms as the
+ * former user's; rooms without other members are deleted. Returns the number of rows written, 0 when done.
  */
 export async function departFromChat(tx: Writer, removal: Removal, limit: number, now: number): Promise<number> {
   const { user_id: user, keeps_messages } = removal
@@ -20,15 +19,15 @@ export async function departFromChat(tx: Writer, removal: Removal, limit: number
   )
 }
 
-/** Some messages of one author in one room. */
+/** Messages of one author in one room. */
 interface Some {
   room: number
   ids: number[]
-  /** Rows that a change of them writes: each message is written into the feed of each member. */
+  /** Rows written per change: each message goes into the feed of each member. */
   rows: number
 }
 
-/** Some messages of an account, all of one room; undefined when there are none. */
+/** Some messages of an account in one room; undefined if there are none. */
 async function someMessages(tx: Writer, user: number, limit: number, isShared: boolean): Promise<Some | undefined> {
   const others = sql<SqlBool>`room_id in (select room_id from room_members where user_id <> ${user})`
   const found = await tx.q
@@ -46,7 +45,7 @@ async function someMessages(tx: Writer, user: number, limit: number, isShared: b
   return { room, ids, rows: ids.length * members }
 }
 
-/** Moves a room on, by a moment of its own for each of some changes. Returns the moment before the first. */
+/** Advances a room's clock by one time per change. Returns the time before the first. */
 async function momentsFor(tx: Writer, room: number, changes: number, now: number): Promise<number> {
   const { stamp } = await tx.q
     .updateTable('rooms')
@@ -58,7 +57,7 @@ async function momentsFor(tx: Writer, room: number, changes: number, now: number
   return stamp - changes
 }
 
-/** Ends some messages of the account. */
+/** Deletes some messages of the account. */
 async function endMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
   const some = await someMessages(tx, user, limit, false)
   if (!some) return 0
@@ -72,13 +71,13 @@ async function endMessages(tx: Writer, user: number, limit: number, now: number)
   return rows
 }
 
-/** Gives some messages of the account in rooms of others to the former user. */
+/** Gives some messages in shared rooms to the former user. */
 async function passOnMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
   const some = await someMessages(tx, user, limit, true)
   if (!some) return 0
   const { room, ids, rows } = some
   const to = await formerUser(tx, now)
-  // What a device called its message says nothing to others, and two authors may have used the same.
+  // Client IDs are only unique per author.
   await tx.q.updateTable('messages').set({ client_id: null }).where('id', 'in', ids).execute()
   await moveMessageCounts(tx, ids, { from: user, to })
   const before = await momentsFor(tx, room, ids.length, now)
@@ -89,7 +88,7 @@ async function passOnMessages(tx: Writer, user: number, limit: number, now: numb
   return rows
 }
 
-/** Takes the account out of one room, which is emptied and removed before where nobody else is in it. */
+/** Removes the account from a room; a room without other members is emptied and deleted first. */
 async function leaveRoom(
   tx: Writer,
   { user_id: user, keeps_messages }: Removal,
@@ -110,7 +109,7 @@ async function leaveRoom(
   return 1
 }
 
-/** Takes the names of its two people out of that of a direct conversation. */
+/** Removes both names from the title of a direct conversation. */
 async function renameDirect(tx: Writer, room: number, now: number): Promise<void> {
   await renameRoom(tx, room, FORMER_USER, now)
   await recordForMembers(tx, { room, table: 'svc_rooms', row: room, deleted: false }, now)

@@ -3,7 +3,7 @@ import { first, prepared, type Reader, type Writer } from '../engine/database.ts
 import { deleteOldest } from '../engine/slices.ts'
 import type { Tables } from '../engine/tables.ts'
 
-// Messages with what is shown of their authors, and the reactions to them.
+// Messages with the shown fields of their authors, and their reactions.
 
 export interface Message {
   id: number
@@ -14,12 +14,12 @@ export interface Message {
   edited_at: number | null
   reply_to: number | null
   is_assistant: number
-  /** Last edit or reaction; 0 for never. */
+  /** Latest edit or reaction; 0 for never. */
   changed_at: number
   username: string
   display_name: string
   avatar_color: string
-  /** The assistant's name where it speaks for the user. */
+  /** The assistant's name if it speaks for the user. */
   spoken_by: string | null
 }
 
@@ -43,7 +43,7 @@ const messages = (q: Kysely<Tables>) =>
       'users.avatar_color',
     ])
 
-/** The same, of rooms a user is in. */
+/** Messages in rooms of a user. */
 const messagesFor = (q: Kysely<Tables>, user: number) =>
   messages(q)
     .innerJoin('room_members', 'room_members.room_id', 'messages.room_id')
@@ -57,7 +57,7 @@ const beforeQuery = prepared<{ room: number; user: number; before: number; limit
     .limit(p.limit),
 )
 
-/** The last messages of a room before a moment, newest first; none for who is not in it. */
+/** The latest messages of a room before a time, newest first; empty for non-members. */
 export const messagesBefore = (
   on: Reader,
   page: { room: number; user: number; before: number; limit: number },
@@ -73,7 +73,7 @@ const afterQuery = prepared<Since, Message>(({ q, p }) =>
     .limit(p.limit),
 )
 
-/** The first messages of a room after a moment. Who asks must be in it. */
+/** The first messages of a room after a time. The caller must be a member. */
 export const messagesAfter = (on: Reader, since: Since): Promise<Message[]> => afterQuery(on, since)
 
 const changedQuery = prepared<Since, Message>(({ q, p }) =>
@@ -85,7 +85,10 @@ const changedQuery = prepared<Since, Message>(({ q, p }) =>
     .limit(p.limit),
 )
 
-/** Messages from before a moment that were edited or reacted to after it, in the order of that. Who asks must be in the room. */
+/**
+ * Messages from before a time that were edited or reacted to after it, in the order of the change. The caller must be a
+ * member.
+ */
 export const messagesChangedAfter = (on: Reader, since: Since): Promise<Message[]> => changedQuery(on, since)
 
 const deletedQuery = prepared<Since, { message_id: number; deleted_at: number }>(({ q, p }) =>
@@ -98,7 +101,7 @@ const deletedQuery = prepared<Since, { message_id: number; deleted_at: number }>
     .limit(p.limit),
 )
 
-/** Messages deleted after a moment, in the order of that. */
+/** Messages deleted after a time, in order. */
 export const messagesDeletedAfter = (on: Reader, since: Since): Promise<{ message_id: number; deleted_at: number }[]> =>
   deletedQuery(on, since)
 
@@ -111,7 +114,7 @@ const lastQuery = prepared<{ user: number }, Message>(({ q, p }) =>
   ),
 )
 
-/** The newest message of each room a user is in. */
+/** The newest message of each room of a user. */
 export const lastMessagesOf = (on: Reader, user: number): Promise<Message[]> => lastQuery(on, { user })
 
 type Like = { room: number; user: number; from: number; before: number; pattern: string; limit: number }
@@ -137,12 +140,12 @@ const likeQuery = prepared<Like, Message>(({ q, p }) =>
     .limit(p.limit),
 )
 
-/** Messages that are compared with a pattern at one go. */
+/** Messages compared with the pattern per query. */
 const COMPARED = 500
 
 /**
- * The newest messages of a room from before a moment whose folded content is like a pattern, newest first, of a part of the
- * room; `before` is where the next part begins, undefined behind the last. None for who is not in it.
+ * Searches a part of a room before a time for messages whose folded text matches, newest first; `before` is where the
+ * next part begins, undefined after the last. Empty for non-members.
  */
 export async function searchPart(
   on: Reader,
@@ -161,7 +164,7 @@ const sameQuery = prepared<{ room: number; user: number; client: string }, Messa
     .where('messages.client_id', '=', p.client),
 )
 
-/** The message a client posted under an id of its own. */
+/** The message with this client ID. */
 export const messageOfClient = (
   on: Reader,
   key: { room: number; user: number; client: string },
@@ -183,7 +186,7 @@ const visibleQuery = prepared<{ id: number; user: number }, VisibleMessage>(({ q
     .where('room_members.user_id', '=', p.user),
 )
 
-/** Room and author of a message in a room the user is in. */
+/** Room and author of a message in a room of the user. */
 export const visibleMessage = (on: Reader, id: number, user: number): Promise<VisibleMessage | undefined> =>
   first(visibleQuery(on, { id, user }))
 
@@ -191,7 +194,7 @@ const stateQuery = prepared<{ id: number }, { user_id: number; content: string; 
   q.selectFrom('messages').select(['user_id', 'content', 'version']).where('id', '=', p.id),
 )
 
-/** Author, text and version of a message; undefined when it is gone. */
+/** Author, text and version of a message; undefined if it was deleted. */
 export const messageState = (
   on: Reader,
   id: number,
@@ -233,7 +236,6 @@ export async function insertMessage(tx: Writer, message: NewMessage): Promise<nu
   return (await first(insertQuery(tx, message)))!.id
 }
 
-/** Gives a message another text. */
 export const editMessage = (tx: Writer, id: number, text: { content: string; folded: string }, stamp: number) =>
   tx.q
     .updateTable('messages')
@@ -241,7 +243,7 @@ export const editMessage = (tx: Writer, id: number, text: { content: string; fol
     .where('id', '=', id)
     .execute()
 
-/** Removes a message with its text and reactions; only its id is remembered. */
+/** Deletes a message with its text and reactions; only its ID is remembered. */
 export async function deleteMessage(tx: Writer, id: number, room: number, stamp: number): Promise<void> {
   const gone = await tx.q.deleteFrom('messages').where('id', '=', id).returning('user_id').executeTakeFirst()
   await tx.q
@@ -250,5 +252,5 @@ export async function deleteMessage(tx: Writer, id: number, room: number, stamp:
     .execute()
 }
 
-/** Forgets which messages were deleted before a moment. */
+/** Forgets messages deleted before a time. */
 export const forgetDeletions = deleteOldest({ table: 'deleted_messages', age: 'deleted_at', key: ['message_id'] })

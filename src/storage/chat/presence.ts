@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// Who is there, who is typing, and what is read: marks on the rows of `room_members`.
+// Presence, typing and read marks in the rows of `room_members`.
 
 type Mark = { room: number; user: number; now: number }
 
@@ -17,7 +17,7 @@ const spokeQuery = prepared<Mark & { stamp: number }, never>(({ q, p }) =>
     .where('user_id', '=', p.user),
 )
 
-/** Notes that a member posted a message: who writes has read what is there, and types no longer. */
+/** Updates the author's marks after a message: everything is read, and typing ends. */
 export async function markSpoken(tx: Writer, { stamp, ...mark }: Mark & { stamp: number }): Promise<void> {
   await spokeQuery(tx, { ...mark, stamp })
   await touchQuery(tx, mark)
@@ -32,7 +32,7 @@ const presentQuery = prepared<Mark, { user_id: number }>(({ q, p }) =>
     .returning('user_id'),
 )
 
-/** Notes that a member is there; false for who is not in the room. */
+/** Records that a member is active; false for non-members. */
 export async function markPresent(tx: Writer, mark: Mark): Promise<boolean> {
   if ((await presentQuery(tx, mark)).length === 0) return false
   await touchQuery(tx, mark)
@@ -48,7 +48,6 @@ const typesQuery = prepared<Mark, { user_id: number }>(({ q, p }) =>
     .where('typing_until', '>', p.now),
 )
 
-/** Whether a member is known to be typing. */
 export const isTyping = async (on: Reader, mark: Mark): Promise<boolean> => (await typesQuery(on, mark)).length > 0
 
 const typingQuery = prepared<Mark & { until: number }, never>(({ q, p }) =>
@@ -59,11 +58,11 @@ const typingQuery = prepared<Mark & { until: number }, never>(({ q, p }) =>
     .where('user_id', '=', p.user),
 )
 
-/** Notes until when a member counts as typing. */
+/** Records until when a member counts as typing. */
 export const markTyping = (tx: Writer, mark: Mark & { until: number }): Promise<never[]> => typingQuery(tx, mark)
 
 export interface Typist {
-  /** For the assistant, whom it answers. */
+  /** For the assistant: the user it answers. */
   user_id: number
   is_assistant: number
   display_name: string
@@ -97,10 +96,10 @@ const typistsQuery = prepared<{ room: number; now: number }, Typist>(({ q, p }) 
     .orderBy('user_id'),
 )
 
-/** Who types in a room. */
+/** The users typing in a room. */
 export const typistsOf = (on: Reader, room: number, now: number): Promise<Typist[]> => typistsQuery(on, { room, now })
 
-/** Notes that a member has read everything in a room; false for who is not in it. */
+/** Marks everything in a room as read; false for non-members. */
 export async function markRead(tx: Writer, room: number, user: number): Promise<boolean> {
   const marked = await tx.q
     .updateTable('room_members')

@@ -6,13 +6,13 @@ export interface Reaction {
   emoji: string
 }
 
-/** Lists of 1, 2, 4, 8 … ids, so that the number of different statements stays small. */
+/** Pads to 1, 2, 4, 8 … IDs, so that there are few different statements. */
 function padded(ids: number[]): number[] {
   const length = 2 ** Math.ceil(Math.log2(ids.length))
   return [...ids, ...Array<number>(length - ids.length).fill(ids[0]!)]
 }
 
-/** The reactions to some messages in the order in which they were made. */
+/** The reactions to messages, oldest first. */
 export const reactionsTo = async (on: Reader, messages: number[]): Promise<Reaction[]> =>
   messages.length === 0
     ? []
@@ -33,7 +33,7 @@ const removeQuery = prepared<{ message: number; user: number; emoji: string }, {
     .returning('user_id'),
 )
 
-/** Takes a reaction back; false when there is none. */
+/** False if there is none. */
 export const removeReaction = async (
   tx: Writer,
   reaction: { message: number; user: number; emoji: string },
@@ -42,6 +42,6 @@ export const removeReaction = async (
 export const insertReaction = (tx: Writer, { message_id, user_id, emoji }: Reaction, stamp: number) =>
   tx.q.insertInto('reactions').values({ message_id, user_id, emoji, created_at: stamp }).execute()
 
-/** Notes the moment of a reaction on its message. */
+/** Records the time of a reaction on its message. */
 export const touchMessage = (tx: Writer, id: number, stamp: number) =>
   tx.q.updateTable('messages').set({ changed_at: stamp }).where('id', '=', id).execute()

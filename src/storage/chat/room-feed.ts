@@ -1,8 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { prepared, type Writer } from '../engine/database.ts'
 
-// What happens in a room stands in the feed of each member. All of them are moved on by one statement and written by
-// another, however many they are; a room's row is locked before, so that two changes of one room never cross.
+// Changes in a room appear in the feed of each member. One statement advances all feeds and another writes the changes,
+// however many members there are. The room's row is locked first, so that changes of one room are serialized.
 
 interface Moved {
   user_id: number
@@ -21,7 +21,7 @@ const advanceQuery = prepared<{ room: number; count: number }, Moved>(({ q, p })
     .returning(['user_id', 'seq']),
 )
 
-/** As for every change: a row that comes back from the dead is born again. */
+/** As for every change: a recreated row gets a new `born`. */
 const takeOver = sql`on conflict (user_id, tbl, row_id) do update set
   seq = excluded.seq,
   born = case when changes.deleted = 1 and excluded.deleted = 0 then excluded.seq else changes.born end,
@@ -45,7 +45,7 @@ const recordQuery = prepared<Row, never>(({ q, p }) => ({
       where m.room_id = ${p.room} ${takeOver}`.compile(q),
 }))
 
-/** Writes a change of a room or of one of its messages into the feed of every member. */
+/** Records a change of a room or of one of its messages in the feed of every member. */
 export async function recordForMembers(
   tx: Writer,
   change: { room: number; table: Row['table']; row: number; deleted: boolean },
@@ -73,7 +73,7 @@ async function advanceFeeds(tx: Writer, members: Part, by: number): Promise<void
   tellFeeds(tx, rows)
 }
 
-/** Writes one change for each message into each feed, in order, at the positions that begin `back` before its head. */
+/** Records one change per message in each feed, in order, at the positions that begin `back` before its head. */
 const recordMessages = (
   tx: Writer,
   { members, messages, back, deleted }: { members: Part; messages: Part; back: number; deleted: boolean },
@@ -85,8 +85,8 @@ const recordMessages = (
     where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
 
 /**
- * Lets a whole room appear in the feed of its members or end there, with all its messages; with `user` for that member
- * alone. To be called while they are members.
+ * Adds a room with all its messages to the feeds of its members, or ends it there; with `user` only for that member.
+ * Must be called while they are members.
  */
 export async function recordRoom(
   tx: Writer,
@@ -104,7 +104,7 @@ export async function recordRoom(
     from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
 }
 
-/** Lets some messages of a room end in the feeds of its members, or appear there as they are now. */
+/** Records the end of some messages, or their current state, in the members' feeds. */
 export async function recordSome(
   tx: Writer,
   { room, messages, deleted }: { room: number; messages: readonly number[]; deleted: boolean },

@@ -1,25 +1,25 @@
 import { prepared, type Reader } from '../engine/database.ts'
 import type { RoomRow } from '../engine/tables.ts'
 
-// Rooms as an administrator looks at them, who need not be in them: how much there is, never what is said.
+// Rooms as an administrator sees them: counts and sizes, never messages.
 
 export interface RoomOverview {
   id: number
   name: string
   type: RoomRow['type']
   created_at: number
-  /** Name of who made it; null when the account is gone. */
+  /** User name of the creator; null if the account is gone. */
   created_by: string | null
   members: number
   messages: number
-  /** When the last message was sent; null when there is none. */
+  /** Time of the latest message; null if there is none. */
   last_message_at: number | null
   files: number
   /** Bytes of the live files. */
   bytes: number
 }
 
-/** Every room, or the one with this id, by id. */
+/** Every room, or the one with this ID, by ID. */
 export async function roomOverviews(on: Reader, room?: number): Promise<RoomOverview[]> {
   const rows = await on.q
     .selectFrom('rooms as r')
@@ -66,7 +66,7 @@ export interface RoomMember {
   username: string
   display_name: string
   joined_at: number
-  /** Last time active in the room, 0 for never. */
+  /** Latest activity in the room; 0 for never. */
   last_active: number
 }
 
@@ -80,5 +80,5 @@ const membersQuery = prepared<{ room: number }, RoomMember>(({ q, p }) =>
     .orderBy('u.id'),
 )
 
-/** Who is in a room, those who came first ahead. */
+/** The members of a room, in the order they joined. */
 export const allMembersOf = (on: Reader, room: number): Promise<RoomMember[]> => membersQuery(on, { room })

@@ -3,7 +3,7 @@ import { first, prepared, type Reader, type Writer } from '../engine/database.ts
 import { forgetRoom } from '../files/room-files.ts'
 import type { RoomRow } from '../engine/tables.ts'
 
-// Rooms and who is in them. Whatever is asked for a user is asked through `room_members`.
+// Rooms and their members. Every query for a user goes through `room_members`.
 
 export interface Room {
   id: number
@@ -23,13 +23,13 @@ export interface Person {
 
 const person = ['users.id', 'users.username', 'users.display_name', 'users.avatar_color'] as const
 
-/** A room as one who is in it finds it before changing something. */
+/** A locked room as a member sees it before a change. */
 export interface Entered extends Pick<Room, 'name' | 'type' | 'created_by'> {
-  /** The moment of the change: later than everything before it in this room. */
+  /** Time of the change: later than everything before it in this room. */
   stamp: number
 }
 
-/** The next moment of a room: now, or a millisecond after the last one. */
+/** The next time of a room: now, or a millisecond after the previous one. */
 export const nextStamp = (now: number) => sql<number>`(case when stamp < ${now} then ${now} else stamp + 1 end)`
 
 const enterQuery = prepared<{ room: number; user: number; now: number }, Entered>(({ q, p }) =>
@@ -41,17 +41,17 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
     .returning(['name', 'type', 'created_by', 'stamp']),
 )
 
-/** Tells that a room moved on, if there was one to move. */
+/** Notifies that a room changed, if it exists. */
 function toldOf(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
   if (entered) tx.notify('room', room, entered.stamp)
   return entered
 }
 
-/** Takes the room for a change, until the transaction ends; undefined for who is not in it. */
+/** Locks a room for a change until the transaction ends; undefined for non-members. */
 export const enterRoom = async (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
   toldOf(tx, room, await first(enterQuery(tx, { room, user, now })))
 
-/** The same for who need not be in it; undefined when there is no such room. */
+/** Like `enterRoom`, without the check for membership; undefined if there is no such room. */
 export async function takeRoom(tx: Writer, room: number, now: number): Promise<Entered | undefined> {
   const query = tx.q
     .updateTable('rooms')
@@ -69,11 +69,11 @@ const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>((
     .where('room_members.user_id', '=', p.user),
 )
 
-/** The last moment of a room the user is in; undefined for who is not. */
+/** Time of the latest change of a room; undefined for non-members. */
 export const stampOf = async (on: Reader, room: number, user: number): Promise<number | undefined> =>
   (await first(stampQuery(on, { room, user })))?.stamp
 
-/** The last moments of several rooms, for requests that wait for the next one. */
+/** Times of the latest changes of several rooms, for long polls. */
 export const stampsOf = (on: Reader, rooms: number[]): Promise<{ id: number; head: number }[]> =>
   on.q.selectFrom('rooms').select(['id', 'stamp as head']).where('id', 'in', rooms).execute()
 
@@ -85,7 +85,7 @@ const roomsQuery = prepared<{ user: number }, Room>(({ q, p }) =>
     .where('room_members.user_id', '=', p.user),
 )
 
-/** The rooms a user is in, in no order. */
+/** The rooms of a user, in no order. */
 export const roomsOf = (on: Reader, user: number): Promise<Room[]> => roomsQuery(on, { user })
 
 const participantsQuery = prepared<{ user: number }, Person & { room_id: number }>(({ q, p }) =>
@@ -99,11 +99,11 @@ const participantsQuery = prepared<{ user: number }, Person & { room_id: number 
     .orderBy('users.id'),
 )
 
-/** Who is in the rooms a user is in, those who came first ahead. */
+/** The members of a user's rooms, in the order they joined. */
 export const participantsOf = (on: Reader, user: number): Promise<(Person & { room_id: number })[]> =>
   participantsQuery(on, { user })
 
-// Own messages need no exception: posting one moves `read_at` to it. So the index alone can be counted.
+// Own messages need no condition: posting one advances `read_at`. So the index alone is counted.
 const unreadQuery = prepared<{ user: number }, { room_id: number; unread: number }>(({ q, p }) =>
   q
     .selectFrom('room_members')
@@ -118,11 +118,11 @@ const unreadQuery = prepared<{ user: number }, { room_id: number; unread: number
     .orderBy('room_members.room_id'),
 )
 
-/** How many messages of others a user has not read, for each room, also those without any. */
+/** Unread messages of each room of a user, also of rooms without any. */
 export const unreadOf = async (on: Reader, user: number): Promise<{ room_id: number; unread: number }[]> =>
   (await unreadQuery(on, { user })).map(({ room_id, unread }) => ({ room_id, unread: Number(unread) }))
 
-/** Who is in a room the user is in, those who came first ahead; nobody for who is not. */
+/** The members of a room, in the order they joined; empty for non-members. */
 export const membersOf = (on: Reader, room: number, user: number): Promise<(Person & { last_active: number })[]> =>
   on.q
     .selectFrom('room_members as own')
@@ -142,7 +142,7 @@ export const activeAmong = async (on: Reader, users: number[]): Promise<number[]
   return (await query.orderBy('id').execute()).map(({ id }) => id)
 }
 
-/** Everybody who can sign in, by name; with `since` only who was active from then on. */
+/** Users who can sign in, by name; with `since` only those active after it. */
 export const activeUsers = (on: Reader, since?: number): Promise<Person[]> =>
   on.q
     .selectFrom('users')
@@ -152,7 +152,7 @@ export const activeUsers = (on: Reader, since?: number): Promise<Person[]> =>
     .orderBy('username')
     .execute()
 
-/** Stores a room without anybody in it. Returns its id, undefined when the two people have theirs already. */
+/** Creates a room without members. Returns its ID; undefined if the two users have a direct conversation already. */
 export async function insertRoom(
   tx: Writer,
   room: Pick<Room, 'name' | 'type' | 'created_by'> & { pair: string | null },
@@ -167,7 +167,7 @@ export async function insertRoom(
   return row?.id
 }
 
-/** How many rooms a user opened that are still there. */
+/** Existing rooms that a user created. */
 export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
   const { count } = await on.q
     .selectFrom('rooms')
@@ -177,20 +177,20 @@ export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
   return Number(count)
 }
 
-/** The room of two people. */
+/** The direct conversation of two users. */
 export const roomOfPair = async (on: Reader, pair: string): Promise<number | undefined> =>
   (await on.q.selectFrom('rooms').select('id').where('pair', '=', pair).executeTakeFirst())?.id
 
 export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
   (await on.q.selectFrom('rooms').select('id').where('id', '=', room).executeTakeFirst()) !== undefined
 
-/** The channel of that name that a user made, the first of several. */
+/** The first channel of that name that a user created. */
 export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
   const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
   return (await query.where('type', '=', 'channel').orderBy('id').limit(1).executeTakeFirst())?.id
 }
 
-/** Brings people into a room who have read everything up to now. Returns who was not in it before. */
+/** Adds members who have read everything up to now. Returns the new ones. */
 export async function insertMembers(
   tx: Writer,
   room: number,
@@ -208,17 +208,15 @@ export async function insertMembers(
   return joined.map(({ user_id }) => user_id)
 }
 
-/** Takes somebody out of a room; false for who is not in it. */
+/** Removes a member; false for non-members. */
 export async function deleteMember(tx: Writer, room: number, user: number): Promise<boolean> {
   const query = tx.q.deleteFrom('room_members').where('room_id', '=', room).where('user_id', '=', user)
   return (await query.returning('user_id').execute()).length > 0
 }
 
-/** Whether a user is in a room. */
 export const isMember = async (on: Reader, room: number, user: number): Promise<boolean> =>
   (await stampOf(on, room, user)) !== undefined
 
-/** Whether anybody is in a room. */
 export const hasMembers = async (on: Reader, room: number): Promise<boolean> => {
   const query = on.q.selectFrom('room_members').select('user_id').where('room_id', '=', room).limit(1)
   return (await query.execute()).length > 0
@@ -231,7 +229,7 @@ export const renameRoom = (tx: Writer, room: number, name: string, now: number) 
     .where('id', '=', room)
     .execute()
 
-/** Removes a room with its people, messages and files. */
+/** Deletes a room with its members, messages and files. */
 export async function deleteRoom(tx: Writer, room: number): Promise<void> {
   await forgetRoom(tx, room)
   await tx.q.deleteFrom('rooms').where('id', '=', room).execute()

@@ -5,9 +5,10 @@ import type { Reader } from '../engine/database.ts'
 import { strayChanges } from '../instance/feed-check.ts'
 import { driftsOf } from '../accounts/usage.ts'
 
-// Whether what the collector found may be removed without asking. Contents are all that cannot be made again from rows.
+// Whether the collector may remove what it found without confirmation. Contents are the only data that cannot be
+// rebuilt from rows.
 
-/** The collector would remove more than can be ordinary; the message says what, and how to confirm it. */
+/** The collector would remove an unusual amount; the message says what, and how to confirm it. */
 export class CollectorRefused extends Error {
   override name = 'CollectorRefused'
   readonly exitCode = 8
@@ -19,22 +20,21 @@ export interface Amount {
   bytes: number
 }
 
-/** What the collector would remove of what there is. */
+/** What the collector would remove, and the totals. */
 export interface PlannedCollection {
-  /** Contents with a row that nothing points to. */
+  /** Contents with a row but no reference. */
   unreferenced: Amount
   /** Blobs without a row. */
   strays: Amount
-  /** Those of them that no upload of this database left. */
+  /** Those of them that did not come from uploads to this database. */
   unexplained: Amount
-  /** Every content with a row. */
   all: Amount
 }
 
-/** Up to so much may go in one go without a look at its share. */
+/** Always allowed in one run, whatever the share. */
 const SMALL: Amount = { contents: 1_000, bytes: 10 * 1024 ** 3 }
 const SHARE = 1 / 2
-/** From this share on, it is seen first whether rows were lost. */
+/** From this share on, check first whether rows were lost. */
 const LOOK = 1 / 10
 
 const isMore = (part: Amount, share: number, of: Amount): boolean =>
@@ -66,7 +66,7 @@ async function reasonOf(on: Reader, survey: PlannedCollection, { most }: Collect
   return undefined
 }
 
-/** Why what was found is not removed by itself, as a sentence with what to do; undefined when it is. */
+/** Why the findings must be confirmed, and what to do; undefined if they need not be. */
 export async function refusalOf(
   on: Reader,
   survey: PlannedCollection,

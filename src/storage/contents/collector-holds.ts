@@ -3,21 +3,21 @@ import { randomHex } from '../../base/random.ts'
 import { Busy } from '../../base/errors.ts'
 import type { Database, Reader } from '../engine/database.ts'
 
-/** How long a hold keeps the collector away when nobody renews it, ms: its holder may have been killed. */
+/** Duration of a hold that is not renewed, ms: its holder may have been killed. */
 const HOLD = 10 * MINUTE
 
-/** While it stands, no content is collected, in any process on the same database. */
+/** While it exists, no process on the same database collects contents. */
 export interface CollectorHold {
   id: string
   /**
-   * Makes it last as long again as at the beginning. Throws `Busy` when it had ended meanwhile, by a clock that jumped or a
-   * machine that slept: the collector may have worked.
+   * Extends the hold to its full duration. Throws `Busy` if it had expired, because the clock jumped or the machine
+   * slept: the collector may have run.
    */
   renew(): Promise<void>
   release(): Promise<void>
 }
 
-/** Keeps the collector away until released; for whoever copies contents. Holds that are over are swept. */
+/** Blocks the collector until released; for processes that copy contents. Deletes expired holds. */
 export async function holdCollector(database: Pick<Database, 'write'>): Promise<CollectorHold> {
   const id = randomHex(8)
   await database.write(async (tx) => {
@@ -51,7 +51,7 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
   }
 }
 
-/** Whether somebody keeps the collector away at this moment, by the clock of this machine. */
+/** Whether the collector is blocked now, by the clock of this machine. */
 export async function collectorIsHeld(on: Reader): Promise<boolean> {
   const row = await on.q
     .selectFrom('collector_holds')
@@ -62,7 +62,6 @@ export async function collectorIsHeld(on: Reader): Promise<boolean> {
   return row !== undefined
 }
 
-/** The holds that stand. */
 export async function standingHolds(on: Reader): Promise<string[]> {
   const rows = await on.q.selectFrom('collector_holds').select('id').where('expires_at', '>', Date.now()).execute()
   return rows.map(({ id }) => id)

@@ -6,22 +6,21 @@ import { collectorIsHeld } from './collector-holds.ts'
 import { isExplained, memoryOf, remember } from './collector-memory.ts'
 import { first, prepared, type Database, type Reader, type Writer } from '../engine/database.ts'
 
-/** Removes contents that nothing points to, and blobs that no content names. */
+/** Removes unreferenced contents, and blobs without a row. */
 export interface Collector {
   /**
-   * Removes what nothing points to and nobody touched since `before`, in the database and the blob store. Nothing while
-   * somebody holds the collector. Throws `CollectorRefused` where that would be out of proportion; somebody may have
-   * `confirmed` that so many contents and blobs go.
+   * Removes everything unreferenced and untouched since `before` from the database and the blob store. Does nothing
+   * while a hold exists. Throws `CollectorRefused` for an unusual amount of more than `confirmed` contents and blobs.
    */
   collect(before: number, confirmed?: number): Promise<{ contents: number; bytes: number }>
-  /** Blobs of the store that no content names and nobody touched since `before`, and why they would not be removed. */
+  /** Blobs without a row and untouched since `before`, and why they would not be removed. */
   orphans(before: number): Promise<{ blobs: number; bytes: number; refusal: string | undefined }>
 }
 
-/** The collector never takes what is younger, whatever it is told: an upload may be about to point to it. */
+/** Younger contents are never removed: an upload may be about to reference them. */
 export const LEAST_GRACE = DAY
 
-/** Rows removed in one transaction. */
+/** Rows deleted per transaction. */
 const SLICE = 500
 
 const rowQuery = prepared<{ sha256: string }, { sha256: string }>(({ q, p }) =>
@@ -31,7 +30,7 @@ const rowQuery = prepared<{ sha256: string }, { sha256: string }>(({ q, p }) =>
 const hasRow = async (on: Reader, sha256: string): Promise<boolean> =>
   (await first(rowQuery(on, { sha256 }))) !== undefined
 
-/** Nothing points to a content. */
+/** No row references the content. */
 const unneeded = sql<boolean>`not exists (select 1 from nodes n where n.sha256 = contents.sha256)
   and not exists (select 1 from versions v where v.sha256 = contents.sha256)
   and not exists (select 1 from app_files f where f.sha256 = contents.sha256)`
@@ -39,8 +38,8 @@ const unneeded = sql<boolean>`not exists (select 1 from nodes n where n.sha256 =
 const unreferenced = (before: number) => sql<boolean>`touched_at < ${before} and ${unneeded}`
 
 /**
- * Removes the rows of those of some contents that nothing points to, and notes whose blobs have to go. One statement decides
- * and removes: no upload can point to a row between the two.
+ * Deletes the rows of unreferenced contents, and records which blobs to remove. One statement decides and deletes: no
+ * upload can add a reference in between.
  */
 export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: string }> | readonly string[]) {
   const gone = await tx.q
@@ -54,13 +53,16 @@ export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: stri
   return { gone, stored }
 }
 
-/** Notes that the blobs of contents without a row are gone. */
+/** Records that the blobs of contents without a row are removed. */
 export async function blobsAreGone(tx: Writer, sha256s: readonly string[]): Promise<void> {
   const removed = new Set(sha256s)
   await remember(tx, ({ doomed }) => ({ doomed: doomed.filter((sha256) => !removed.has(sha256)) }))
 }
 
-/** Removes blobs untouched since `before`; returns those that are gone. What a store could not remove in time is tried again. */
+/**
+ * Removes blobs untouched since `before`; returns those that are gone. Blobs that a store could not remove in time are
+ * tried again later.
+ */
 export async function removeBlobs(blobs: BlobStore, sha256s: readonly string[], before: number): Promise<string[]> {
   const gone: string[] = []
   for (const sha256 of sha256s)
@@ -88,7 +90,7 @@ const amount = (strays: readonly Stray[]): Amount => ({
   bytes: strays.reduce((sum, { size }) => sum + size, 0),
 })
 
-/** Looks for what may be removed. */
+/** Finds what may be removed. */
 function makeSurvey(database: Database, blobs: BlobStore) {
   async function straysBefore(before: number): Promise<Stray[]> {
     const found: Stray[] = []
@@ -97,7 +99,7 @@ function makeSurvey(database: Database, blobs: BlobStore) {
     return found
   }
 
-  /** What another process collected meanwhile is no stray any more. */
+  /** Excludes blobs that another process has collected meanwhile. */
   async function areStillThere(strays: readonly Stray[]): Promise<Stray[]> {
     const found: Stray[] = []
     for (const stray of strays)
@@ -127,7 +129,7 @@ function makeSurvey(database: Database, blobs: BlobStore) {
 export function makeCollector(database: Database, blobs: BlobStore): Collector {
   const survey = makeSurvey(database, blobs)
 
-  /** Removes the rows of some contents behind `after`, in the order of names, and notes whose blobs have to go. */
+  /** Deletes the rows of some contents after the hash `after`, in order, and records which blobs to remove. */
   async function removeRows(tx: Writer, after: string, limit: number) {
     if (await collectorIsHeld(tx)) return undefined
     const slice = tx.q
@@ -165,7 +167,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
         }
         if (slice.gone.length < SLICE) break
       }
-      // Then what has no row: what an interrupted upload or an earlier run left behind.
+      // Then blobs without a row: leftovers of interrupted uploads or of an earlier run.
       await removeAll(
         strays.map(({ sha256 }) => sha256),
         limit,

@@ -3,26 +3,24 @@ import type { BlobStore } from './blobs/blobs.ts'
 import type { KnownContents } from './blobs/owned-blobs.ts'
 import { first, prepared, type Database, type Reader } from '../engine/database.ts'
 
-/** What can be wrong with the bytes of a content. */
 export type ContentProblem =
-  /** They are not there. */
   | 'missing'
-  /** There are more or fewer than recorded. */
+  /** The length differs from the recorded one. */
   | 'size'
-  /** They are others than those that gave the content its name. */
+  /** The hash differs. */
   | 'damaged'
-  /** The store has them and cannot read them. */
+  /** The store has them but cannot read them. */
   | 'unreadable'
 
-/** Looking after contents whose bytes may have changed where nothing of svc changed them. */
+/** Detects contents that were damaged outside svc. */
 export interface ContentCheck {
-  /** The next contents after a name, in the order of names, and their sizes in bytes. */
+  /** The next contents after a hash, in order, and their sizes in bytes. */
   page(after: string, limit: number): Promise<{ sha256: string; size: number }[]>
-  /** All contents: how many, and their bytes. */
+  /** Number and bytes of all contents. */
   sum(): Promise<{ contents: number; bytes: number }>
   /**
-   * What is wrong with the bytes of a content; undefined when nothing is, or when the content was removed meanwhile. With
-   * `quick` it is only seen whether they are there, and how many.
+   * The problem of a content; undefined if there is none, or it was removed meanwhile. `quick` checks only existence
+   * and size.
    */
   flawOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>
 }
@@ -37,7 +35,6 @@ const pageQuery = prepared<{ after: string; limit: number }, { sha256: string; s
 
 const sha256Of = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
 
-/** What the rows know of the contents in the blob store. */
 export const knownContents = ({ q }: Reader): KnownContents => {
   const stored = q.selectFrom('contents').select('sha256').where('data', 'is', null).limit(1)
   return {
@@ -89,7 +86,7 @@ export function makeContentCheck({ read }: Pick<Database, 'read'>, blobs: BlobSt
         return quick || sha256Of(row.data) === sha256 ? undefined : 'damaged'
       }
       const flaw = await flawOfBlob(sha256, row.size, quick)
-      // The collector removes the row first: without one, nobody misses the bytes. And what it took away may come back.
+      // The collector deletes the row first: without one, nothing misses the bytes. It may also have put the blob back.
       if (flaw === undefined || !(await present(sha256))) return undefined
       return flaw === 'missing' ? flawOfBlob(sha256, row.size, quick) : flaw
     },

@@ -3,19 +3,19 @@ import { DAY, MINUTE } from '../../base/clock.ts'
 import { Busy } from '../../base/errors.ts'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// How removing a content at once and publishing it at the same moment agree, by the order of transactions alone.
+// Serializes the immediate removal of a content with its publishing, by the order of transactions alone.
 //
-// Whoever removes notes that in the transaction that deletes the row, removes the blob, and notes then that it is over.
-// Whoever publishes looks first which note is the newest, waits while a removal of this very content is not over, publishes,
-// and looks again in the transaction that points to it: a note that is newer means that the blob may be gone.
+// A removal is recorded in the transaction that deletes the row, then removes the blob, and then records its end.
+// Publishing reads the newest removal, waits while one of this content is in progress, publishes, and reads again in the
+// transaction that references the content: if there is a newer removal of it, the blob may be gone.
 
-/** Notes that are kept: a content that waits for its row while more are made has to be sent again. */
+/** Records kept: a content that waits longer than this many removals for its row has to be sent again. */
 const KEPT = 10_000
 
-/** A removal that takes longer belongs to a process that is gone; what it left is the collector's. */
+/** A removal that takes longer belongs to a dead process; the collector finishes it. */
 const ABANDONED = 10 * MINUTE
 
-/** How long whoever publishes waits for a removal, ms, and how often it looks. */
+/** How long publishing waits for a removal, and how often it checks; ms. */
 const WAIT = 30_000
 const LOOK = 20
 
@@ -34,7 +34,7 @@ const newestQuery = prepared<{ sha256: string }, { id: number; is_over: number; 
 
 const headOf = async (on: Reader): Promise<number> => Number((await first(headQuery(on, {})))?.head ?? 0)
 
-/** The newest removal, when none of this content is under way. Throws `Busy` when one does not end. */
+/** The newest removal, once none of this content is in progress. Throws `Busy` if one does not end. */
 export async function newestRemoval(on: Reader, sha256: string): Promise<number> {
   for (let waited = 0; ; waited += LOOK) {
     const head = await headOf(on)
@@ -45,7 +45,7 @@ export async function newestRemoval(on: Reader, sha256: string): Promise<number>
   }
 }
 
-/** Throws `Busy` when a content may have been removed since `seen` was the newest removal. */
+/** Throws `Busy` if a content may have been removed after the removal `seen`. */
 export async function assertNotRemoved(tx: Writer, sha256: string, seen: number): Promise<void> {
   const newest = await first(newestQuery(tx, { sha256 }))
   if ((newest && newest.id > seen) || (await headOf(tx)) - seen > KEPT / 2)
@@ -63,7 +63,7 @@ const note = async (tx: Writer, sha256s: readonly string[], isOver: 0 | 1): Prom
 
 export const noteRemoval = (tx: Writer, sha256s: readonly string[]) => note(tx, sha256s, 0)
 
-/** Notes that removals are over, and forgets the oldest. */
+/** Records that removals are complete, and deletes the oldest records. */
 export async function noteRemoved(tx: Writer, sha256s: readonly string[]): Promise<void> {
   if (sha256s.length === 0) return
   await tx.q.deleteFrom('content_removals').where('sha256', 'in', sha256s).execute()

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
-import { ByteGatherer } from '../../base/byte-gatherer.ts'
+import { ByteBuffer } from '../../base/byte-buffer.ts'
 import { Busy } from '../../base/errors.ts'
 import { TooLarge, type Arrival, type BlobStore } from './blobs/blobs.ts'
 import { LEAST_GRACE, makeCollector, type Collector } from './collector.ts'
@@ -13,57 +13,59 @@ import { makeReclaim } from './reclaim.ts'
 import { release } from './released-contents.ts'
 
 /**
- * Received: a small content is in memory and becomes durable with the transaction that claims it, a large one is seen by
- * nobody until it is published.
+ * A received content: a small one is in memory and becomes durable with the transaction that claims it; a large one is
+ * hidden until it is published.
  */
 export interface Staged {
   sha256: string
   size: number
   data: Uint8Array | null
   /**
-   * Epoch milliseconds; of a large content when its publishing began, undefined before: the blob store touched it then or
-   * later.
+   * Epoch ms; for a large content the start of its publishing, undefined before. The blob store's own time is not
+   * earlier.
    */
   arrived_at: number | undefined
-  /** Of a published content: the newest removal of a content when its publishing began. */
+  /** The newest removal when publishing began. */
   seen?: number
   /** A large content in the blob store; null for a small one. */
   arrival: Arrival | null
 }
 
 /**
- * The contents of files, small ones beside their rows and large ones in the blob store; nobody above can tell which. A
- * content is received first, and published when nothing speaks against it, both outside any transaction, and claimed in the
- * transaction that writes the row pointing to it.
+ * Contents of files, small ones in the database and large ones in the blob store, with one interface. A content is
+ * received, then published if nothing speaks against it, both outside any transaction, and claimed in the transaction
+ * that writes the row referencing it.
  */
 export interface Contents extends ContentCheck, Collector {
-  /** Receives at most `max` bytes; `publish` or `drop` is to follow. Throws `TooLarge` beyond them. */
+  /** Receives at most `max` bytes; call `publish` or `drop` next. Throws `TooLarge` beyond them. */
   receive(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
-  /** Makes a large content durable in the blob store, where nothing but the collector takes it away again. */
+  /** Makes a large content durable in the blob store. From then on only the collector removes it. */
   publish(staged: Staged): Promise<void>
-  /** Removes what was received of a content that is not published. */
+  /** Discards a received content that is not published. */
   drop(staged: Staged): Promise<void>
-  /** Notes that nothing came to point to what an account published. */
+  /** Records a published content that nothing references. */
   abandon(tx: Writer, user: number, staged: Staged, now: number): Promise<void>
-  /** Removes at once what an account let go of and nothing points to, instead of a day later. */
+  /** Removes unreferenced contents that an account released, instead of a day later. */
   reclaim(user: number): Promise<void>
-  /** Receives and publishes. */
   stage(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
   /**
-   * Makes sure that the row of a content is there. Throws `Busy` when it was staged so long ago, by a clock that may have
-   * jumped or a machine that slept, that the collector may have taken its bytes, or when they were removed meanwhile.
+   * Ensures that a content has a row. Throws `Busy` if it was staged so long ago that the collector may have taken it
+   * (the clock jumped, or the machine slept), or if it was removed meanwhile.
    */
   claim(tx: Writer, staged: Staged, now: number): Promise<void>
-  /** The bytes from `start` to `end` (inclusive) or all of them. */
+  /** The bytes from `start` to `end` (inclusive), or all. */
   read(sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer>
-  /** Declares that what is in the blob store belongs to these rows; what no row names stays until somebody confirms. */
+  /**
+   * Declares that the blob store belongs to this database; blobs without a row remain until someone confirms their
+   * removal.
+   */
   adopt(owner: string): Promise<void>
   check(): Promise<void>
 }
 
 /**
- * Largest content kept in the database. A commit is one flush for many rows, a file needs two of its own; measured on
- * SQLite, rows win up to some 100 KiB, and up to here they do not make the database file unwieldy.
+ * Largest content kept in the database. A row shares the flush of its commit, a file needs two flushes of its own: on
+ * SQLite, rows are faster up to about 100 KiB, and up to this size the database file stays manageable.
  */
 export const INLINE_MAX = 64 * 1024
 
@@ -90,12 +92,12 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 }
 
 export function makeContents(database: Database, blobs: BlobStore): Contents {
-  // Blobs that came while no process had this database open did not come from it.
+  // Blobs that arrived while no process had this database open came from elsewhere.
   const opened = Date.now()
   let noted = -Infinity
   async function note(): Promise<void> {
     const now = Date.now()
-    // A clock that was set back begins anew.
+    // Start over if the clock was set back.
     if (Math.abs(now - noted) < NOTED_EVERY) return
     await database.write((tx) => noteStoring(tx, opened, now))
     noted = now
@@ -108,7 +110,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
 
     async receive(source, max) {
       const iterator = source[Symbol.asyncIterator]()
-      const head = new ByteGatherer()
+      const head = new ByteBuffer()
       for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
         head.add(next.value)
         if (head.size > max) {
@@ -169,7 +171,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
 
     async adopt(owner) {
       const now = Date.now()
-      // Before the store says so: what is in it did not come from these rows.
+      // Record this before the claim: the existing blobs did not come from these rows.
       await database.write((tx) => remember(tx, () => ({ absences: [[0, now]] })))
       await blobs.claim(owner)
     },

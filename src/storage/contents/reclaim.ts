@@ -7,20 +7,20 @@ import { noteRemoval, noteRemoved } from './content-removals.ts'
 import type { Database } from '../engine/database.ts'
 import { forgetReleased, someReleasedBy } from './released-contents.ts'
 
-/** Contents whose rows are removed in one transaction. */
+/** Rows deleted per transaction. */
 const SLICE = 200
 
-/** Stores tell when a content came to the second; what is published later is kept by the notes of removals anyway. */
+/** Stores report times in seconds; later publications are protected by the removal records anyway. */
 const YOUNGEST = 5 * SECOND
 
 /**
- * Removes at once what an account let go of and nothing points to any more, where the collector waits for a day. Does
- * nothing while somebody holds the collector. What a crash leaves is removed by the collector.
+ * Removes unreferenced contents that an account released at once, where the collector would wait a day. Does nothing
+ * while a collector hold exists. The collector finishes after a crash.
  */
 export function makeReclaim(database: Database, blobs: BlobStore) {
   const inTurn = makeKeyedMutex<number>()
 
-  /** Removes the rows of the next ones; undefined when there is nothing to be done. */
+  /** Deletes the next rows; undefined when done. */
   async function removeRows(user: number): Promise<string[] | undefined> {
     const some = await someReleasedBy(database.read, user, SLICE)
     if (some.length === 0) return undefined

@@ -1,13 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Reader, SchemaDialect, Writer } from '../engine/database.ts'
 
-// Contents that a file or a version pointed to which was removed for good, by the account that paid for it. Something else
-// may point to them still, or again: whoever removes them looks.
+// Contents of deleted files and versions, by the account they counted for. Other rows may still or again reference
+// them: check before removing.
 
-/** Tables whose rows let go of a content when they are deleted. Nothing else takes a content from them. */
+/** Tables whose deleted rows release contents. There are no others. */
 const holders = ['nodes', 'versions'] as const
 
-/** The table, and the triggers that fill it, which no statement and no cascade gets past. */
+/** The table, and the triggers that fill it, which fire for every statement and cascade. */
 export const releasingSchema = ({
   id,
   integer,
@@ -22,7 +22,7 @@ export const releasingSchema = ({
     size ${integer} not null,
     primary key (user_id, sha256)
   ) ${clustered}`,
-  // A removal when it begins, and in its place when it is over: ids say what came after what, by no clock.
+  // A removal gets a row at its start and a new one at its end: IDs give the order without a clock.
   sql`create table content_removals (
     id ${id},
     sha256 ${text} not null,
@@ -39,7 +39,7 @@ export const releasingSchema = ({
   ),
 ]
 
-/** What an account let go of and nobody has looked at yet. */
+/** Released contents of an account that were not checked yet. */
 export async function releasedBy(on: Reader, user: number): Promise<{ bytes: number; entries: number }> {
   const { bytes, entries } = await on.q
     .selectFrom('released_contents')
@@ -49,7 +49,6 @@ export async function releasedBy(on: Reader, user: number): Promise<{ bytes: num
   return { bytes: Number(bytes), entries: Number(entries) }
 }
 
-/** Some of it. */
 export async function someReleasedBy(on: Reader, user: number, limit: number): Promise<string[]> {
   const rows = await on.q
     .selectFrom('released_contents')
@@ -61,7 +60,7 @@ export async function someReleasedBy(on: Reader, user: number, limit: number): P
   return rows.map(({ sha256 }) => sha256)
 }
 
-/** Notes a content that came for an account and that nothing came to point to. */
+/** Records a content received for an account that nothing references. */
 export const release = (tx: Writer, user: number, { sha256, size }: { sha256: string; size: number }) =>
   tx.q
     .insertInto('released_contents')
@@ -72,7 +71,7 @@ export const release = (tx: Writer, user: number, { sha256, size }: { sha256: st
 export const forgetReleased = (tx: Writer, user: number, sha256s: readonly string[]) =>
   tx.q.deleteFrom('released_contents').where('user_id', '=', user).where('sha256', 'in', sha256s).execute()
 
-/** Forgets some notes of contents that are gone. Returns how many. */
+/** Deletes some records of removed contents. Returns their number. */
 export async function forgetGone(tx: Writer, limit: number): Promise<number> {
   const { rows } = await sql`delete from released_contents where (user_id, sha256) in (
     select r.user_id, r.sha256 from released_contents r

@@ -1,25 +1,25 @@
 import { sql } from 'kysely'
 import type { Reader } from '../engine/database.ts'
 
-// What upkeep would remove at this moment, counted without removing it.
+// What maintenance would remove now, counted without removing it.
 
-/** Moments, epoch ms, before which things are past their time. */
+/** Times before which data is due for removal, epoch ms. */
 export interface Bounds {
-  /** Of deleted and overwritten files. */
+  /** For deleted and overwritten files. */
   kept: number
-  /** Of contents that nobody touched since. */
+  /** For untouched contents. */
   touched: number
 }
 
 export interface Removable {
   trash: number
   versions: number
-  /** Contents that nothing would point to any more, and their bytes. */
+  /** Contents without a reference afterwards, and their bytes. */
   contents: number
   bytes: number
 }
 
-/** Entries of the trash, versions and contents that are past their time. */
+/** Trash entries, versions and contents that are due. */
 export async function removable(on: Reader, { kept, touched }: Bounds): Promise<Removable> {
   const doomed = sql`(select id from trash where deleted_at < ${kept})`
   const { rows } = await sql<Removable>`select
@@ -40,7 +40,7 @@ export async function removable(on: Reader, { kept, touched }: Bounds): Promise<
   return { trash: Number(trash), versions: Number(versions), contents: Number(contents), bytes: Number(bytes) }
 }
 
-/** Tombstones of feeds and notes of deleted messages from before a moment. */
+/** Tombstones of feeds and records of deleted messages from before a time. */
 export async function forgettable(on: Reader, before: number): Promise<{ tombstones: number; messages: number }> {
   const tombstones = await on.q
     .selectFrom('changes')

@@ -1,7 +1,6 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { AppFileRow, AppReleaseRow } from '../engine/desktop-rows.ts'
 
-/** A release without its files. */
 export interface StoredRelease {
   id: number
   version: string
@@ -12,7 +11,7 @@ export interface StoredRelease {
 
 export type NewRelease = Omit<AppReleaseRow, 'id' | 'is_current'> & { files: readonly Omit<AppFileRow, 'release_id'>[] }
 
-/** Releases that are kept of one app, newest first. */
+/** Stored releases of an app, newest first. */
 export const releasesOf = (on: Reader, app: number): Promise<StoredRelease[]> =>
   on.q
     .selectFrom('app_releases')
@@ -21,7 +20,7 @@ export const releasesOf = (on: Reader, app: number): Promise<StoredRelease[]> =>
     .orderBy('id', 'desc')
     .execute()
 
-/** The release in force of every app that has one, by the app's id. */
+/** The active releases by app ID. */
 export async function currentReleases(on: Reader): Promise<Map<number, StoredRelease>> {
   const rows = await on.q
     .selectFrom('app_releases')
@@ -41,23 +40,23 @@ export async function releaseSize(on: Reader, release: number): Promise<{ files:
   return { files: Number(row?.files ?? 0), bytes: Number(row?.bytes ?? 0) }
 }
 
-/** What the manifest of a release said, as JSON. */
+/** The manifest of a release, as JSON. */
 export async function releaseManifest(on: Reader, release: number): Promise<string> {
   const query = on.q.selectFrom('app_releases').select('manifest').where('id', '=', release)
   return (await query.executeTakeFirstOrThrow()).manifest
 }
 
-/** Puts a release in force in place of the one that is. */
+/** Activates a release in place of the active one. */
 export async function makeCurrent(tx: Writer, app: number, release: number): Promise<void> {
-  // First none, then one: at no moment are there two.
+  // Deactivate first, so that there are never two.
   await tx.q.updateTable('app_releases').set({ is_current: 0 }).where('app_id', '=', app).execute()
   await tx.q.updateTable('app_releases').set({ is_current: 1 }).where('id', '=', release).execute()
 }
 
-/** Rows of one INSERT: databases allow only so many values in a statement. */
+/** Rows of one INSERT: databases limit the values of a statement. */
 const ROWS = 200
 
-/** Stores a release, whose contents are claimed in the same transaction, and puts it in force. */
+/** Stores a release, whose contents are claimed in the same transaction, and activates it. */
 export async function insertRelease(tx: Writer, { files, ...release }: NewRelease): Promise<void> {
   const { id } = await tx.q
     .insertInto('app_releases')
@@ -86,5 +85,5 @@ const servedQuery = prepared<{ slug: string; path: string }, { sha256: string; s
     .where('app_files.path', '=', p.path),
 )
 
-/** A file of the release in force of an app; undefined when there is none of that path. */
+/** A file of an app's active release. */
 export const servedFile = (on: Reader, slug: string, path: string) => first(servedQuery(on, { slug, path }))

@@ -11,7 +11,7 @@ const visibleQuery = prepared<{ user: number }, StoredApp>(({ q, p }) =>
     .where(({ or, eb }) => or([eb('is_system', '=', 1), eb('created_by', '=', p.user)])),
 )
 
-/** The apps of the system and the account's own, in no order. */
+/** The system's apps and the account's own, in no order. */
 export const visibleApps = (on: Reader, user: number): Promise<StoredApp[]> => visibleQuery(on, { user })
 
 const byIdQuery = prepared<{ id: number }, StoredApp>(({ q, p }) =>
@@ -26,7 +26,7 @@ const bySlugQuery = prepared<{ slug: string }, StoredApp>(({ q, p }) =>
 
 export const appBySlug = (on: Reader, slug: string): Promise<StoredApp | undefined> => first(bySlugQuery(on, { slug }))
 
-/** Every app with the name of the user who made it, null for those of the system; in the order of slugs. */
+/** All apps by slug, with the user name of their creator, null for the system's. */
 export const allApps = (on: Reader): Promise<(StoredApp & { owner: string | null })[]> =>
   on.q
     .selectFrom('apps')
@@ -36,7 +36,6 @@ export const allApps = (on: Reader): Promise<(StoredApp & { owner: string | null
     .orderBy('apps.slug')
     .execute()
 
-/** How many custom apps an account has. */
 export async function customAppCount(on: Reader, user: number): Promise<number> {
   const row = await on.q
     .selectFrom('apps')
@@ -46,7 +45,7 @@ export async function customAppCount(on: Reader, user: number): Promise<number> 
   return Number(row?.count ?? 0)
 }
 
-/** Stores an app and returns its id; undefined, and nothing written, when its slug is taken. */
+/** Stores an app and returns its ID; undefined if the slug is taken. */
 export async function insertApp(tx: Writer, app: NewApp, now: number): Promise<number | undefined> {
   if (await appBySlug(tx, app.slug)) return undefined
   const { id } = await tx.q

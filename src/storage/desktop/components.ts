@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { ComponentProfileRow, ComponentRow } from '../engine/desktop-rows.ts'
 
-/** What a component is, apart from its versions. */
+/** A component without its version fields. */
 export type ComponentContent = Pick<ComponentRow, 'component_id' | 'component_type' | 'code' | 'metadata'>
 
 export type StoredComponent = Omit<ComponentRow, 'id' | 'user_id'> & { id: number }
 
-/** A version as the history shows it. */
+/** A version in the history. */
 export type StoredVersion = Pick<ComponentRow, 'version' | 'is_active' | 'updated_at' | 'metadata'>
 
 const shown = [
@@ -30,7 +30,6 @@ const activeQuery = prepared<{ user: number }, StoredComponent>(({ q, p }) =>
     .orderBy('component_id'),
 )
 
-/** The active versions of an account, by component. */
 export const activeComponents = (on: Reader, user: number): Promise<StoredComponent[]> => activeQuery(on, { user })
 
 const activeOneQuery = prepared<{ user: number; component: string }, StoredComponent>(({ q, p }) =>
@@ -42,11 +41,9 @@ const activeOneQuery = prepared<{ user: number; component: string }, StoredCompo
     .where('is_active', '=', 1),
 )
 
-/** The active version of one component. */
 export const activeComponent = (on: Reader, user: number, component: string): Promise<StoredComponent | undefined> =>
   first(activeOneQuery(on, { user, component }))
 
-/** One version of one component, active or not. */
 export const componentVersion = (
   on: Reader,
   user: number,
@@ -61,7 +58,7 @@ export const componentVersion = (
     .where('version', '=', version)
     .executeTakeFirst()
 
-/** Every version of one component, newest first; none when there is no such component. */
+/** All versions of a component, newest first. */
 export const versionsOfComponent = (on: Reader, user: number, component: string): Promise<StoredVersion[]> =>
   on.q
     .selectFrom('components')
@@ -71,7 +68,7 @@ export const versionsOfComponent = (on: Reader, user: number, component: string)
     .orderBy('version', 'desc')
     .execute()
 
-/** Versions of all components of an account, active or not, the next ones by id. */
+/** The next versions of all components of an account, by ID. */
 export const versionsAfter = (on: Reader, user: number, id: number, limit: number): Promise<StoredComponent[]> =>
   on.q
     .selectFrom('components')
@@ -82,7 +79,7 @@ export const versionsAfter = (on: Reader, user: number, id: number, limit: numbe
     .limit(limit)
     .execute()
 
-/** The newest version of one component, 0 when there is no such component. */
+/** The newest version of a component; 0 if there is none. */
 export async function newestVersion(on: Reader, user: number, component: string): Promise<number> {
   const row = await on.q
     .selectFrom('components')
@@ -98,15 +95,14 @@ export interface ComponentOverview {
   component_id: string
   /** Of the newest version. */
   component_type: ComponentRow['component_type']
-  /** The newest version there is. */
   newest: number
-  /** The version in force; null when none is. */
+  /** The active version; null if there is none. */
   active: number | null
   versions: number
   updated_at: number
 }
 
-/** Every component of everybody, or of one account, by user name and component. */
+/** All components, or those of one account, by user name and component. */
 export async function componentOverviews(on: Reader, user?: number): Promise<ComponentOverview[]> {
   const summed = on.q
     .selectFrom('components')
@@ -135,7 +131,7 @@ export async function componentOverviews(on: Reader, user?: number): Promise<Com
   return rows.map((row) => ({ ...row, versions: Number(row.versions) }))
 }
 
-/** How many components an account has, active or not. */
+/** Components of an account, active or not. */
 export async function componentCount(on: Reader, user: number): Promise<number> {
   const row = await on.q
     .selectFrom('components')
@@ -145,7 +141,7 @@ export async function componentCount(on: Reader, user: number): Promise<number> 
   return Number(row?.count ?? 0)
 }
 
-/** Stores a version of a component, to be made active, and forgets those older than the newest `kept`. */
+/** Stores an inactive version of a component, and deletes all but the newest `kept`. */
 export async function insertVersion(
   tx: Writer,
   user: number,
@@ -165,7 +161,7 @@ export async function insertVersion(
     .execute()
 }
 
-/** Makes a version the active one in the place of the former; false, and nothing done, when there is no such version. */
+/** Activates a version in place of the active one; false if there is no such version. */
 export async function activate(tx: Writer, user: number, component: string, version: number): Promise<boolean> {
   const found = await tx.q
     .selectFrom('components')
@@ -180,7 +176,7 @@ export async function activate(tx: Writer, user: number, component: string, vers
   return true
 }
 
-/** Makes the active version of a component inactive, or of all of the account's; says how many there were. */
+/** Deactivates a component, or all of the account's; returns how many. */
 export async function deactivate(tx: Writer, user: number, component?: string): Promise<number> {
   const rows = await tx.q
     .updateTable('components')
@@ -193,7 +189,7 @@ export async function deactivate(tx: Writer, user: number, component?: string): 
   return rows.length
 }
 
-/** Keeps the active components of an account under a name; says how many there were. */
+/** Saves the active components of an account under a name; returns how many. */
 export async function insertProfile(
   tx: Writer,
   user: number,
@@ -220,7 +216,7 @@ export async function insertProfile(
   return { id, components: copied.length }
 }
 
-/** Stores a profile with the components it restores. */
+/** Stores a profile with its components. */
 export async function insertWholeProfile(
   tx: Writer,
   user: number,
@@ -246,7 +242,7 @@ export type StoredProfile = Pick<ComponentProfileRow, 'name' | 'is_default' | 'c
   component_id: string | null
 }
 
-/** The profiles of an account by name, a row for each of their components. */
+/** The profiles of an account by name, one row per component. */
 export const profilesOf = (on: Reader, user: number): Promise<StoredProfile[]> =>
   on.q
     .selectFrom('component_profiles as profile')
@@ -258,7 +254,6 @@ export const profilesOf = (on: Reader, user: number): Promise<StoredProfile[]> =
     .orderBy('part.component_id')
     .execute()
 
-/** How many profiles an account has. */
 export async function profileCount(on: Reader, user: number): Promise<number> {
   const row = await on.q
     .selectFrom('component_profiles')
@@ -268,7 +263,7 @@ export async function profileCount(on: Reader, user: number): Promise<number> {
   return Number(row?.count ?? 0)
 }
 
-/** What a profile restores; undefined when the account has none with this id. */
+/** The components of a profile; undefined if the account has none with this ID. */
 export async function componentsOfProfile(
   on: Reader,
   user: number,
@@ -289,7 +284,7 @@ export async function componentsOfProfile(
     .execute()
 }
 
-/** Gives a profile another name; false when the account has none with this id. */
+/** False if the account has none with this ID. */
 export async function renameProfile(tx: Writer, user: number, profile: number, name: string): Promise<boolean> {
   const rows = await tx.q
     .updateTable('component_profiles')
@@ -301,7 +296,7 @@ export async function renameProfile(tx: Writer, user: number, profile: number, n
   return rows.length > 0
 }
 
-/** Removes a profile; false when the account has none with this id. */
+/** False if the account has none with this ID. */
 export async function deleteProfile(tx: Writer, user: number, profile: number): Promise<boolean> {
   const gone = await tx.q
     .deleteFrom('component_profiles')

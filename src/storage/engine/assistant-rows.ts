@@ -1,6 +1,6 @@
 import type { ColumnType } from 'kysely'
 
-// The rows of the assistant, as they are stored. Times are epoch milliseconds, booleans 0 or 1.
+// Stored rows of the assistant. Times are epoch ms, booleans 0 or 1.
 
 type Key = ColumnType<number, number | undefined, never>
 type Default<T> = ColumnType<T, T | undefined, T>
@@ -9,7 +9,7 @@ export interface AssistantConversationRow {
   id: Key
   user_id: number
   title: string
-  /** Whether text that nobody vouches for has entered it: files, pages, what others wrote. */
+  /** Whether it contains untrusted text: files, web pages, messages of others. */
   tainted: Default<number>
   created_at: number
   updated_at: number
@@ -29,7 +29,7 @@ export interface AssistantConfirmationRow {
   id: string
   user_id: number
   conversation_id: number
-  /** JSON object: the exact call that waits, and what is needed to go on after it. */
+  /** JSON object: the exact call that waits, and the state to continue with. */
   state: string
   expires_at: number
 }
@@ -46,7 +46,7 @@ export interface AssistantMentionRow {
   room_id: number
   user_id: number
   asked_at: number
-  /** How often an answer was begun. */
+  /** How often an answer was started. */
   tries: Default<number>
   /** The assistant's name while it answers, and until when it counts as typing; 0 for not yet. */
   name: Default<string>

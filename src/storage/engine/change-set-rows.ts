@@ -2,12 +2,12 @@ import type { ColumnType } from 'kysely'
 
 type Key = ColumnType<number, number | undefined, never>
 
-/** What one answer of the assistant changed, or one undo. */
+/** The changes of one answer of the assistant, or of one undo. */
 export interface ChangeSetRow {
   id: Key
   user_id: number
   conversation_id: number | null
-  /** The change set this one took back. */
+  /** The change set that this one undid. */
   undoes: number | null
   created_at: number
 }
@@ -16,10 +16,10 @@ export interface ChangeSetItemRow {
   id: Key
   change_set_id: number
   kind: string
-  /** What was changed, for people: a path, a row, a component. */
+  /** What was changed, for display: a path, a row, a component. */
   target: string
-  /** JSON object: the change whole. */
+  /** JSON object: the complete change. */
   data: string
-  /** The change set that took this change back. */
+  /** The change set that undid this change. */
   undone_by: number | null
 }

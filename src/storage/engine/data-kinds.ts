@@ -1,8 +1,8 @@
-/** What accounts keep in the database beside their files. */
+/** Kinds of data of an account outside its files. */
 export const dataKinds = ['rows', 'chat', 'components', 'assistant', 'pushes'] as const
 export type DataKind = (typeof dataKinds)[number]
 
-/** How much of one kind an account may keep; -1 for no limit. */
+/** Limit of one kind; -1 for none. */
 export interface DataBound {
   bytes: number
   items: number

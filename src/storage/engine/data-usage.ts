@@ -2,18 +2,18 @@ import { sql, type RawBuilder } from 'kysely'
 import { dataKinds, type DataKind } from './data-kinds.ts'
 import { first, prepared, type Reader, type SchemaDialect, type Writer } from './database.ts'
 
-// What accounts keep in the database beside their files, counted by kind in the transaction that changes it: rows of the
-// synchronised tables by `rows.ts`, everything else by triggers, which no statement and no cascade gets past.
+// Usage of an account outside its files, counted by kind in the transaction that changes it: synchronised tables by
+// `rows.ts`, all others by triggers, which fire for every statement and cascade.
 
-/** Bytes that a row counts beside its texts: its numbers, its place in indexes, its entry in the feed. */
+/** Bytes counted per row in addition to its texts: numbers, index entries, feed entry. */
 export const ROW_BYTES = 256
 
-/** What `data_usage` counts of a table. */
+/** A table counted by triggers. */
 interface CountedTable {
   kind: DataKind
   table: string
   texts: readonly string[]
-  /** Whose rows belong to an account through another row. */
+  /** For rows that belong to an account through a parent. */
   parent?: { table: string; key: string }
 }
 
@@ -50,7 +50,7 @@ const counted: readonly CountedTable[] = [
   { kind: 'pushes', table: 'idempotency_keys', texts: ['key', 'payload_hash', 'answer'] },
 ]
 
-/** Bytes of a row: its texts in UTF-8, and what every row counts. */
+/** Bytes of a row: its texts in UTF-8 and the fixed part. */
 export const sizeOf = (texts: readonly string[], row = ''): RawBuilder<number> =>
   sql.raw([...texts.map((text) => `coalesce(octet_length(${row}${text}), 0)`), ROW_BYTES].join(' + '))
 
@@ -78,7 +78,7 @@ function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: 
           { name: `count_changed_${table}`, when: `after update of ${texts.join(', ')} on ${table}` },
           sql`update data_usage set bytes = bytes + (${added}) - (${removed}) ${where('new')}`,
         )),
-    // Its cascade finds no owner any more.
+    // A cascade finds no owner any more.
     ...(parent
       ? trigger(
           { name: `count_removed_with_${table}`, when: `before delete on ${parent.table}` },
@@ -92,7 +92,7 @@ function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: 
   ]
 }
 
-/** What every account keeps of the tables that triggers count. */
+/** Actual usage of the tables that triggers count. */
 const foundSources = (): RawBuilder<unknown>[] =>
   counted.map(({ kind, table, texts, parent }) => {
     const from = parent ? sql.raw(`${table} t join ${parent.table} p on p.id = t.${parent.key}`) : sql.raw(`${table} t`)
@@ -100,7 +100,7 @@ const foundSources = (): RawBuilder<unknown>[] =>
     return sql`select ${owner} as user_id, ${lit(kind)} as kind, ${sizeOf(texts, 't.')} as size from ${from}`
   })
 
-/** The table, what keeps it right, and what it says of data that is there already. */
+/** The table, its triggers, and the counts of existing data. */
 export function countingSchema(words: SchemaDialect): RawBuilder<unknown>[] {
   const { integer, text, clustered } = words
   return [
@@ -120,13 +120,12 @@ export function countingSchema(words: SchemaDialect): RawBuilder<unknown>[] {
   ]
 }
 
-/** A synchronised table, as it is counted. */
+/** A synchronised table for counting. */
 export interface CountedRows {
   name: string
   texts: readonly string[]
 }
 
-/** Columns that hold texts, of a table of the declared columns. */
 export const textsOf = (columns: readonly { name: string; type: string }[]): string[] =>
   columns.filter(({ type }) => !['integer', 'boolean', 'real'].includes(type)).map(({ name }) => name)
 
@@ -139,18 +138,18 @@ const actual = (rows: readonly CountedRows[]): RawBuilder<unknown> => {
     ${sql.join([...foundSources(), ...synced], sql` union all `)}) found where user_id is not null group by user_id, kind)`
 }
 
-/** A count that does not say what is there. */
+/** A counter that differs from the rows. */
 export interface DataDrift {
   user_id: number
   username: string
   kind: DataKind
   items: number
   bytes: number
-  /** What the counter says. */
+  /** According to the counter. */
   counted: number
 }
 
-/** Every count that is wrong, or those of one account. Reads every row: for administrators, not for requests. */
+/** All wrong counters, or those of one account. Reads every row: for administrators, not for requests. */
 export async function dataDriftsOf(on: Reader, rows: readonly CountedRows[], user?: number): Promise<DataDrift[]> {
   const { rows: found } = await sql<DataDrift>`select u.id as user_id, u.username, k.kind,
       coalesce(a.items, 0) as items, coalesce(a.bytes, 0) as bytes, coalesce(d.bytes, 0) as counted
@@ -179,13 +178,13 @@ const moveQuery = prepared<{ user: number; kind: DataKind; items: number; bytes:
     ),
 )
 
-/** Counts what came (or, below 0, went). */
+/** Adds to a counter; negative values subtract. */
 export const countRows = (tx: Writer, user: number, items: number, bytes: number) =>
   moveQuery(tx, { user, kind: 'rows', items, bytes })
 
 /**
- * Counts messages of one author for another. No trigger hears of a new author, so this belongs into the transaction that gives
- * them one.
+ * Counts messages for another author. Triggers do not see a change of author, so this belongs in the transaction that
+ * makes it.
  */
 export async function moveMessageCounts(
   tx: Writer,
@@ -199,7 +198,7 @@ export async function moveMessageCounts(
   await moveQuery(tx, { user: to, kind: 'chat', items, bytes })
 }
 
-/** Sets counts to what is there. */
+/** Corrects counters. */
 export async function putDataRight(tx: Writer, drifts: readonly DataDrift[]): Promise<void> {
   for (const { user_id, kind, items, bytes } of drifts)
     await tx.q
@@ -209,7 +208,7 @@ export async function putDataRight(tx: Writer, drifts: readonly DataDrift[]): Pr
       .execute()
 }
 
-/** Counts the rows of accounts whose rows nobody counted yet. */
+/** Counts the rows of accounts that were not counted yet. */
 export async function countUncounted(on: Reader, rows: readonly CountedRows[]): Promise<void> {
   const waiting = sql`(select user_id from data_usage where kind = 'rows' and items < 0)`
   const { rows: some } = await sql`select 1 from data_usage where kind = 'rows' and items < 0 limit 1`.execute(on.q)
@@ -236,11 +235,10 @@ const usageQuery = prepared<{ user: number; kind: DataKind }, DataUsage>(({ q, p
   q.selectFrom('data_usage').select(['items', 'bytes']).where('user_id', '=', p.user).where('kind', '=', p.kind),
 )
 
-/** What an account keeps of one kind. */
 export const dataUsage = async (on: Reader, user: number, kind: DataKind): Promise<DataUsage> =>
   (await first(usageQuery(on, { user, kind }))) ?? { items: 0, bytes: 0 }
 
-/** What accounts keep, of every kind they have any of; of one account, or of all. */
+/** Usage of all kinds, of one account or of all. */
 export const allDataUsage = (on: Reader, user?: number) =>
   on.q
     .selectFrom('data_usage')

@@ -5,44 +5,43 @@ import type { Tables } from './tables.ts'
 
 export type Engine = 'sqlite' | 'postgres'
 
-/** Something queries can be asked of: committed state, one snapshot, or a transaction. */
+/** Runs queries on committed state, a snapshot, or a transaction. */
 export interface Reader {
-  /** Whose dialect queries are compiled to. */
+  /** The dialect that queries are compiled to. */
   readonly engine: Engine
   readonly q: Kysely<Tables>
-  /** Runs a query compiled before. */
+  /** Runs a compiled query. */
   run<R>(query: CompiledQuery<R>): Promise<R[]>
 }
 
 /**
- * What listeners wait for: the feed of an account, a chat room; and `access`, of which some devices or sessions of an account have
- * ended (its head means nothing).
+ * Topics of notifications: the feed of an account, a chat room, and `access`: devices or sessions of an account have
+ * ended (`head` has no meaning).
  */
 export type Topic = 'feed' | 'room' | 'access'
 
-/** A transaction that writes. Only `Database.write` makes one, so nothing can be written outside a transaction. */
+/** A write transaction. Only `Database.write` creates one, so nothing can be written outside a transaction. */
 export interface Writer extends Reader {
-  /** Runs `part` so that it is undone alone when it throws; the transaction goes on. */
+  /** Runs `part` in a savepoint: if it throws, only the part is rolled back. */
   attempt<T>(part: () => Promise<T>): Promise<T>
   /**
-   * Notifies listeners of `topic` on commit that `id` has moved on to `head`; a rollback drops it. Call it where the
-   * position changes, with its new head.
+   * Notifies listeners of `topic` on commit that `id` has advanced to `head`; a rollback drops it. Call it with each
+   * change of the position.
    */
   notify(topic: Topic, id: number, head: number): void
-  /** What accounts may keep by kind, where that is bounded. */
+  /** Limits of accounts by kind, where there are any. */
   readonly bounds?: () => Promise<Partial<Record<DataKind, DataBound>>>
 }
 
-/** Receives notifications. */
 export interface Listener {
   moved(id: number, head: number): void
   /** Notifications may have been lost: read the rows. */
   missed(): void
 }
 
-/** The parts of the data definition language in which SQLite and Postgres differ. */
+/** Differences between the DDL of SQLite and Postgres. */
 export interface SchemaDialect {
-  /** Primary key that counts up and never gives a number twice. */
+  /** Auto-increment primary key that never reuses a value. */
   id: RawBuilder<unknown>
   /** 64-bit integer. */
   integer: RawBuilder<unknown>
@@ -50,11 +49,11 @@ export interface SchemaDialect {
   /** Text compared byte by byte. */
   text: RawBuilder<unknown>
   bytes: RawBuilder<unknown>
-  /** What stands behind the closing parenthesis of a table. */
+  /** Options after the closing parenthesis of a table. */
   strict: RawBuilder<unknown>
-  /** The same for a table whose rows are kept in the order of its primary key, where the engine can. */
+  /** Options of a table stored in primary-key order, if the engine supports it. */
   clustered: RawBuilder<unknown>
-  /** Statements that make a trigger for each row; `body` is one statement, with the row as `new` or `old`. */
+  /** Statements that create a row trigger; `body` is one statement that uses `new` or `old`. */
   trigger(at: { name: string; when: string }, body: RawBuilder<unknown>): RawBuilder<unknown>[]
 }
 
@@ -63,20 +62,20 @@ export interface CopyOptions {
   progress?: (done: number, total: number) => void
 }
 
-/** Something an engine finds wrong with what it keeps. */
+/** Damage that an engine reports. */
 export interface Damage {
   text: string
-  /** The tables of a row that refers to another which is not there; undefined for damage to the file itself. */
+  /** Tables of a broken foreign key; undefined for damage to the file itself. */
   reference?: { from: string; to: string }
 }
 
 /** Tracks whether anyone else wrote since `watch()`. */
 export interface ChangeWatch {
-  /** As `Database.write`, for what is no news to whoever watches. */
+  /** Like `Database.write`, without counting as a change. */
   write: Database['write']
   /**
-   * The name of the state as it is now, as `Database.state` tells it from then on, when nothing but the units of `write`
-   * was written since the watch began, by any process; undefined when something was, or when that cannot be known.
+   * The name of the current state, as `Database.state` returns it from then on, if only `write` of this watch has
+   * written since it began, in any process; otherwise undefined.
    */
   settle(): Promise<string | undefined>
 }
@@ -86,56 +85,59 @@ export interface Database {
   readonly read: Reader
   readonly dialect: SchemaDialect
   /**
-   * Runs `unit` in a transaction that is durable before the promise resolves. Units waiting at the same moment may share
-   * one commit, each in a savepoint of its own: a unit that throws is undone alone. No file or network I/O inside.
-   * Throws `Busy` when another process holds the write lock too long and `DiskFull` when the disk is full.
+   * Runs `unit` in a transaction that is durable before the promise resolves. Waiting units may share one commit, each
+   * in its own savepoint: a unit that throws is rolled back alone. No file or network I/O inside. Throws `Busy` if
+   * another process holds the write lock too long, and `DiskFull` if the disk is full.
    */
   write<T>(unit: (tx: Writer) => Promise<T>): Promise<T>
   /**
-   * Subscribes `listener` to notifications: all of this process, those of others on Postgres. They may be lost, so a
-   * listener that must not miss anything also reads the rows from time to time.
+   * Subscribes to notifications of this process and, on Postgres, of others. They may be lost, so a listener that must
+   * not miss anything also polls the rows.
    */
   listen(topic: Topic, listener: Listener): void
-  /** Runs `unit` over one consistent state, however long it takes. */
+  /** Runs `unit` on one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
   /**
-   * Writes one consistent state into a new SQLite file, whatever the engine: the form in which a database stands in a
-   * backup. What was acknowledged before the call is in it, nothing of a transaction is in it in part, and whoever writes
-   * meanwhile neither waits nor makes it start anew. The tables of `without` are there and empty, and no byte of their
-   * rows is left. The schema is that of the migrations applied and of the synchronised tables, nothing else. A row that did
-   * not change stands in the same page as in the copy before: SQLite copies pages; another engine writes the rows of one
-   * snapshot table by table in the order of their keys. The file is not flushed. `progress` is told the bytes done and due.
+   * Writes one consistent state to a new SQLite file, whatever the engine: the format of databases in backups. It
+   * contains everything acknowledged before the call and no partial transaction; writers neither wait nor make it start
+   * over. The tables in `without` are empty, and no byte of their rows is left. The schema is that of the applied
+   * migrations and the synchronised tables. An unchanged row is in the same page as in the previous copy: SQLite copies
+   * pages; Postgres writes the rows of one snapshot table by table in key order. The file is not flushed. `progress`
+   * receives the bytes done and due.
    */
   copyTo(file: string, options: CopyOptions): Promise<void>
   /**
-   * A name of everything that is committed at this moment. Two states that differ in anything never have the same name,
-   * whoever wrote and by whatever program; undefined when no such name is known, which an engine may always say.
+   * The name of the committed state. Different states never have the same name, whichever program wrote them; undefined
+   * if no name is known, which is always allowed.
    */
   state(): Promise<string | undefined>
-  /** Starts to track other writers. */
   watch(): ChangeWatch
-  /** What the engine itself finds wrong, at most some hundred things; with `quick` indexes are not compared with their tables. */
+  /** Damage found by the engine, at most about a hundred items; `quick` does not compare indexes with their tables. */
   damage(quick: boolean): Promise<Damage[]>
-  /** Gives room that was freed back to the disk; nobody else can write meanwhile. Returns the bytes before and after. */
+  /** Returns free space to the disk; blocks other writers meanwhile. Returns the bytes before and after. */
   vacuum(): Promise<{ before: number; after: number }>
   /**
-   * Calls `listener` when the files of the database are found gone or replaced, from when on everything here throws
-   * `DatabaseMoved`, and with undefined when they are back. Engines without files of this machine never call it.
+   * Calls `listener` when the database files are missing or replaced; from then on everything throws `DatabaseMoved`.
+   * Calls it with undefined when they are back. Only for engines with local files.
    */
   onMoved(listener: (moved: DatabaseMoved | undefined) => void): void
   /**
-   * Calls `listener` when the engine cannot tell any more what is stored, as after a failed flush. Nothing can be written then, and the
-   * process has to end.
+   * Calls `listener` when the engine no longer knows what is stored, for example after a failed flush. Writes are
+   * impossible then, and the process must exit.
    */
   onFailure(listener: (failure: Error) => void): void
-  /** Facts for `doctor`: engine, version, settings that durability depends on. */
+  /** Throws if the engine does not respond, or has not accepted writes for longer than a writer waits. */
+  check(): Promise<void>
+  /** The clock of the machine that the database is on, epoch ms; undefined for this machine. */
+  clock(): Promise<number | undefined>
+  /** Facts for `doctor`: engine, version, settings that affect durability. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>
 }
 
 type Values = Record<string, unknown>
 
-/** Stands for a value while a query is built; `row` for which of several rows. */
+/** Stands for a value while a query is compiled; `row` is the index in a statement for several rows. */
 class Placeholder {
   readonly name: string
   readonly row: number
@@ -148,15 +150,15 @@ class Placeholder {
 const placeholdersOf = <V extends Values>(row: number): V =>
   new Proxy({}, { get: (_, name) => new Placeholder(String(name), row) }) as V
 
-/** The values of a compiled query, each in the place where the statement wants it. */
+/** The parameters of a compiled query, in the order of the statement. */
 const filled = <R>(compiled: CompiledQuery<R>, rows: readonly Values[]): CompiledQuery<R> => ({
   ...compiled,
   parameters: compiled.parameters.map((value) => (value instanceof Placeholder ? rows[value.row]![value.name] : value)),
 })
 
 /**
- * A query built once and run with other values each time, several times faster than building it anew.
- * `build` is handed a stand-in for every value: `prepared<{ id: number }, Row>(({ q, p }) => q.selectFrom(…).where('id', '=', p.id))`.
+ * A query compiled once and run with different values, several times faster than compiling it each time. `build` gets a
+ * placeholder for every value: `prepared<{ id: number }, Row>(({ q, p }) => q.selectFrom(…).where('id', '=', p.id))`.
  */
 export function prepared<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; p: V }) => Compilable<R>,
@@ -168,12 +170,12 @@ export function prepared<V extends Values, R>(
   }
 }
 
-/** Most rows of one statement: beyond, more rows win nothing. */
+/** Most rows of one statement; more are not faster. */
 const LARGEST = 64
 
 /**
- * The same for a statement that takes many rows: `build` is handed stand-ins for each of them. It is built for a few sizes
- * only, and run as often as all the rows need.
+ * Like `prepared`, for statements with many rows: `build` gets placeholders for each. Compiled for a few sizes, and run
+ * as often as the rows need.
  */
 export function preparedRows<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; rows: V[] }) => Compilable<R>,
@@ -196,5 +198,5 @@ export function preparedRows<V extends Values, R>(
   }
 }
 
-/** The only row of an answer, or undefined. */
+/** The only row of a result, or undefined. */
 export const first = async <R>(rows: Promise<R[]>): Promise<R | undefined> => (await rows)[0]

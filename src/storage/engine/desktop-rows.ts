@@ -1,6 +1,6 @@
 import type { ColumnType } from 'kysely'
 
-// The rows of the desktop, as they are stored. Times are epoch milliseconds, booleans 0 or 1.
+// Stored rows of the desktop. Times are epoch ms, booleans 0 or 1.
 
 type Key = ColumnType<number, number | undefined, never>
 
@@ -25,7 +25,7 @@ export interface ComponentProfileRow {
   created_at: number
 }
 
-/** What a profile restores: a component as it was when the profile was made. */
+/** A component as it was when the profile was saved. */
 export interface ProfileComponentRow {
   profile_id: number
   component_id: string
@@ -47,7 +47,7 @@ export interface AppRow {
   is_system: number
   /** Shown to administrators only. */
   admin_only: number
-  /** Whose custom app it is; null for apps of the system. */
+  /** Owner of a custom app; null for apps of the system. */
   created_by: number | null
   created_at: number
   updated_at: number
@@ -57,7 +57,7 @@ export interface AppReleaseRow {
   id: Key
   app_id: number
   version: string
-  /** Over everything that was installed. */
+  /** Over all files of the package. */
   sha256: string
   /** JSON object. */
   manifest: string
@@ -67,7 +67,7 @@ export interface AppReleaseRow {
 
 export interface AppFileRow {
   release_id: number
-  /** Relative, with slashes: `index.html`, `img/logo.svg`. */
+  /** Relative, for example `img/logo.svg`. */
   path: string
   sha256: string
   size: number

@@ -2,7 +2,7 @@ import type { DatabaseConnection, Driver } from 'kysely'
 
 const nothing = () => Promise.resolve()
 
-/** A driver for Kysely that asks everything of one connection. Transactions belong to `Database.write` and `Database.snapshot`. */
+/** A Kysely driver on one connection. `Database.write` and `Database.snapshot` control transactions. */
 export const driverOf = (connection: DatabaseConnection): Driver => ({
   init: nothing,
   acquireConnection: () => Promise.resolve(connection),

@@ -1,23 +1,22 @@
 import type { Database, Writer } from './database.ts'
 import { collectNotifications, type BareWriter, type Notifications, type Notification } from './notifications.ts'
 
-// Units of work that wait at the same moment share one transaction, and its one flush.
+// Units of work that wait at the same moment share one transaction and its flush.
 
-/** The one transaction at a time of this process, whatever the engine. */
+/** The single write transaction of this process, for any engine. */
 export interface Transaction {
   readonly writer: BareWriter
-  /** Begins it, once nobody else writes. Throws `Busy` when that takes too long. */
+  /** Begins when no other process writes. Throws `Busy` if that takes too long. */
   begin(): Promise<void>
-  /** Whether what was begun can still be committed: an engine may have undone it by itself. */
+  /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
   /**
-   * Ends it; durable when it resolves. Throws when the engine rolled back instead. Other processes are notified,
-   * where the engine can.
+   * Durable when it resolves. Throws if the engine rolled back instead. Notifies other processes, if the engine can.
    */
   commit(notifications: readonly Notification[]): Promise<void>
-  /** May throw; a transaction that is still open afterwards is rolled back before the next one begins. */
+  /** May throw; a transaction that is still open is rolled back before the next one begins. */
   rollback(): Promise<void>
-  /** Turns an error of the engine into one of the floors above. */
+  /** Converts an engine's error to one of `base/errors.ts`. */
   fromEngineError(error: unknown): unknown
 }
 
@@ -27,27 +26,27 @@ interface Unit {
   reject: (error: unknown) => void
 }
 
-/** Units that share one commit: enough to divide the cost of an fsync, few enough to keep the event loop turning. */
+/** Most units per commit: enough to share the cost of an fsync, few enough to keep the event loop responsive. */
 const GROUP = 64
 
-/** What the units of a group came to. */
+/** Results of a group's units. */
 interface Outcome {
   settle: (() => void)[]
   /** Whether there is anything to commit. */
   kept: boolean
 }
 
-/** Runs the units of one group; a unit that throws is undone alone. */
+/** Runs the units of a group; a unit that throws is rolled back alone. */
 async function runGroup(transaction: Transaction, writer: Writer, group: Unit[]): Promise<Outcome> {
   const outcome: Outcome = { settle: [], kept: false }
   for (const unit of group) {
     try {
-      // Where nobody shares the transaction, undoing the unit is undoing all.
+      // A single unit needs no savepoint: the whole transaction is rolled back.
       const value = await (group.length === 1 ? unit.work(writer) : writer.attempt(() => unit.work(writer)))
       outcome.settle.push(() => unit.resolve(value))
       outcome.kept = true
     } catch (error) {
-      // With the whole transaction undone, nobody's work is left to keep.
+      // The whole transaction was rolled back, with the work of every unit.
       if (!transaction.isOpen()) throw error
       outcome.settle.push(() => unit.reject(error))
     }
@@ -61,7 +60,7 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
   const units = { begun: 0, ended: 0 }
   let running: Promise<void> | undefined
 
-  /** Waits while further units arrive with every turn of the event loop: requests that came together share a commit. */
+  /** Waits while more units arrive with every turn of the event loop, so that concurrent requests share a commit. */
   async function gathered(): Promise<void> {
     let before: number
     do {
@@ -70,12 +69,12 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
     } while (queue.length > before && queue.length < GROUP)
   }
 
-  /** Rolls back what is left open. A failure leaves it open; the next group tries again before it begins. */
+  /** Rolls back an open transaction. On failure it remains open; the next group tries again. */
   async function clear(): Promise<void> {
     if (transaction.isOpen()) await transaction.rollback()
   }
 
-  /** Runs a group to its commit. Returns what to tell this process. Throws when nothing of it was kept. */
+  /** Runs and commits a group. Returns the notifications for this process. Throws if nothing was committed. */
   async function commitGroup(group: Unit[]): Promise<readonly Notification[]> {
     const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
@@ -112,7 +111,6 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
 
   return {
     write,
-    /** How many there were. */
     units: () => ({ ...units }),
     idle: async (): Promise<void> => running,
   }

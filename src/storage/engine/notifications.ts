@@ -2,22 +2,22 @@ import type { Listener, Topic, Writer } from './database.ts'
 
 // Notifications are published on commit: to listeners in this process and, on Postgres, to other processes.
 
-/** That a feed or a room moved on to a position. */
+/** A feed or a room has advanced to a position. */
 export interface Notification {
   topic: Topic
   id: number
   head: number
 }
 
-/** A transaction as an engine has it. */
+/** A transaction of an engine, without notifications. */
 export type BareWriter = Omit<Writer, 'notify'>
 
 /** The listeners of this process. */
 export interface Notifications {
   listen(topic: Topic, listener: Listener): void
-  /** Publishes notifications of a committed transaction. */
+  /** Publishes the notifications of a committed transaction. */
   publish(notifications: readonly Notification[]): void
-  /** Says that notifications may have been lost. */
+  /** Tells listeners that notifications may have been lost. */
   missed(): void
 }
 
@@ -35,7 +35,7 @@ export function makeNotifications(): Notifications {
   }
 }
 
-/** A writer that collects notifications; a part that is undone drops its own. */
+/** A writer that collects notifications; a part that is rolled back drops its own. */
 export function collectNotifications(bare: BareWriter): { writer: Writer; collected: () => Notification[] } {
   const notes: Notification[] = []
   return {
@@ -54,7 +54,7 @@ export function collectNotifications(bare: BareWriter): { writer: Writer; collec
         }
       },
     },
-    /** The last of each, which is the furthest. */
+    /** The last of each topic and ID, which has the highest position. */
     collected: () => [...new Map(notes.map((note) => [`${note.topic} ${note.id}`, note])).values()],
   }
 }

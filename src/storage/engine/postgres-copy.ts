@@ -4,35 +4,36 @@ import { openCopyFile } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Reader } from './database.ts'
 import { appliedMigrations, makeSchema } from './migrations/migrate.ts'
 import { ensureTablesIn, type TableShape } from './synchronised-tables.ts'
+import { MOVED } from './postgres-connection-check.ts'
 import { Connection } from './sqlite-connection.ts'
 import { sqliteDialect } from './sqlite.ts'
 
-// The way of a database out of Postgres: into a file of SQLite, the form in which a database stands in a backup.
+// Copies a Postgres database to a SQLite file, the format of databases in backups.
 
-/** Rows taken at once; those of `contents` hold up to 64 KiB each. */
+/** Rows per fetch; those of `contents` have up to 64 KiB each. */
 const PAGE = 200
 
-/** What the triggers of other tables write. */
+/** The table that triggers of other tables write. */
 export const COUNTS = 'data_usage'
 
 export interface Column {
   name: string
-  /** As the catalogue names it: bigint, text, double precision, bytea. */
+  /** As in the catalogue: bigint, text, double precision, bytea. */
   type: string
   required: boolean
-  /** The expression of its default, as the catalogue prints it. */
+  /** The default expression as the catalogue prints it. */
   standard: string | null
 }
 
 export interface Table {
   name: string
   columns: Column[]
-  /** The columns of its primary key, in order. */
+  /** Columns of the primary key, in order. */
   key: string[]
   bytes: number
 }
 
-/** The tables of this schema by name, the counts of triggers last: they count what is copied too. */
+/** The tables of this schema by name; counters written by triggers come last, because they count the copy too. */
 export async function tablesOf(at: Reader): Promise<Table[]> {
   const { rows } = await sql<{ tbl: string; bytes: number } & Column>`
     select c.relname as tbl, pg_total_relation_size(c.oid) as bytes, a.attname as name,
@@ -57,11 +58,11 @@ export async function tablesOf(at: Reader): Promise<Table[]> {
   return [...tables.values()].sort((a, b) => Number(a.name === COUNTS) - Number(b.name === COUNTS))
 }
 
-/** What a synchronised table has by itself; the rest is as it was declared. */
+/** Columns of every synchronised table; the others are as declared. */
 const COMMON = new Set(['id', 'user_id', 'version', 'created_at', 'updated_at'])
 const KINDS: Record<string, string> = { bigint: 'integer', 'double precision': 'real', text: 'text' }
 
-/** The value of a default that is a constant, as Postgres prints one: `'a text'::text`, `0`, `'-1'::integer`. */
+/** The value of a constant default as Postgres prints it: `'a text'::text`, `0`, `'-1'::integer`. */
 function constant(standard: string | null, type: string): string | number | null {
   if (standard === null || /^NULL\b/i.test(standard)) return null
   const [, quoted, plain] = /^(?:'((?:[^']|'')*)'(?:::.+)?|\(?(-?[\d.]+)\)?(?:::.+)?)$/s.exec(standard) ?? []
@@ -81,7 +82,7 @@ const shapeOf = ({ name, columns }: Table): TableShape => ({
     }),
 })
 
-/** Makes in the copy what stands in the database: the migrations applied, and the synchronised tables as they are. */
+/** Creates the schema in the copy: the applied migrations, and the synchronised tables as they are. */
 async function makeTables(at: Reader, made: Connection, tables: readonly Table[]): Promise<void> {
   await makeSchema(made, sqliteDialect, await appliedMigrations(at))
   const known = new Set((await made.q.introspection.getTables()).map(({ name }) => name))
@@ -90,7 +91,7 @@ async function makeTables(at: Reader, made: Connection, tables: readonly Table[]
 
 async function copyRows(at: Reader, made: Connection, { name, columns, key }: Table): Promise<void> {
   const listed = columns.map((column) => sql.ref(column.name))
-  // Of the transaction of the snapshot, and gone with it.
+  // It ends with the transaction of the snapshot.
   const cursor = sql.ref(`rows_of_${name}`)
   await sql`declare ${cursor} no scroll cursor for select ${sql.join(listed)} from ${sql.table(name)}
     order by ${sql.join(key.map((column) => sql.ref(column)))}`.execute(at.q)
@@ -110,7 +111,7 @@ async function copyRows(at: Reader, made: Connection, { name, columns, key }: Ta
   await sql`close ${cursor}`.execute(at.q)
 }
 
-/** Ids that were given once are never given again, also those of rows that are gone. */
+/** Copies the sequences: IDs are never reused, even those of deleted rows. */
 async function copyCounters(at: Reader, made: Connection, tables: readonly Table[]): Promise<void> {
   for (const { name } of tables) {
     const { rows } = await sql<{ last: number }>`select coalesce(pg_sequence_last_value(sequence), 0) as last
@@ -122,13 +123,13 @@ async function copyCounters(at: Reader, made: Connection, tables: readonly Table
   }
 }
 
-/** Writes the state that `at` shows into a new file, as `Database.copyTo` says. */
+/** Writes the state of `at` to a new file, see `Database.copyTo`. */
 export async function copyToFile(at: Reader, file: string, { without, progress }: CopyOptions): Promise<void> {
   await writeFile(file, '', { flag: 'wx', mode: 0o600 })
   const made = new Connection(openCopyFile(file))
   try {
     made.handle.pragma('journal_mode = MEMORY')
-    // A folder may be younger than what lies in it: whole, every reference is as it was.
+    // A folder may have a higher ID than its contents. The complete copy satisfies all references.
     made.handle.pragma('foreign_keys = OFF')
     made.exec('begin')
     const tables = await tablesOf(at)
@@ -143,6 +144,7 @@ export async function copyToFile(at: Reader, file: string, { without, progress }
       progress?.(done, due)
     }
     await copyCounters(at, made, tables)
+    await made.run(CompiledQuery.raw('delete from instance where key = ?', [MOVED]))
     made.exec('commit')
     made.handle.pragma('journal_mode = DELETE')
   } finally {

@@ -1,14 +1,15 @@
-import { Busy, errorCode, DiskFull } from '../../base/errors.ts'
+import { Busy, DatabaseMoved, errorCode, DiskFull } from '../../base/errors.ts'
 
-// Errors of Postgres, by SQLSTATE (PostgreSQL documentation, appendix A), and of the way to it.
+// Errors of Postgres by SQLSTATE (PostgreSQL documentation, appendix A), and of its connections.
 
 const DISK_FULL = '53100'
 const LOCK_NOT_AVAILABLE = '55P03'
 const WRONG_PASSWORD = new Set(['28P01', '28000'])
 const NO_SUCH_DATABASE = '3D000'
+const TOO_MANY_CONNECTIONS = '53300'
 
-/** Classes of SQLSTATE after which the same may go well a little later: lost connections, too few of them, shutting down. */
-const PASSING = /^(08...|53[23]00|57P0[1-5]|40001|40P01|25P03)$/
+/** Transient SQLSTATEs: lost or too few connections, shutdown, serialization failure, read-only. */
+const PASSING = /^(08...|53[23]00|57P0[1-5]|40001|40P01|25P03|25006)$/
 
 const UNREACHED = new Set([
   'ECONNREFUSED',
@@ -22,13 +23,13 @@ const UNREACHED = new Set([
   'ENOENT',
 ])
 
-/** What `pg` says without a code when a connection is gone or does not come about. */
+/** Messages of `pg` without a code for lost or failed connections. */
 const LOST =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed)/
 
 const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
-/** An error of the engine in the words of the floors above. */
+/** Converts an error of Postgres to one of `base/errors.ts`. */
 export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Busy || error instanceof DiskFull) return error
   const code = errorCode(error)
@@ -39,13 +40,13 @@ export function fromPostgresError(error: unknown): unknown {
   return error
 }
 
-/** The address without the password. */
+/** The URL without the password. */
 function shown(url: string): string {
   const { hostname, port, pathname } = new URL(url)
   return `database ${pathname.slice(1)} at ${hostname || 'this machine'}${port && `:${port}`}`
 }
 
-/** A database that cannot be opened; the message says what to do. */
+/** A database cannot be opened; the message says what to do. */
 class CannotOpen extends Error {
   override name = 'CannotOpen'
   readonly exitCode: number
@@ -55,16 +56,26 @@ class CannotOpen extends Error {
   }
 }
 
-/** Why a database could not be opened, and what to do about it. */
+/** Why a database could not be opened, and what to do. */
 export function fromOpeningError(error: unknown, url: string): unknown {
-  if (!(error instanceof Error)) return error
+  if (!(error instanceof Error) || error instanceof DatabaseMoved) return error
   const code = errorCode(error)
-  // Several addresses of one host are told together, without a sentence of their own.
+  // If a host has several addresses, the AggregateError has no message of its own.
   const message = error.message || (error as { errors?: Error[] }).errors?.map((one) => one.message).join(', ') || code
   if (code === NO_SUCH_DATABASE) return new CannotOpen(`There is no ${shown(url)}: create it (createdb).`, 5, error)
   if (WRONG_PASSWORD.has(code))
     return new CannotOpen(`The ${shown(url)} refuses the user or the password: ${message}.`, 4, error)
-  if (isUnreached(error) || PASSING.test(code))
-    return new CannotOpen(`The ${shown(url)} does not answer: ${message}. Start it, or correct its address.`, 7, error)
+  if (code === TOO_MANY_CONNECTIONS)
+    return new CannotOpen(
+      `The ${shown(url)} has no connection left (${message}): raise max_connections, or end what uses them. A server of svc opens up to 14.`,
+      7,
+      error,
+    )
+  if (error instanceof Busy || isUnreached(error) || PASSING.test(code))
+    return new CannotOpen(
+      `The ${shown(url)} does not answer: ${message.replace(/\.$/, '')}. Start it, or correct its address.`,
+      7,
+      error,
+    )
   return new CannotOpen(`The ${shown(url)} cannot be used: ${message}`, 1, error)
 }

@@ -2,12 +2,12 @@ import { sql, type RawBuilder } from 'kysely'
 import type { Database, Reader, Writer } from './database.ts'
 import { COUNTS, tablesOf, type Table } from './postgres-copy.ts'
 
-// The way of a database into Postgres: from a file of SQLite with the same tables, all in one transaction.
+// Copies a SQLite file with the same tables into a Postgres database, in one transaction.
 
-/** Rows of one statement; those of `contents` hold up to 64 KiB each. */
+/** Rows per statement; those of `contents` have up to 64 KiB each. */
 const PAGE = 100
 
-/** A database that holds something already is never filled. */
+/** The target database is not empty. */
 class NotEmpty extends Error {
   override name = 'NotEmpty'
   readonly exitCode = 6
@@ -19,7 +19,7 @@ interface Reference {
   definition: string
 }
 
-/** Takes the references between tables away while rows come in any order, and puts them back, which checks them all. */
+/** Drops foreign keys, so that rows can be inserted in any order, and creates them again, which checks all rows. */
 async function withoutReferences(tx: Writer, fill: () => Promise<void>): Promise<void> {
   const { rows } = await sql<Reference>`select conrelid::regclass::text as tbl, conname as name,
       pg_get_constraintdef(oid) as definition
@@ -50,7 +50,7 @@ async function fillTable(tx: Writer, from: Reader, { name, columns, key }: Table
   }
 }
 
-/** Lets every table go on counting where the other one stood. */
+/** Sets the sequences to the values of the source. */
 async function fillCounters(tx: Writer, from: Reader, tables: readonly Table[]): Promise<void> {
   const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(from.q)
   for (const { name, seq } of rows)
@@ -58,7 +58,7 @@ async function fillCounters(tx: Writer, from: Reader, tables: readonly Table[]):
       await sql`select setval(pg_get_serial_sequence(${`"${name}"`}, 'id'), cast(${seq} as bigint))`.execute(tx.q)
 }
 
-/** The columns that both have; a column that one of them lacks would be lost, or be empty. */
+/** Throws if columns differ: data would be lost or missing. */
 async function assertSameColumns(from: Reader, tables: readonly Table[]): Promise<void> {
   const namesOf = (names: readonly { name: string }[]) =>
     names
@@ -73,14 +73,25 @@ async function assertSameColumns(from: Reader, tables: readonly Table[]): Promis
   }
 }
 
+async function whyNotEmpty(tx: Reader, from: Reader): Promise<NotEmpty> {
+  const owner = (at: Reader) =>
+    at.q.selectFrom('instance').select('value').where('key', '=', 'server_id').executeTakeFirst()
+  const isOwn = (await owner(tx))?.value === (await owner(from))?.value
+  return new NotEmpty(
+    isOwn
+      ? 'That database already has rows of this installation, from an earlier move or one that was interrupted: drop it, create it again (dropdb, createdb), and repeat the move.'
+      : 'That database has accounts already: give an empty one (createdb).',
+  )
+}
+
 /**
- * Takes over every row of `from`, a database of SQLite that nobody writes to. Both are brought up to date before. Throws
- * `NotEmpty` when there are accounts already; whatever goes wrong, nothing was changed.
+ * Copies every row of `from`, a SQLite database that nothing writes to. Both must have the current schema. Throws
+ * `NotEmpty` if there are accounts; nothing is changed on failure.
  */
 export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
   await database.write(async (tx) => {
     const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
-    if (somebody) throw new NotEmpty('That database has accounts already: give an empty one (createdb).')
+    if (somebody) throw await whyNotEmpty(tx, from)
     const tables = await tablesOf(tx)
     await assertSameColumns(from, tables)
     await withoutReferences(tx, async () => {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Damage, Reader } from './database.ts'
 
-/** Constraints and indexes that the server itself does not vouch for. */
+/** Constraints and indexes that Postgres has marked as not valid. */
 export async function damageOf(on: Reader): Promise<Damage[]> {
   const { rows } = await sql<{ name: string; tbl: string }>`
     select conname as name, conrelid::regclass::text as tbl from pg_constraint
@@ -14,7 +14,7 @@ export async function damageOf(on: Reader): Promise<Damage[]> {
   return rows.map(({ name, tbl }) => ({ text: `${name} of ${tbl} is not valid: rows may break it.` }))
 }
 
-/** Rewrites every table, while nobody else can write. Returns the bytes of the database before and after. */
+/** Rewrites every table; blocks other writers. Returns the bytes of the database before and after. */
 export async function vacuum({ q }: Reader): Promise<{ before: number; after: number }> {
   const size = async () => {
     const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(q)
@@ -24,4 +24,18 @@ export async function vacuum({ q }: Reader): Promise<{ before: number; after: nu
   for (const { name } of await q.introspection.getTables())
     await sql`vacuum (full, analyze) ${sql.table(name)}`.execute(q)
   return { before, after: await size() }
+}
+
+/** The clock of the server, epoch ms. */
+export async function clockOf({ q }: Reader): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(q)
+  return rows[0]!.now
+}
+
+/** Facts for `doctor`. */
+export async function describe({ q }: Reader): Promise<Record<string, string>> {
+  const { rows } = await sql<Record<string, string>>`select 'PostgreSQL' as engine,
+    current_setting('server_version') as version, current_setting('fsync') as fsync, 'on' as synchronous_commit,
+    current_setting('full_page_writes') as full_page_writes`.execute(q)
+  return rows[0]!
 }

@@ -3,19 +3,20 @@ import { makeBackoff } from '../../base/retry.ts'
 import type { Topic } from './database.ts'
 import type { Notifications, Notification } from './notifications.ts'
 
-// Notifications between processes over LISTEN and NOTIFY. They go out with the commit and may be lost: a connection can break, and
-// a pooler in transaction mode drops them all. They only wake: listeners read the rows, and look at them from time to time anyway.
+// Notifications between processes with LISTEN and NOTIFY. They are sent on commit and may be lost: a connection can
+// break, and a pooler in transaction mode drops them all. They only wake listeners, which read the rows and also poll
+// them.
 
 const CHANNEL = 'svc_news'
-/** Delays before a lost connection is made anew; several servers lose theirs at once. */
+/** Delays before reconnecting, with jitter: several servers lose their connections at once. */
 const RECONNECT = { first: 250, longest: 15_000, jitter: 0.5 }
 
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
-/** Notifications in one payload: at most some 50 bytes each, of the 8,000 of a payload. */
+/** Notifications per payload: about 50 bytes each of at most 8,000. */
 const AT_ONCE = 150
 
-/** NOTIFY statements, which take effect with the commit of their transaction. */
+/** NOTIFY statements, which take effect on commit. */
 export function notifyStatements(notifications: readonly Notification[]): string[] {
   const statements: string[] = []
   for (let first = 0; first < notifications.length; first += AT_ONCE) {
@@ -25,7 +26,7 @@ export function notifyStatements(notifications: readonly Notification[]): string
   return statements
 }
 
-/** Parses a payload. Every user of the database can send one, so what is malformed is left out. */
+/** Parses a payload. Every user of the database can send one, so invalid ones are skipped. */
 const readNotification = (payload: string): Notification[] =>
   payload.split(',').flatMap((text) => {
     const [topic, ...numbers] = text.split(' ')
@@ -35,7 +36,7 @@ const readNotification = (payload: string): Notification[] =>
       : []
   })
 
-/** A connection that listens to other processes once `begin` was called, and reconnects. */
+/** Listens to other processes after `begin`, and reconnects. */
 export function makePostgresListener(
   config: pg.ClientConfig,
   { publish, missed }: Pick<Notifications, 'publish' | 'missed'>,
@@ -49,7 +50,7 @@ export function makePostgresListener(
   function start(): void {
     const made = new pg.Client(config)
     client = made
-    // A lost connection says so more than once.
+    // A lost connection emits more than one event.
     const again = () => {
       if (client !== made) return
       client = undefined
@@ -62,7 +63,7 @@ export function makePostgresListener(
     made.on('notification', ({ payload }) => publish(readNotification(payload ?? '')))
     const listening = () => {
       backoff.reset()
-      // Notifications of the time without a connection are lost.
+      // Notifications sent in the meantime are lost.
       missed()
     }
     made
@@ -73,7 +74,7 @@ export function makePostgresListener(
   }
 
   return {
-    /** Listens from now on; again, it does nothing. */
+    /** Starts listening; further calls do nothing. */
     begin(): void {
       if (hasBegun || isClosed) return
       hasBegun = true
@@ -82,7 +83,7 @@ export function makePostgresListener(
     async close(): Promise<void> {
       isClosed = true
       clearTimeout(timer)
-      // A connection that is just being made may fail to.
+      // Ending a connection that is being established may throw.
       await client?.end().catch(() => undefined)
     },
   }

@@ -1,13 +1,13 @@
-/** Something a seed made. */
+/** Something that a seed created. */
 export interface SeededRow {
   user_id: number
   kind: string
-  /** The name the seed gives it, one of its kind and user. */
+  /** Its name in the seed, unique per kind and user. */
   key: string
-  /** SHA-256 of what the seed said about it. */
+  /** SHA-256 of its description in the seed. */
   hash: string
-  /** Id of the row, room or message; null for what is found by its key. */
+  /** ID of the row, room or message; null for what its key identifies. */
   target: number | null
-  /** Its version when the seed last wrote it; another one now means that somebody else did. */
+  /** Its version when the seed last wrote it; a different one means that it was changed since. */
   version: number | null
 }

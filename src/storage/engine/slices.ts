@@ -2,17 +2,17 @@ import { sql } from 'kysely'
 import type { Database, Writer } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** Rows removed in one transaction: few enough that other writers hardly wait. */
+/** Rows deleted per transaction: few enough that other writers hardly wait. */
 export const SLICE = 1_000
 
-/** Where the age of a table's rows stands, and its primary key. The age column needs an index. */
+/** The age column of a table, which needs an index, and its primary key. */
 interface Aging {
   table: keyof Tables
   age: string
   key: readonly string[]
 }
 
-/** Deletes the oldest `limit` rows from before `before`. Returns how many. */
+/** Deletes the oldest `limit` rows from before `before`. Returns their number. */
 export const deleteOldest =
   ({ table, age, key }: Aging) =>
   async (tx: Writer, before: number, limit = SLICE): Promise<number> => {
@@ -24,8 +24,8 @@ export const deleteOldest =
   }
 
 /**
- * Runs `remove` in one transaction after another until a slice is not full. Returns how many rows were removed. What a crash
- * leaves is removed by the next run.
+ * Runs `remove` in one transaction after another until a slice is not full. Returns the number of deleted rows. The
+ * next run continues after a crash.
  */
 export async function inSlices(
   database: Database,

@@ -1,39 +1,50 @@
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { engineName, type SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { CheckpointProgress, Connection } from './sqlite-connection.ts'
+import type { FileGuard } from './sqlite-guard.ts'
 
-// Moves the write-ahead log into the database file on another thread. A first checkpoint runs beside the writer and leaves what is
-// committed meanwhile; a second one, for which the writer waits, takes the rest, so that the next transaction begins the log anew.
+// Checkpoints the write-ahead log on another thread. A first checkpoint runs beside the writer and leaves later
+// commits; a second one, for which the writer waits, completes it, so that the next transaction restarts the log.
 
-/** Pages in the log from which on it is worth a checkpoint, some 4 MiB. */
+/** Log size that is worth a checkpoint, in pages; about 4 MiB. */
 const WORTH = 1_000
-/** Pages in the log from which on the writer waits for the first checkpoint too, some 64 MiB. */
+/** Log size from which the writer also waits for the first checkpoint, in pages; about 64 MiB. */
 const TOO_MANY = 16_000
 
-type Answer = { progress: CheckpointProgress } | { error: Error }
+/** An `Error` loses its code between threads. */
+type Answer = { progress: CheckpointProgress } | { code: string; message: string }
 
 export interface Checkpoints {
-  /** To be called between two transactions; the next one may begin when it resolves. */
+  /** Call between two transactions; the next one may begin when it resolves. */
   between(): Promise<void>
   onFailure(listener: (error: Error) => void): void
   close(): Promise<void>
 }
 
-/** Checkpoints of a file whose commits `writer` makes, without checkpoints of its own. */
-export function makeCheckpoints(file: string, writer: Connection): Checkpoints {
+/** Checkpoints of a guarded file whose writer makes none itself. */
+export function makeCheckpoints(file: string, writer: Connection, guard: FileGuard): Checkpoints {
   const listeners: ((error: Error) => void)[] = []
   let thread: Thread | undefined
   let first: Promise<void> | undefined
-  /** Whether a first checkpoint is over whose rest is due. */
+  /** Whether a first checkpoint is done and the second is due. */
   let restIsDue = false
   let next = WORTH
 
+  /** The thread, once it has opened the file; undefined if it cannot. */
+  async function connected(): Promise<Thread | undefined> {
+    if (thread || !guard.isInPlace()) return thread
+    const started = startThread(file)
+    if ((await started.isOpen) && guard.isInPlace()) return (thread = started)
+    await started.close()
+    return undefined
+  }
+
+  /** Undefined if the log is unchanged; the caller tries again later. */
   async function checkpoint(): Promise<CheckpointProgress | undefined> {
-    const answer = await (thread ??= startThread(file)).checkpoint()
-    if ('progress' in answer) return answer.progress
-    // On a full disk the log stays as it is, and is tried again later.
-    if (!/^SQLITE_(FULL|BUSY)/.test(String((answer.error as { code?: unknown }).code)))
-      for (const each of listeners) each(answer.error)
+    const answer = await (await connected())?.checkpoint()
+    if (answer === undefined || 'progress' in answer) return answer?.progress
+    if (!/^SQLITE_(FULL|BUSY)/.test(answer.code)) for (const each of listeners) each(new Error(answer.message))
     return undefined
   }
 
@@ -46,7 +57,7 @@ export function makeCheckpoints(file: string, writer: Connection): Checkpoints {
   async function runRest(log: number): Promise<void> {
     restIsDue = false
     const progress = await checkpoint()
-    // Somebody reads an old state for long: what is left waits until the log has grown by as much again.
+    // A long read holds an old state: wait until the log has grown by the same amount again.
     const isWhole = progress !== undefined && progress.checkpointed === progress.log
     next = isWhole ? WORTH : (progress?.log ?? log) + WORTH
   }
@@ -68,18 +79,22 @@ export function makeCheckpoints(file: string, writer: Connection): Checkpoints {
 }
 
 interface Thread {
+  /** Whether it could open the file. */
+  isOpen: Promise<boolean>
   checkpoint(): Promise<Answer>
   close(): Promise<void>
 }
 
-/** The program of the thread, handed over as text: it must not use anything from outside its own body. */
+/** Source of the thread, passed as text: it must not use anything outside its body. */
 function checkpointThread(): void {
   const { createRequire } = process.getBuiltinModule('node:module')
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')
   const { from, engine, file } = workerData as { from: string; engine: string; file: string }
   const port = parentPort!
   const open = createRequire(from)(engine) as new (file: string, options: object) => SqliteHandle
+  // The first checkpoint opens the log, after the guard has checked the file.
   const handle = new open(file, { fileMustExist: true })
+  port.postMessage('open')
   port.on('message', (message: 'checkpoint' | 'close') => {
     if (message === 'close') {
       handle.close()
@@ -89,34 +104,32 @@ function checkpointThread(): void {
     try {
       port.postMessage({ progress: (handle.pragma('wal_checkpoint(PASSIVE)') as object[])[0] })
     } catch (error) {
-      port.postMessage({
-        error: Object.assign(new Error((error as Error).message), { code: (error as { code?: string }).code }),
-      })
+      const { code, message: text } = error as Error & { code?: unknown }
+      port.postMessage({ code: String(code), message: text })
     }
   })
 }
 
-/** Starts the thread. It keeps the process alive only while it works or ends. */
+/** Starts the thread. It keeps the process alive only while it works or closes. */
 function startThread(file: string): Thread {
   const workerData = { from: import.meta.url, engine: engineName, file }
   const worker = new Worker(`(${checkpointThread.toString()})()`, { eval: true, workerData })
   const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
-  let failure: Error | undefined
-  let answered: ((answer: Answer) => void) | undefined
-  worker.unref()
-  worker.on('message', (answer: Answer) => answered?.(answer))
-  worker.on('error', (error) => (failure = error as Error))
-  worker.on('exit', () => answered?.({ error: failure ?? new Error('The thread that makes checkpoints has ended.') }))
+  let reason = 'The thread that makes checkpoints has ended.'
+  worker.on('error', (error) => (reason = String(error)))
+
+  async function answer(): Promise<unknown> {
+    worker.ref()
+    const message = await Promise.race([once(worker, 'message').catch(() => undefined), ended])
+    worker.unref()
+    return message?.[0]
+  }
+
   return {
+    isOpen: answer().then((message) => message !== undefined),
     async checkpoint() {
-      if (failure) return { error: failure }
-      worker.ref()
-      const answer = await new Promise<Answer>((resolve) => {
-        answered = resolve
-        worker.postMessage('checkpoint')
-      })
-      worker.unref()
-      return answer
+      worker.postMessage('checkpoint')
+      return ((await answer()) ?? { code: '', message: reason }) as Answer
     },
     async close() {
       worker.ref()

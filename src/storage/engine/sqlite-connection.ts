@@ -14,36 +14,36 @@ import { driverOf } from './driver.ts'
 import type { BareWriter } from './notifications.ts'
 import type { Tables } from './tables.ts'
 
-/** How long a writer waits for the lock of another process before it gives up. */
+/** How long a writer waits for the lock of another process. */
 const LOCK_TIMEOUT_MS = 10_000
 /** How long one attempt blocks the event loop. */
 export const LOCK_ATTEMPT_MS = 250
 const CACHED_STATEMENTS = 512
 
-/** Opens a database file, whose commits are durable before anybody sees them. */
+/** Opens a database file whose commits are durable before they are visible. */
 export function openHandle(file: string, options?: { fileMustExist: boolean }): SqliteHandle {
   const handle = openEngine(file, LOCK_ATTEMPT_MS, options)
   handle.pragma('foreign_keys = ON')
   handle.pragma('secure_delete = FAST')
-  // Savepoints and sorting would spill into temporary files.
+  // Otherwise savepoints and sorting use temporary files.
   handle.pragma('temp_store = MEMORY')
   return handle
 }
 
-/** What `pragma wal_checkpoint` answers: pages in the log, and how many of them are in the database file. */
+/** Result of `pragma wal_checkpoint`: pages in the log, and how many of them are in the database file. */
 export interface CheckpointProgress {
   log: number
   checkpointed: number
 }
 
 interface QueryHooks {
-  /** Runs before a query; where it throws, the query is not run. */
+  /** Runs before a query; if it throws, the query is not run. */
   before?: () => void
-  /** Runs after rows were read, before anybody has them. */
+  /** Runs after rows were read, before they are returned. */
   after?: () => void
 }
 
-/** One handle with its compiled statements, as Kysely wants to see it. */
+/** A handle with its prepared statements, for Kysely. */
 export class Connection implements DatabaseConnection, BareWriter {
   readonly engine = 'sqlite'
   readonly handle: SqliteHandle
@@ -97,19 +97,19 @@ export class Connection implements DatabaseConnection, BareWriter {
 
   async *streamQuery<R>(query: CompiledQuery): AsyncIterableIterator<QueryResult<R>> {
     this.#hooks.before?.()
-    // A statement of its own: an iteration in progress would block the cached one for everybody else.
+    // Uses a separate statement: an iteration in progress would block the cached one.
     for (const row of this.handle.prepare(query.sql).iterate(query.parameters)) yield { rows: [row as R] }
   }
 
-  /** A statement without parameters or rows, such as `commit`. */
+  /** Runs a statement without parameters or rows, such as `commit`. */
   exec(text: string): void {
     this.#prepare(text).run()
   }
 
-  /** Begins to read one state, that of this moment, until `unpin`. */
+  /** Starts reading the current state until `unpin`. */
   pin(): void {
     this.exec('begin')
-    // A transaction that only reads begins with its first page.
+    // A read transaction begins with its first page.
     this.#prepare('select 1 from sqlite_master limit 1').get()
   }
 
@@ -117,12 +117,12 @@ export class Connection implements DatabaseConnection, BareWriter {
     this.exec('commit')
   }
 
-  /** A number that changes with every commit of another connection, of this process or of another one, and with no other. */
+  /** A number that changes with every commit of another connection, in any process, and only then. */
   dataVersion(): number {
     return this.#prepare('pragma data_version').pluck().get() as number
   }
 
-  /** How far the log is in the database file; moves nothing. */
+  /** Progress of the checkpoint; changes nothing. */
   checkpointProgress(): CheckpointProgress {
     return this.#prepare('pragma wal_checkpoint(noop)').get() as CheckpointProgress
   }
@@ -134,7 +134,7 @@ export class Connection implements DatabaseConnection, BareWriter {
       this.exec('release part')
       return value
     } catch (error) {
-      // SQLite undoes the whole transaction by itself when the disk is full.
+      // SQLite rolls back the whole transaction when the disk is full.
       if (this.handle.inTransaction) {
         this.exec('rollback to part')
         this.exec('release part')
@@ -158,7 +158,7 @@ const dialectFor = (connection: Connection): Dialect => ({
 
 export const isBusy = (error: unknown): boolean => String((error as { code?: unknown }).code).startsWith('SQLITE_BUSY')
 
-/** Runs a statement that needs the lock of all writers, waiting for it. Throws `Busy` when it takes too long. */
+/** Runs a statement that needs the write lock. Throws `Busy` if that takes too long. */
 export async function execLocked(writer: Connection, statement: string): Promise<void> {
   const deadline = Date.now() + LOCK_TIMEOUT_MS
   for (;;) {

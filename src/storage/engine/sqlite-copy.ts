@@ -5,15 +5,15 @@ import { makeSchema, migrations } from './migrations/migrate.ts'
 import { Connection } from './sqlite-connection.ts'
 import { sqliteDialect } from './sqlite.ts'
 
-// Copies of a database as `Database.copyTo` makes them. One from a stranger may hold anything: nothing that stands in its
-// schema is ever run, and until its schema has been compared with ours only the schema is read.
+// Copies made by `Database.copyTo`. One from an untrusted source may contain anything: no part of its schema is ever
+// executed, and only the schema is read until it has been compared with ours.
 
-/** A copy that is only read. */
+/** A read-only copy. */
 export interface DatabaseCopy {
   readonly at: Reader
   /**
-   * What is wrong with it, empty when it is sound: a schema other than that of these migrations, damaged pages, rows that
-   * point nowhere. Nothing else may be asked of a copy from a stranger before this has found nothing.
+   * Problems of the copy: a schema that differs from these migrations, damaged pages, broken references. Nothing else
+   * may be read from an untrusted copy before this returns none.
    */
   problems(migrationNames: readonly string[]): Promise<string[]>
   close(): void
@@ -26,13 +26,13 @@ interface Item {
   sql: string | null
 }
 
-/** Most problems of one kind that are named. */
+/** Most problems of one kind that are listed. */
 const NAMED = 20
 
-/** The names of the migrations of this version, oldest first. */
+/** The migrations of this version, oldest first. */
 export const migrationNames: readonly string[] = migrations.map(({ name }) => name)
 
-/** Tables that SQLite makes by itself; nobody can make another thing of that name. */
+/** Tables of SQLite itself; the prefix is reserved. */
 const OWN = /^sqlite_(sequence|stat1|stat4|autoindex_.+)$/
 
 const inOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
@@ -42,7 +42,7 @@ const schemaOf = async (on: Reader): Promise<Item[]> =>
 
 const nameOf = ({ type, name }: Item): string => `${type} ${name}`
 
-/** The schema that these migrations make. */
+/** The schema of these migrations. */
 async function expectedSchema(names: readonly string[]): Promise<Item[]> {
   const made = new Connection(openCopyFile(':memory:'))
   try {
@@ -62,8 +62,8 @@ const SYNCED_TABLE = new RegExp(
 )
 
 /**
- * Whether an item is a synchronised table or its index. Their columns follow the declarations of the version that made
- * them, so that only their form is known.
+ * Whether an item is a synchronised table or its index. Their columns follow the declarations of the version that
+ * created them, so only their form is checked.
  */
 function isSynced({ type, name, tbl_name, sql: text }: Item): boolean {
   const line = inOneLine(text ?? '')
@@ -100,7 +100,7 @@ async function rowProblems(at: Reader): Promise<string[]> {
 
 const messageOf = (error: unknown): string => inOneLine((error as Error).message)
 
-/** Opens a copy for reading. Throws when the file is no database at all. */
+/** Opens a copy for reading. Throws if the file is not a database. */
 export function openCopy(file: string): DatabaseCopy {
   const at = new Connection(openCopyFile(file, { readonly: true }))
   return {

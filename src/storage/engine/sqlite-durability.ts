@@ -3,22 +3,24 @@ import { promisify } from 'node:util'
 import { FlushFailed } from '../../base/errors.ts'
 import type { Connection } from './sqlite-connection.ts'
 
-// When a commit of SQLite is on the disk. A commit of a command flushes the write-ahead log before anybody sees it, and the event
-// loop waits for the disk. A server cannot wait: it commits into the page cache (`synchronous = NORMAL`) and flushes the log on
-// another thread. In between, its own readers stay at the state before the commit, and no other transaction is committed. Reasons
+// When a commit of SQLite is on disk. A command flushes the write-ahead log before the commit becomes visible, and the
+// event loop waits. A server cannot wait: it commits to the page cache (`synchronous = NORMAL`) and flushes the log on
+// another thread. Meanwhile its own readers stay at the previous state, and no other transaction is committed. Reasons
 // and proof: src/docs/durability.md.
 
-/** Flushes the data of an open file; rejects with an error of the system. */
+/** Flushes the data of an open file; rejects with a system error. */
 export type FlushFile = (fd: number) => Promise<void>
 
 export interface Durability {
-  /** Of connections that commit. */
+  /** Setting of connections that commit. */
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Runs `exec`, which commits, and resolves when it is on the disk. Throws `FlushFailed`, and then all later calls do. */
+  /** Runs `exec`, which commits, and resolves when it is on disk. Throws `FlushFailed`, as do all later calls. */
   commit(exec: () => void): Promise<void>
-  /** Resolves when everything that a new connection would see is on the disk. */
+  /** Resolves when everything visible to a new connection is on disk. */
   settled(): Promise<void>
-  /** To be called after rows were read, before they are used. */
+  /** Call before rows are read. */
+  beforeRead(): void
+  /** Call after rows were read, before they are used. */
   afterRead(): void
   onFailure(listener: (failure: FlushFailed) => void): void
   close(): void
@@ -26,7 +28,9 @@ export interface Durability {
 
 const openLog = (file: string): number => openSync(`${realpathSync(file)}-wal`, 'r+')
 
-/** Commits are durable before they are visible. What a server committed may not be yet: it is flushed before it is used. */
+/**
+ * Commits are durable before they are visible. A commit of the server may not be, so it is flushed before it is used.
+ */
 export function flushInCommit(file: string, writer: Connection): Durability {
   let fd: number | undefined
   let known: unknown
@@ -34,8 +38,9 @@ export function flushInCommit(file: string, writer: Connection): Durability {
     synchronous: 'FULL',
     commit: (exec) => Promise.resolve(exec()),
     settled: () => Promise.resolve(),
+    beforeRead: () => undefined,
     afterRead() {
-      // Changes with commits of other connections only.
+      // Changes only with commits of other connections.
       const version = writer.dataVersion()
       if (version === known) return
       fdatasyncSync((fd ??= openLog(file)))
@@ -49,22 +54,34 @@ export function flushInCommit(file: string, writer: Connection): Durability {
   }
 }
 
-/** Commits are visible to `reader` when they have been flushed on another thread. */
+/** Commits become visible to `reader` after another thread has flushed them. */
 export function flushInBackground(
   file: string,
-  reader: Connection,
+  { reader, writer }: { reader: Connection; writer: Connection },
   flushFile: FlushFile = promisify(fdatasync),
 ): Durability {
   let fd: number | undefined = openLog(file)
   const listeners: ((failure: FlushFailed) => void)[] = []
   let failure: FlushFailed | undefined
   let flushing: Promise<void> | undefined
+  /** The writer's data version at its commit, while the reader stays at the previous state. */
+  let pinnedAt: number | undefined
+
+  function pin(): void {
+    reader.pin()
+    pinnedAt = writer.dataVersion()
+  }
+  function unpin(): void {
+    if (pinnedAt === undefined) return
+    pinnedAt = undefined
+    reader.unpin()
+  }
 
   async function flush(): Promise<void> {
     try {
       await flushFile(fd!)
     } catch (cause) {
-      // The kernel may have dropped the pages: a second flush that succeeds would prove nothing.
+      // The kernel may have dropped the pages: a second, successful flush would prove nothing.
       failure = new FlushFailed(file, { cause })
       for (const each of listeners) each(failure)
       throw failure
@@ -77,20 +94,24 @@ export function flushInBackground(
     synchronous: 'NORMAL',
     async commit(exec) {
       if (failure) throw failure
-      reader.pin()
+      pin()
       try {
         exec()
       } catch (error) {
-        reader.unpin()
+        unpin()
         throw error
       }
-      // After a failure it stays where it is: nobody sees what may be lost.
+      // After a failure the reader stays where it is: nobody sees what may be lost.
       await (flushing = flush())
-      reader.unpin()
+      unpin()
     },
     async settled() {
       while (flushing) await flushing
       if (failure) throw failure
+    },
+    beforeRead() {
+      // Another process has committed since, and flushed the log with it.
+      if (pinnedAt !== undefined && writer.dataVersion() !== pinnedAt) unpin()
     },
     afterRead: () => undefined,
     onFailure: (listener) => void listeners.push(listener),

@@ -3,24 +3,26 @@ import { basename } from 'node:path'
 import { DatabaseMoved } from '../../base/errors.ts'
 import { fileId } from './sqlite-state.ts'
 
-// POSIX lets a process write on into a file whose name is gone or leads elsewhere: everything it commits there is lost when it
-// ends. SQLite does not look (SQLITE_READONLY_DBMOVED is for the rollback journal only), so this process compares.
+// On POSIX a process can keep writing to a file that was deleted or replaced: its commits are lost when it ends. SQLite
+// does not check this in WAL mode (SQLITE_READONLY_DBMOVED is for the rollback journal), so this process does.
 
-/** How long an outcome is good enough for reads, ms. */
+/** How long a check is valid for reads, ms. */
 const FRESH_MS = 250
 
 export type MovedListener = (moved: DatabaseMoved | undefined) => void
 
 export interface FileGuard {
-  /** Throws `DatabaseMoved` unless the names of the database still lead to the files that were opened. */
+  /** Whether the paths still lead to the opened files. */
+  isInPlace(): boolean
+  /** Throws `DatabaseMoved` if not. */
   assertInPlace(): void
-  /** The same, by an outcome that may be some milliseconds old. */
+  /** The same, with a result that may be up to `FRESH_MS` old. */
   assertRecentlyInPlace(): void
   /** Calls `listener` when the files are first found missing, and with undefined when they are back. */
   onChange(listener: MovedListener): void
 }
 
-/** Errors count as absence: a file on a disk that does not answer is no place for a commit either. */
+/** An error counts as missing: a disk that does not respond cannot store a commit either. */
 function idOf(path: string): string | undefined {
   try {
     return fileId(path)
@@ -34,9 +36,9 @@ const describe = (path: string, name: string, id: string | undefined): string =>
   'Put back that very file with its -wal and -shm, or mount the disk, and the service goes on. ' +
   'Where it is lost, stop the server and restore a backup to a new folder (svc backup restore latest --from DIR --data-dir NEW).'
 
-/** Guards a database that this process has just opened and read from, so that its log is there. */
+/** Guards a database that was just opened and read, so that its log exists. */
 export function guardFiles(path: string): FileGuard {
-  // SQLite keeps log and index beside the file that a link leads to.
+  // SQLite keeps log and index beside the target of a symbolic link.
   const real = realpathSync(path)
   const opened = [path, `${real}-wal`, `${real}-shm`].map((name) => ({ name, id: idOf(name) }))
   const listeners: MovedListener[] = []
@@ -52,6 +54,10 @@ export function guardFiles(path: string): FileGuard {
   }
 
   return {
+    isInPlace() {
+      look()
+      return moved === undefined
+    },
     assertInPlace() {
       look()
       if (moved) throw moved

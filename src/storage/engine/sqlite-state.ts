@@ -6,33 +6,32 @@ import { errorCode } from '../../base/errors.ts'
 import type { SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { Database, ChangeWatch } from './database.ts'
 
-// How it is known that a database file is still as it was: its log is empty, and nobody has written to the file since its
-// time of modification was set back. Every write sets that time and the one of the last change of the inode to the same
-// moment, whatever the clock says, however coarse its ticks are, and whichever program writes; so where the two lie apart,
-// and are those that were seen, nothing was written. Nothing that is in the database itself could tell as much: a commit
-// leaves no number in the file that another one could not leave too.
+// Detects that a database file is unchanged: its log is empty, and nothing has written to the file since its mtime was
+// set back. Every write sets mtime and ctime to the same time, whatever the clock says, however coarse its ticks are,
+// and whichever program writes; so if they differ and equal the recorded ones, nothing was written. Nothing inside the
+// database could prove as much: there is no number that every commit changes and no other commit repeats.
 
-/** How far the time of modification is set back, seconds, and by a random part of one more. */
+/** How far mtime is set back, in seconds; plus a random part of a second. */
 const SET_BACK = 10
-/** A file system that keeps no more than this of a time rounds, ns: two states could come to the same times there. */
+/** A file system with coarser timestamps, ns, rounds: two states could have the same times. */
 const ROUNDED = 1_000_000n
-/** How far the two times lie apart at least, ns. */
+/** Least distance between the two times, ns. */
 const APART = 5_000_000_000n
 
-/** Names the file that stands at a path; undefined when there is none. */
+/** Identifies the file at a path; undefined if there is none. */
 export function fileId(path: string): string | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev}:${found.ino}`
 }
 
-/** Times that were not on the disk yet are lost with the power: what was seen before counts until then. */
+/** Timestamps that were not flushed are lost in a power failure: the state is valid within one boot. */
 const bootId = (): Promise<string | undefined> =>
   readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
     (text) => text.trim() || undefined,
     () => undefined,
   )
 
-/** Bytes in the log of a database, of which a process that was killed may have left some. */
+/** Bytes in the log of a database; a killed process may leave some. */
 const logSize = (file: string): Promise<number> =>
   stat(`${file}-wal`).then(
     ({ size }) => size,
@@ -42,14 +41,14 @@ const logSize = (file: string): Promise<number> =>
     },
   )
 
-/** `Database.state` for a file of SQLite: known only where the log is empty, after `settle`, on Linux. */
+/** `Database.state` of a SQLite file: known only on Linux, after `settle`, while the log is empty. */
 export async function stateOf(path: string): Promise<string | undefined> {
   const boot = await bootId()
   if (boot === undefined) return undefined
   try {
-    // SQLite keeps the log beside the file that a link leads to.
+    // SQLite keeps the log beside the target of a symbolic link.
     const file = await realpath(path)
-    // The log first: what is in it reaches the file before the log is emptied, so that it is seen in one of the two.
+    // Check the log first: its data reaches the file before the log is emptied, so one of the two shows it.
     if ((await logSize(file)) > 0) return undefined
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
     const isSetBack = ctimeNs - mtimeNs >= APART && mtimeNs % ROUNDED !== 0n
@@ -59,21 +58,21 @@ export async function stateOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Moves all of the log into the file; false where it stays, as while somebody still reads from it or writes to it. */
+/** Checkpoints the whole log; false while others read from it or write to it. */
 function emptyLog(handle: SqliteHandle, patience: number): boolean {
   handle.pragma('busy_timeout = 0')
   try {
     const [outcome] = handle.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[]
     return outcome?.busy === 0
   } catch {
-    // Also where the disk is full: what is in the log is safe there.
+    // Also if the disk is full: the data is safe in the log.
     return false
   } finally {
     handle.pragma(`busy_timeout = ${patience}`)
   }
 }
 
-/** Sets back the time of modification. Throws when the file belongs to another user. */
+/** Sets mtime back. Throws if the file belongs to another user. */
 async function setBack(file: string): Promise<void> {
   // Never a whole millisecond.
   const at = Math.floor(Date.now() / SECOND) - SET_BACK - randomInt(1_000) / 1e3 - randomInt(100, 900) / 1e6
@@ -82,19 +81,19 @@ async function setBack(file: string): Promise<void> {
 
 interface Watched {
   file: string
-  /** The file that the handle has opened, by `fileId`; undefined when that is not sure. */
+  /** `fileId` of the file that the handle opened; undefined if unsure. */
   opened: string | undefined
-  /** The handle through which all units of this process write. */
+  /** The handle with all writes of this process. */
   writer: SqliteHandle
   write: Database['write']
   units: () => { begun: number; ended: number }
-  /** How long statements of the handle wait for a lock, ms. */
+  /** How long the handle's statements wait for a lock, ms. */
   patience: number
 }
 
-/** `Database.watch` for a file of SQLite. */
+/** `Database.watch` of a SQLite file. */
 export function watchOver({ file, opened, writer, write, units, patience }: Watched): ChangeWatch {
-  // Changes when another connection commits, of this process or of another one, and not with what this one commits.
+  // Changes with commits of other connections only, in any process.
   const commits = () => writer.pragma('data_version', { simple: true }) as number
   const before = { commits: commits(), units: units().ended }
   let own = 0
@@ -114,7 +113,7 @@ export function watchOver({ file, opened, writer, write, units, patience }: Watc
         return undefined
       }
       const state = await stateOf(file)
-      // Asked last: whoever commits after this has to write behind the time that was set back.
+      // Check last: a later commit writes after mtime was set back.
       return onlyOwn() && fileId(file) === opened ? state : undefined
     },
   }

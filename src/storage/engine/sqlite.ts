@@ -10,14 +10,13 @@ import { makeCheckpoints, type Checkpoints } from './sqlite-checkpoints.ts'
 import { flushInBackground, flushInCommit, type Durability, type FlushFile } from './sqlite-durability.ts'
 import { fileId, stateOf, watchOver } from './sqlite-state.ts'
 
-// SQLite, with `sqlite-copy.ts` (copies of a database), `sqlite-state.ts` (whether one has changed) and `sqlite-guard.ts` (whether
-// its files are still in their place).
+// SQLite. See also `sqlite-copy.ts` (copies), `sqlite-state.ts` (detection of changes) and `sqlite-guard.ts` (missing
+// files).
 
 const IDLE_READERS = 4
-/** Pages that a copy takes at once, some 16 MiB. */
+/** Pages copied at a time, about 16 MiB. */
 const COPY_STEP = 4_096
 
-/** The words of SQLite. */
 export const sqliteDialect: SchemaDialect = {
   id: sql`integer primary key autoincrement`,
   integer: sql`integer`,
@@ -29,7 +28,10 @@ export const sqliteDialect: SchemaDialect = {
   trigger: ({ name, when }, body) => [sql`create trigger ${sql.raw(name)} ${sql.raw(when)} begin ${body}; end`],
 }
 
-/** Copies pages from under the read transaction of `reading`, and closes it: what others write meanwhile neither shows nor makes it begin again. */
+/**
+ * Copies pages from the read transaction of `reading`, and closes it: concurrent writes are not visible and do not
+ * restart it.
+ */
 async function copy(reading: Connection, file: string, { without, progress }: CopyOptions): Promise<void> {
   try {
     const pageSize = reading.handle.pragma('page_size', { simple: true }) as number
@@ -44,7 +46,7 @@ async function copy(reading: Connection, file: string, { without, progress }: Co
   }
   const made = openCopyFile(file)
   try {
-    // One file without a companion, and nothing of what is left out in its free pages.
+    // A single file, without remains of the excluded tables in free pages.
     made.pragma('journal_mode = DELETE')
     made.pragma('secure_delete = ON')
     for (const table of without) made.exec(`delete from ${table}`)
@@ -53,7 +55,7 @@ async function copy(reading: Connection, file: string, { without, progress }: Co
   }
 }
 
-/** How units of one group become one transaction of SQLite. */
+/** The transaction of a group on SQLite. */
 const transactionOf = (
   writer: Connection,
   {
@@ -70,7 +72,7 @@ const transactionOf = (
     guard.assertInPlace()
   },
   isOpen: () => writer.handle.inTransaction,
-  // Throws after the commit where the files went away meanwhile: what it wrote may be gone with them.
+  // Throws after the commit if the files went missing: what it wrote may be lost.
   commit: async () => {
     await durability.commit(() => writer.exec('commit'))
     guard.assertInPlace()
@@ -79,7 +81,7 @@ const transactionOf = (
   fromEngineError: fromSystemError,
 })
 
-/** Most complaints of one kind that are told. */
+/** Most problems of one kind that are reported. */
 const COMPLAINTS = 100
 
 function damageOf(handle: SqliteHandle, quick: boolean): Damage[] {
@@ -97,7 +99,7 @@ function damageOf(handle: SqliteHandle, quick: boolean): Damage[] {
 async function shrink(connection: Connection): Promise<{ before: number; after: number }> {
   const pragma = (name: string) => Number(connection.handle.pragma(name, { simple: true }))
   const size = () => pragma('page_count') * pragma('page_size')
-  // The new file is put together beside the old one, and may be as large: not in memory.
+  // VACUUM builds the new file in temporary storage of the same size: not in memory.
   connection.handle.pragma('temp_store = FILE')
   const before = size()
   await execLocked(connection, 'vacuum')
@@ -105,12 +107,12 @@ async function shrink(connection: Connection): Promise<{ before: number; after: 
   return { before, after: size() }
 }
 
-/** Runs `unit` while no other connection, of this process or another, has a file open. Throws `Busy` where one has. */
+/** Runs `unit` while no other connection has the file open, in any process. Throws `Busy` if one has. */
 export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promise<T>): Promise<T> {
   const connection = new Connection(openHandle(file))
   const { handle } = connection
   try {
-    // To give up the write-ahead log, a connection has to be the only one.
+    // Leaving WAL mode requires being the only connection.
     handle.pragma('journal_mode = DELETE')
     connection.exec('begin exclusive')
     return await unit(connection)
@@ -125,7 +127,7 @@ export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promi
 /** `Database.state` of a file that is not open. */
 export const sqliteState = stateOf
 
-/** Another connection to the files that are guarded; never makes one. */
+/** Opens another connection to the guarded files; never creates them. */
 function connectAgain(file: string, guard: FileGuard): SqliteHandle {
   guard.assertInPlace()
   const handle = openHandle(file, { fileMustExist: true })
@@ -138,11 +140,12 @@ function connectAgain(file: string, guard: FileGuard): SqliteHandle {
   }
 }
 
-/** What an administrator asks of a database. */
+/** Maintenance operations for administrators. */
 const maintenanceOf = (
   connect: () => SqliteHandle,
   writer: Connection,
-): Pick<Database, 'damage' | 'vacuum' | 'describe'> => ({
+): Pick<Database, 'damage' | 'vacuum' | 'describe' | 'clock'> => ({
+  clock: () => Promise.resolve(undefined),
   async damage(quick) {
     const connection = new Connection(connect())
     try {
@@ -173,36 +176,40 @@ const maintenanceOf = (
 
 export interface SqliteOptions {
   /**
-   * Where commits are flushed. `commit`: within the commit, on the event loop, before anybody sees it; for commands.
-   * `background`: on another thread, and checkpoints are made on another one; for the one server of a database.
+   * Where commits are flushed. `commit`: within the commit, on the event loop, before it is visible; for commands.
+   * `background`: on another thread, which also makes checkpoints; for the one server of a database.
    */
   flush?: 'commit' | 'background'
-  /** Takes the place of fdatasync(2) of the log, for tests. */
+  /** Replaces fdatasync(2) of the log in tests. */
   flushFile?: FlushFile
 }
 
-/** Opens (and creates) a database file. Throws when the engine or its settings would not keep an acknowledged write. */
+/** Opens or creates a database file. Throws if its settings would not keep an acknowledged write. */
 export function openSqlite(file: string, { flush = 'commit', flushFile }: SqliteOptions = {}): Database {
   const inBackground = flush === 'background'
   const found = fileId(file)
   const writer = new Connection(openHandle(file))
-  // The file that was opened, where it is sure that no other was put in its place in between.
+  // The opened file, if it surely was not replaced in between.
   const opened = fileId(file) === found ? found : undefined
   assertDurable(writer.handle)
-  // The log is made by the first query.
+  // The first query creates the log.
   writer.handle.prepare('select count(*) from sqlite_master').get()
   const guard = guardFiles(file)
   const connect = () => connectAgain(file, guard)
   const afterRead = () => durability.afterRead()
-  const reader = new Connection(connect(), { before: () => guard.assertRecentlyInPlace(), after: afterRead })
-  const durability = inBackground ? flushInBackground(file, reader, flushFile) : flushInCommit(file, writer)
-  const checkpoints = inBackground ? makeCheckpoints(file, writer) : undefined
+  const beforeRead = () => {
+    guard.assertRecentlyInPlace()
+    durability.beforeRead()
+  }
+  const reader = new Connection(connect(), { before: beforeRead, after: afterRead })
+  const durability = inBackground ? flushInBackground(file, { reader, writer }, flushFile) : flushInCommit(file, writer)
+  const checkpoints = inBackground ? makeCheckpoints(file, writer, guard) : undefined
   if (inBackground) {
     writer.handle.pragma('synchronous = NORMAL')
     writer.handle.pragma('wal_autocheckpoint = 0')
   }
   const spare: Connection[] = []
-  /** A connection that reads the state of this moment. */
+  /** A connection that reads the current state. */
   async function pinned(): Promise<Connection> {
     guard.assertInPlace()
     await durability.settled()
@@ -217,7 +224,7 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
   return {
     read: reader,
     write,
-    // Other processes with this file have no way to tell; their rows are seen.
+    // Other processes cannot notify; listeners poll their rows.
     listen: notifications.listen,
     dialect: sqliteDialect,
     async snapshot(unit) {
@@ -243,6 +250,10 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
     },
     watch: () => watchOver({ file, opened, writer: writer.handle, write, units, patience: LOCK_ATTEMPT_MS }),
     ...maintenanceOf(connect, writer),
+    async check() {
+      guard.assertInPlace()
+      await sql`select 1 from instance limit 1`.execute(reader.q)
+    },
     onMoved: (listener) => guard.onChange(listener),
     onFailure(listener) {
       durability.onFailure(listener)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Reader, SchemaDialect } from './database.ts'
 import { countUncounted, textsOf, type CountedRows } from './data-usage.ts'
 
-/** A synchronised table as its declaration describes it; storage follows the declaration. */
+/** Declaration of a synchronised table; storage follows it. */
 export interface TableShape {
   name: string
   columns: readonly { name: string; type: string; required: boolean; default: string | number | null }[]
@@ -13,11 +13,11 @@ const sqlType = (words: SchemaDialect, type: string) => {
   return type === 'real' ? words.real : words.text
 }
 
-/** Creates the declared tables and adds the columns they lack. Nothing is ever dropped. */
+/** Creates the declared tables and adds missing columns. Nothing is ever dropped. */
 export const ensureTables = (database: Database, shapes: readonly TableShape[]): Promise<void> =>
   database.write((tx) => ensureTablesIn(tx, database.dialect, shapes))
 
-/** The same within a transaction: two processes may start at the same moment. */
+/** The same in a transaction: two processes may start at once. */
 export async function ensureTablesIn(on: Reader, words: SchemaDialect, shapes: readonly TableShape[]): Promise<void> {
   const column = ({ name, type, required, default: standard }: TableShape['columns'][number]) => {
     const fallback = standard === null ? sql`` : sql` default ${sql.lit(standard)}`
@@ -48,5 +48,4 @@ export async function ensureTablesIn(on: Reader, words: SchemaDialect, shapes: r
   await countUncounted(on, shapes.map(countedRows))
 }
 
-/** A synchronised table, as its rows are counted. */
 export const countedRows = ({ name, columns }: TableShape): CountedRows => ({ name, texts: textsOf(columns) })

@@ -18,7 +18,7 @@ import type {
 } from './desktop-rows.ts'
 import type { SeededRow } from './seeded-row.ts'
 
-// The rows as they are stored. Times are epoch milliseconds unless the name or a comment says otherwise, booleans 0 or 1.
+// Stored rows. Times are epoch ms unless the name or a comment says otherwise, booleans 0 or 1.
 
 type Key = ColumnType<number, number | undefined, never>
 type Default<T> = ColumnType<T, T | undefined, T>
@@ -34,7 +34,7 @@ export interface UserRow {
   quota_bytes: number | null
   disabled_at: number | null
   last_login_at: number | null
-  /** Last time the user was active in the chat, 0 for never. */
+  /** Latest activity in the chat; 0 for never. */
   last_active: Default<number>
   created_at: number
   updated_at: number
@@ -42,16 +42,16 @@ export interface UserRow {
 
 export interface SecondFactorRow {
   user_id: number
-  /** Sealed TOTP secret in force; null until enabled. */
+  /** Encrypted TOTP secret; null until enabled. */
   secret: string | null
   pending_secret: string | null
   pending_at: number | null
   enabled_at: number | null
-  /** The last TOTP step accepted; only later ones pass (RFC 6238 section 5.2). */
+  /** The last TOTP step accepted; only later ones are (RFC 6238, section 5.2). */
   last_step: number
-  /** The step of the code that enabled the factor: it may serve for one login, and for nothing else. */
+  /** The step that enabled the factor: it may be used for one login, and for nothing else. */
   enrolled_step: number
-  /** Wrong codes in a row, over all logins. */
+  /** Consecutive wrong codes, over all logins. */
   failures: number
   locked_until: number
   /** Salt of the account's backup codes, hex; null until enabled. */
@@ -73,9 +73,9 @@ export interface DeviceTokenRow {
   created_at: number
   last_used_at: number | null
   last_ip: string | null
-  /** An end of its own, for tokens made to be short-lived; null where only the settings decide. */
+  /** Expiry of short-lived tokens; null if only the settings apply. */
   expires_at: number | null
-  /** 1 where it may plant code on the desktop, as a session may. */
+  /** 1 if it may install code on the desktop, as a session may. */
   allows_code: number
 }
 
@@ -91,34 +91,34 @@ export interface PendingLoginRow {
 }
 
 export interface LoginThrottleRow {
-  /** Keyed hash of the user name as submitted, so that names nobody has leave no trace. */
+  /** Keyed hash of the submitted user name, so that names without an account are not stored. */
   name_hash: string
-  /** Times of the failures that count, oldest first, as a JSON array: exact over any window of 15 minutes. */
+  /** Times of the counted failures, oldest first, as a JSON array: exact over a sliding window of 15 minutes. */
   failed_at: string
   locked_until: number
-  /** From then on the row says nothing any more. */
+  /** The row has no meaning afterwards. */
   expires_at: number
 }
 
 export interface NodeRow {
   id: Key
   user_id: number
-  /** Null for the root of an account or a room only. */
+  /** Null only for the root of an account or a room. */
   parent_id: number | null
-  /** The room whose shared file this is, null for own files; `user_id` is then whoever uploaded it. */
+  /** The room of a shared file, null for own files; `user_id` is then the uploader. */
   room_id: number | null
   name: string
-  /** The name in Unicode NFC: what makes two names of one folder the same. */
+  /** The name in Unicode NFC, unique within a folder. */
   name_key: string
   type: 'file' | 'directory'
   sha256: string | null
   size: number
-  /** Seconds, as on the wire. */
+  /** Seconds, as in the API. */
   mtime: number
   version: number
   created_at: number
   updated_at: number
-  /** Set on everything below a deleted node: the trash entry it belongs to. */
+  /** The trash entry of a deleted node, also set on everything below it. */
   trash_id: number | null
 }
 
@@ -140,24 +140,23 @@ export interface TrashRow {
   path: string
   deleted_at: number
   state: ColumnType<TrashState, TrashState | undefined, TrashState>
-  /** Last time the work of an unfinished entry went on. */
+  /** When the work on an unfinished entry last continued. */
   proceeded_at: ColumnType<number, number | undefined, number>
 }
 
 /**
- * What is to be done with the nodes of an entry. `kept` is at rest; the others are unfinished and proceed in slices:
- * `marking` (deleted: what lies below still has to be marked), `erasing` (the same, and then dropped), `dropping` (to be
- * removed for good), `staging` (a copy being made, dropped when it is given up) and `reviving` (live again: what lies below
- * still has to be unmarked).
+ * State of the nodes of an entry. `kept` is final; the others are processed in slices: `marking` (deleted: nodes below
+ * must be marked), `erasing` (the same, then dropped), `dropping` (being deleted for good), `staging` (a copy being
+ * made; dropped if abandoned) and `reviving` (live again: nodes below must be unmarked).
  */
 export type TrashState = 'kept' | 'marking' | 'erasing' | 'dropping' | 'staging' | 'reviving'
 
 export interface ContentRow {
   sha256: string
   size: number
-  /** The bytes of a small content; null when the blob store has them. */
+  /** The bytes of a small content; null if the blob store has them. */
   data: Uint8Array | null
-  /** Last time a write relied on this content: the collector spares what is younger than its grace. */
+  /** When a write last used this content: the collector spares younger ones. */
   touched_at: number
 }
 
@@ -165,9 +164,9 @@ export interface CounterRow {
   user_id: number
   /** Head of the account's change feed. */
   seq: number
-  /** Cursors below this one have lost tombstones. */
+  /** Cursors below this one have missed tombstones. */
   oldest: number
-  /** Live bytes of the account's files. */
+  /** Bytes of the account's live files. */
   used_bytes: number
 }
 
@@ -176,7 +175,7 @@ export interface ChangeRow {
   tbl: string
   row_id: number
   seq: number
-  /** The position at which the row first appeared, which tells an INSERT from an UPDATE for any cursor. */
+  /** The position where the row first appeared, which distinguishes an INSERT from an UPDATE for any cursor. */
   born: number
   deleted: number
   changed_at: number
@@ -211,9 +210,9 @@ export interface RoomRow {
   version: number
   created_at: number
   updated_at: number
-  /** The last moment anything happened in the room; it only moves on. */
+  /** Time of the latest change in the room; it only increases. */
   stamp: Default<number>
-  /** The ids of the two people of a dm, `<lower>:<higher>`; null for channels. */
+  /** IDs of the two users of a direct conversation, `<lower>:<higher>`; null for channels. */
   pair: string | null
 }
 
@@ -221,7 +220,7 @@ export interface RoomMemberRow {
   room_id: number
   user_id: number
   joined_at: number
-  /** Messages up to this moment are read. */
+  /** Messages up to this time are read. */
   read_at: Default<number>
   last_active: Default<number>
   typing_until: Default<number>
@@ -237,12 +236,12 @@ export interface MessageRow {
   reply_to: number | null
   version: number
   is_assistant: Default<number>
-  /** The assistant's name, where it said this for the user; null for what users say themselves. */
+  /** The assistant's name if it spoke for the user; otherwise null. */
   spoken_by: ColumnType<string | null, string | null | undefined, string | null>
   client_id: string | null
-  /** The content without the difference between upper and lower case: what a search looks at. */
+  /** The content folded to one case, for searches. */
   folded: Default<string>
-  /** Last edit or reaction; 0 for never. */
+  /** Latest edit or reaction; 0 for never. */
   changed_at: Default<number>
 }
 
@@ -279,7 +278,7 @@ export interface DeletedMessageRow {
   message_id: number
   room_id: number
   deleted_at: number
-  /** Its author; null when the account is gone, and for messages that ended before this was known. */
+  /** Its author; null if the account is gone, and for old rows without the column. */
   user_id: number | null
 }
 
@@ -313,10 +312,10 @@ export interface UsageHistoryRow {
 /** An account that is being removed. */
 export interface RemovalRow {
   user_id: number
-  /** Who gets its files; null when nobody does. */
+  /** The account that gets its files; may be null. */
   heir_id: number | null
   begun_at: number
-  /** 1 where its messages stay in rooms of others. */
+  /** 1 if its messages stay in shared rooms. */
   keeps_messages: number
 }
 
@@ -344,7 +343,7 @@ export interface SyncedRow {
   id: Key
   user_id: number
   version: number
-  /** ISO 8601, as on the wire: these rows are read far more often than they are written. */
+  /** ISO 8601, as in the API: these rows are read far more often than written. */
   created_at: string
   updated_at: string
   [column: string]: unknown

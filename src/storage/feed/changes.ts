@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import { first, prepared, preparedRows, type Reader, type Writer } from '../engine/database.ts'
 import { SLICE } from '../engine/slices.ts'
 
-// The change feed: one row per (account, table, row) with its newest change, moved to the end by each change. Positions
-// come from the account's counter row, which stays locked until the transaction ends: commit order is feed order.
+// The change feed: one row per (account, table, row) with its newest change, which each change moves to the end.
+// Positions come from the account's counter row, which stays locked until the transaction ends: commit order is feed
+// order.
 
 interface Head {
   seq: number
@@ -39,7 +40,7 @@ const recordQuery = preparedRows<
     .onConflict((conflict) =>
       conflict.columns(['user_id', 'tbl', 'row_id']).doUpdateSet({
         seq: sql`excluded.seq`,
-        // A row that comes back from the dead is born again: clients that saw its end need the INSERT.
+        // A recreated row gets a new `born`: clients that saw its tombstone need the INSERT.
         born: sql`case when changes.deleted = 1 and excluded.deleted = 0 then excluded.seq else changes.born end`,
         deleted: sql`excluded.deleted`,
         changed_at: sql`excluded.changed_at`,
@@ -57,7 +58,7 @@ export interface Change {
   deleted: boolean
 }
 
-/** Moves the account's head by `count` positions and its usage by `bytes`; the last position is the new head. */
+/** Advances the account's head by `count` positions and its usage by `bytes`; the last position is the new head. */
 export async function advance(tx: Writer, user: number, count: number, bytes = 0): Promise<Head> {
   const head = await first(advanceQuery(tx, { user, count, bytes }))
   if (!head) throw new Error(`Account ${user} has no counter row.`)
@@ -66,8 +67,8 @@ export async function advance(tx: Writer, user: number, count: number, bytes = 0
 }
 
 /**
- * Writes changes at the positions up to `head`, which were taken with `advance`. Of a row that changed more than once only
- * the last change stays: all become visible in the same moment.
+ * Writes changes at the positions up to `head`, reserved with `advance`. If a row changed more than once, only its last
+ * change remains: all become visible at once.
  */
 export async function recordAll(
   tx: Writer,
@@ -88,11 +89,11 @@ export async function recordAll(
 /** Head of an account's feed. */
 export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))
 
-/** Heads of several accounts, for requests that wait for news. */
+/** Heads of several accounts, for long polls. */
 export const headsOf = (on: Reader, users: number[]): Promise<{ id: number; head: number }[]> =>
   on.q.selectFrom('counters').select(['user_id as id', 'seq as head']).where('user_id', 'in', users).execute()
 
-/** The position of the newest change of one table, 0 when there is none. */
+/** The position of the newest change of a table; 0 if there is none. */
 export async function newestOf(on: Reader, user: number, table: string): Promise<number> {
   const row = await first(newestQuery(on, { user, table }))
   return row?.seq ?? 0
@@ -107,8 +108,7 @@ const newestQuery = prepared<{ user: number; table: string }, { seq: number | nu
 )
 
 /**
- * Forgets the oldest `limit` tombstones from before `before` and raises the oldest cursor that can still be served. Returns
- * how many.
+ * Deletes the oldest `limit` tombstones from before `before`, and raises the oldest valid cursor. Returns their number.
  */
 export async function compact(tx: Writer, before: number, limit = SLICE): Promise<number> {
   const { rows: gone } = await sql<{ user_id: number; seq: number }>`
@@ -119,7 +119,7 @@ export async function compact(tx: Writer, before: number, limit = SLICE): Promis
   return gone.length
 }
 
-/** Raises the oldest cursors that can still be served beyond tombstones that were forgotten. */
+/** Raises the oldest valid cursors past deleted tombstones. */
 async function raiseOldest(tx: Writer, gone: readonly { user_id: number; seq: number }[]): Promise<void> {
   const newest = new Map<number, number>()
   for (const { user_id, seq } of gone) newest.set(user_id, Math.max(newest.get(user_id) ?? 0, seq))
@@ -133,7 +133,7 @@ async function raiseOldest(tx: Writer, gone: readonly { user_id: number; seq: nu
   }
 }
 
-/** For each account with more than `max` tombstones the position up to which they are to be forgotten. */
+/** Accounts with more than `max` tombstones, and the position up to which to delete them. */
 export async function excessTombstones(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
   const { rows } = await sql<{ user: number; upTo: number }>`select c.user_id as "user", (
       select seq from changes d where d.user_id = c.user_id and d.deleted = 1 order by seq desc limit 1 offset ${max}
@@ -141,7 +141,7 @@ export async function excessTombstones(on: Reader, max: number): Promise<{ user:
   return rows
 }
 
-/** Forgets `limit` tombstones of an account up to a position, the oldest first. Returns how many. */
+/** Deletes the oldest `limit` tombstones of an account up to a position. Returns their number. */
 export async function compactUpTo(
   tx: Writer,
   { user, upTo }: { user: number; upTo: number },

@@ -5,7 +5,7 @@ import { commonColumns } from './rows.ts'
 import { countedRows, type TableShape } from '../engine/synchronised-tables.ts'
 import type { Tables } from '../engine/tables.ts'
 
-/** A change of one table with the row as it is now; the row's columns are null when it is gone. */
+/** A change of one table with the current row; its columns are null if it is deleted. */
 export interface FeedRow {
   feed_seq: number
   feed_born: number
@@ -21,17 +21,17 @@ interface Range {
   upTo: number
 }
 
-/** How one table appears in the feed and in the initial dump. */
+/** How a table appears in the feed and in the initial dump. */
 export interface FeedSource {
   /** Changes in (after, upTo], in order. */
   changed(on: Reader, range: Range): Promise<FeedRow[]>
-  /** How many bytes their rows have, about, in the same order; undefined where no row is large. */
+  /** Approximate bytes of these rows, in the same order; undefined if no row is large. */
   sizes: ((on: Reader, range: Range) => Promise<{ seq: number; bytes: number }[]>) | undefined
-  /** The rows the account sees, by id: a part of them after an id, and up to which id; undefined for the last part. */
+  /** A part of the visible rows after an ID, by ID, and the last ID; undefined for the last part. */
   part(on: Reader, user: number, after: number): Promise<{ rows: Record<string, unknown>[]; upTo: number | undefined }>
 }
 
-/** Rows of one part, seen or not, and their bytes: few enough that they are read at one go. */
+/** Rows per part, visible or not, and their bytes: few enough for one query. */
 const PART = 1_000
 const PART_BYTES = 1_048_576
 
@@ -54,11 +54,11 @@ const pageQuery = prepared<
     .groupBy('tbl'),
 )
 
-/** Which tables have changes among the next `limit` ones after a cursor, how many, and up to where. */
+/** Tables with changes among the next `limit` after a cursor, the number of changes, and the last position. */
 export const nextPage = (on: Reader, user: number, after: number, limit: number) =>
   pageQuery(on, { user, after, limit })
 
-/** A synchronised table as a source of the feed. */
+/** A synchronised table in the feed. */
 export function tableSource(shape: TableShape): FeedSource {
   const columns = [...commonColumns, ...shape.columns.map(({ name }) => name)]
   return source(
@@ -73,7 +73,7 @@ export function tableSource(shape: TableShape): FeedSource {
 
 type Fragment = ReturnType<typeof sql>
 
-/** Rows `r` after an id, among which those of an account are: in an order that an index has. */
+/** Rows `r` after an ID that include those of the account, in the order of an index. */
 type Rows = (at: { user: number; after: number }) => Fragment
 
 function source(
@@ -133,7 +133,7 @@ const nodesAfter = (type: string, user: number, after: number) =>
   sql`select id from nodes where user_id = ${user} and type = ${sql.lit(type)} and id > ${after}
     order by id limit ${sql.lit(PART)}`
 
-/** The caller's file tree without its root, whose children show no parent. */
+/** The account's file tree without its root; children of the root have no parent. */
 export const filesSource: FeedSource = source(
   'svc_files',
   sql`nodes`,
@@ -144,7 +144,7 @@ export const filesSource: FeedSource = source(
       (name) => sql`r.${sql.ref(name)}`,
     ),
   ],
-  // The index has the type before the id: named here, every part is a range of it.
+  // The index has the type before the ID: with it, every part is one range.
   sql`r.user_id = c.user_id and r.type in ('file', 'directory')
     and r.parent_id is not null and r.room_id is null and r.trash_id is null`,
   ({ user, after }) =>
@@ -155,7 +155,6 @@ export const filesSource: FeedSource = source(
 const joined = (room: ReturnType<typeof sql>) =>
   sql`exists (select 1 from room_members m where m.room_id = ${room} and m.user_id = c.user_id)`
 
-/** Chat rooms of the caller. */
 export const roomsSource: FeedSource = source(
   'svc_rooms',
   sql`rooms`,
@@ -164,7 +163,6 @@ export const roomsSource: FeedSource = source(
   ({ after }) => sql`rooms r where id > ${after}`,
 )
 
-/** Messages of the caller's rooms. */
 export const messagesSource: FeedSource = source(
   'svc_messages',
   sql`messages`,

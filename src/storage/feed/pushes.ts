@@ -4,7 +4,7 @@ import { first, prepared, preparedRows, type Reader, type Writer } from '../engi
 import { deleteOldest } from '../engine/slices.ts'
 import type { IdempotencyKeyRow, PushedOperationRow } from '../engine/tables.ts'
 
-// What was answered to a pushed operation or a keyed request, kept so that a repetition gets the same answer.
+// Responses to pushed operations and keyed requests, stored so that a repetition gets the same response.
 
 const rememberQuery = preparedRows<{ [column in keyof PushedOperationRow]: PushedOperationRow[column] }, never>(
   ({ q, rows }) =>
@@ -23,7 +23,7 @@ const keyQuery = prepared<{ user: number; key: string }, IdempotencyKeyRow>(({ q
   q.selectFrom('idempotency_keys').selectAll().where('user_id', '=', p.user).where('key', '=', p.key),
 )
 
-/** What is remembered of these operations. */
+/** Stored responses to these operations. */
 export const pushedOperations = (on: Reader, user: number, ops: readonly string[]): Promise<PushedOperationRow[]> =>
   on.q.selectFrom('pushed_operations').selectAll().where('user_id', '=', user).where('op_id', 'in', ops).execute()
 
@@ -39,14 +39,14 @@ export const keyedAnswer = (on: Reader, user: number, key: string) => first(keyQ
 export const rememberAnswer = (tx: Writer, row: IdempotencyKeyRow) =>
   tx.q.insertInto('idempotency_keys').values(row).execute()
 
-/** Forgets answers to operations. */
+/** Deletes old responses to operations. */
 export const forgetOperations = deleteOldest({
   table: 'pushed_operations',
   age: 'created_at',
   key: ['user_id', 'op_id'],
 })
 
-/** Forgets answers to keyed requests. */
+/** Deletes old responses to keyed requests. */
 export const forgetKeys = deleteOldest({ table: 'idempotency_keys', age: 'created_at', key: ['user_id', 'key'] })
 
 const remembered = ['pushed_operations', 'idempotency_keys'] as const
@@ -55,7 +55,7 @@ const texts = {
   idempotency_keys: ['key', 'payload_hash', 'answer'],
 } as const
 
-/** For each account of which more than `max` bytes are remembered the moment up to which they are to be forgotten. */
+/** Accounts with more than `max` stored bytes, and the time up to which to delete them. */
 export async function excessPushes(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
   const sizes = remembered.map(
     (table) => sql`select user_id, created_at, ${sizeOf(texts[table])} as size from ${sql.table(table)}
@@ -68,7 +68,7 @@ export async function excessPushes(on: Reader, max: number): Promise<{ user: num
   return rows
 }
 
-/** Forgets what is remembered of an account up to a moment, at most `limit` of each kind. Returns how many of the larger kind. */
+/** Deletes stored responses of an account up to a time, at most `limit` of each kind. Returns the larger number. */
 export async function forgetPushesUpTo(
   tx: Writer,
   { user, upTo }: { user: number; upTo: number },

@@ -4,15 +4,15 @@ import { first, prepared, preparedRows, type Reader, type Writer } from '../engi
 import { countedRows, type TableShape } from '../engine/synchronised-tables.ts'
 import type { SyncedRow, Tables } from '../engine/tables.ts'
 
-/** A value as it is stored: booleans are 0 or 1, lists of texts are JSON. */
+/** A stored value: booleans are 0 or 1, lists of texts are JSON. */
 export type Stored = string | number | null
 
 type AnyTables = Tables & Record<string, SyncedRow>
 
-/** A row as it is read: `user_id` stays in storage. */
+/** A row as read, without `user_id`. */
 export type SyncedRowOf = Omit<SyncedRow, 'user_id' | 'id'> & { id: number }
 
-/** What a row says about itself beside its columns. */
+/** Common columns of a row. */
 export interface RowStamps {
   version: number
   /** ISO 8601. */
@@ -21,17 +21,17 @@ export interface RowStamps {
 }
 
 export interface RowTable {
-  /** Stores new rows and returns their ids in the same order; the columns not given are null or their default. */
+  /** Stores new rows and returns their IDs in the same order; missing columns are null or their default. */
   insert(tx: Writer, user: number, rows: readonly Record<string, Stored>[], now: string): Promise<number[]>
-  /** The same for rows that were made elsewhere and keep their versions and times. */
+  /** Stores imported rows with their versions and times. */
   adopt(
     tx: Writer,
     user: number,
     rows: readonly { values: Record<string, Stored>; stamps: RowStamps }[],
   ): Promise<number[]>
   /**
-   * Changes the given columns and raises the version. Returns by how many bytes the row grew; undefined, and nothing changed,
-   * when that is more than `room`, unless that is below 0.
+   * Changes the given columns and increments the version. Returns the growth in bytes; undefined, without a change, if
+   * it exceeds `room`, unless that is negative.
    */
   update(
     tx: Writer,
@@ -40,26 +40,25 @@ export interface RowTable {
     now: string,
     room?: number,
   ): Promise<number | undefined>
-  /** Returns how many bytes the row had. */
+  /** Returns the row's bytes. */
   remove(tx: Writer, id: number): Promise<number>
-  /** Bytes that a new row counts. */
+  /** Bytes counted for a new row. */
   size(values: Record<string, Stored>): number
-  /** One row of the account, without `user_id`. */
+  /** A row of the account, without `user_id`. */
   get(on: Reader, user: number, id: number): Promise<SyncedRowOf | undefined>
-  /** The next rows of the account by id, without `user_id`. */
+  /** The next rows of the account by ID, without `user_id`. */
   after(on: Reader, user: number, id: number, limit: number): Promise<SyncedRowOf[]>
-  /** Version of one row of the account. */
+  /** The version of a row of the account. */
   version(on: Reader, user: number, id: number): Promise<number | undefined>
 }
 
-/** The columns every synchronised row shows beside the declared ones. */
+/** The columns of every synchronised row beside the declared ones. */
 export const commonColumns = ['id', 'version', 'created_at', 'updated_at'] as const
 
-/** Bytes of texts as they are stored. */
 const bytesIn = (values: readonly unknown[]): number =>
   values.reduce((sum: number, value) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0)
 
-/** Bytes that a new row counts; the columns not given have their default. */
+/** Bytes counted for a new row; missing columns have their default. */
 const rowSize = ({ columns }: TableShape, values: Record<string, Stored>): number =>
   ROW_BYTES +
   bytesIn(textsOf(columns).map((text) => values[text] ?? (text in values ? null : standardOf(columns, text))))
@@ -67,7 +66,6 @@ const rowSize = ({ columns }: TableShape, values: Record<string, Stored>): numbe
 const standardOf = (columns: TableShape['columns'], name: string): Stored =>
   columns.find((column) => column.name === name)!.default
 
-/** Storing new rows of one table. */
 function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
   const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
   const keys = shape.columns.map((column) => ({ ...column, key: `c_${column.name}` }))
@@ -97,7 +95,7 @@ function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
     })
     const bytes = rows.reduce((sum, { values }) => sum + rowSize(shape, values), 0)
     await countRows(tx, user, rows.length, bytes)
-    // Ids count up in the order of the rows; in which order they are returned is up to the engine.
+    // IDs increase in the order of the rows; engines return them in any order.
     return (await insertQuery(tx, parameters)).map(({ id }) => id).sort((a, b) => a - b)
   }
   return {
@@ -113,7 +111,6 @@ function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {
   }
 }
 
-/** Changing and removing rows of one table. */
 function alteration(shape: TableShape): Pick<RowTable, 'update' | 'remove' | 'size'> {
   const name = shape.name
   const any = (q: Kysely<Tables>) => q as unknown as Kysely<AnyTables>
@@ -144,7 +141,7 @@ function alteration(shape: TableShape): Pick<RowTable, 'update' | 'remove' | 'si
     }))
   return {
     async update(tx, id, values, now, room = -1) {
-      // The columns present decide the statement; sorting them keeps the number of statements small.
+      // Sorting the columns keeps the number of statements small.
       const columns = Object.keys(values).sort()
       const key = columns.join()
       const parameters: Record<string, unknown> = { id, now }
@@ -168,7 +165,6 @@ function alteration(shape: TableShape): Pick<RowTable, 'update' | 'remove' | 'si
   }
 }
 
-/** The queries of one synchronised table. */
 export function rowTable(shape: TableShape): RowTable {
   const name = shape.name
   const shown = [...commonColumns, ...shape.columns.map((column) => column.name)]

@@ -1,20 +1,19 @@
 import { sql } from 'kysely'
 import type { Reader, Writer } from '../engine/database.ts'
 
-// What accounts deleted and overwrote and can still have back: their history.
+// Deleted and overwritten files that an account can still restore: its history.
 
 export interface History {
-  /** Of files in the trash and of old versions. */
+  /** Of files in the trash and old versions. */
   bytes: number
   /** Nodes in the trash, and old versions. */
   entries: number
 }
 
-/** Nodes of an account that are in the trash to stay; what is being removed, restored or copied is not. */
+/** Nodes in the trash, without those being removed, restored or copied. */
 const trashed = (user: number) => sql`from nodes where user_id = ${user} and trash_id is not null
   and trash_id not in (select id from trash where state <> 'kept' and state <> 'marking')`
 
-/** What the history of an account holds. */
 export async function historyOf(on: Reader, user: number): Promise<History> {
   const { rows } = await sql<{
     bytes: number
@@ -26,14 +25,14 @@ export async function historyOf(on: Reader, user: number): Promise<History> {
   return { bytes: Number(rows[0]!.bytes), entries: Number(rows[0]!.entries) }
 }
 
-/** The live files and folders of an account, its root among them. */
+/** Live files and folders of an account, including its root. */
 export async function liveNodes(on: Reader, user: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select (select count(*) from nodes where user_id = ${user}) -
     (select count(*) from nodes where user_id = ${user} and trash_id is not null) as count`.execute(on.q)
   return Number(rows[0]!.count)
 }
 
-/** The oldest trash entry that holds something an account pays for, and whose trash it is in. */
+/** The oldest trash entry with something that counts for the account, and whose trash it is in. */
 export async function oldestTrash(on: Reader, user: number) {
   const { rows } = await sql<{
     id: number
@@ -44,7 +43,7 @@ export async function oldestTrash(on: Reader, user: number) {
   return rows[0]
 }
 
-/** The oldest versions that an account pays for. */
+/** The oldest versions that count for an account. */
 export const oldestVersions = (on: Reader, user: number, limit: number) =>
   on.q
     .selectFrom('versions')

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { NodeRow } from '../engine/tables.ts'
 
-// The file tree: one row a file or folder. Folders know their children only through `parent_id`, so renaming one is one row.
+// The file tree: one row per file or folder. Children refer to their folder by `parent_id`, so renaming a folder
+// changes one row.
 
 export interface Node {
   id: number
@@ -60,7 +61,7 @@ export type NewNode = Pick<
   Node,
   'user_id' | 'room_id' | 'parent_id' | 'name' | 'name_key' | 'type' | 'sha256' | 'size' | 'mtime'
 > & {
-  /** The trash entry that hides it; null for a live node. */
+  /** The trash entry of a deleted node; null for a live one. */
   trash_id: number | null
 }
 
@@ -125,25 +126,24 @@ const quotaQuery = prepared<{ user: number }, { quota_bytes: number | null }>(({
   q.selectFrom('users').select('quota_bytes').where('id', '=', p.user),
 )
 
-/** The account's own quota in bytes, -1 for unlimited; null where the default holds. */
+/** The account's own quota in bytes; -1 for unlimited, null for the default. */
 export const ownQuota = async (on: Reader, user: number): Promise<number | null> =>
   (await first(quotaQuery(on, { user })))?.quota_bytes ?? null
 
-/** The id of the account's root folder. */
 export async function rootOf(on: Reader, user: number): Promise<number> {
   const row = await first(rootQuery(on, { user }))
   if (!row) throw new Error(`Account ${user} has no root folder.`)
   return row.id
 }
 
-/** The time of a folder, in seconds. */
+/** mtime of a folder, in seconds. */
 export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
   (await on.q.selectFrom('nodes').select('mtime').where('id', '=', node).executeTakeFirstOrThrow()).mtime
 
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 
-/** What a listing shows of an entry. */
+/** An entry of a listing. */
 export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'size' | 'mtime'>
 
 type PartOf = { parent: number; after: string; limit: number }
@@ -153,21 +153,21 @@ const entriesQuery = prepared<PartOf, Entry & { name_key: string }>(({ q, p }) =
     .selectFrom('nodes')
     .select(['id', 'name', 'name_key', 'type', 'size', 'mtime'])
     .where('parent_id', '=', p.parent)
-    // In the words of the index, which passes over the trash without reading its rows.
+    // Written as in the index, which excludes the trash without reading its rows.
     .where(sql`coalesce(trash_id, 0)`, '=', 0)
     .where('name_key', '>', p.after)
     .orderBy('name_key')
     .limit(p.limit),
 )
 
-/** The next live entries of a folder by `name_key`, as a listing shows them; the key of the last is where the next begin. */
+/** The next live entries of a folder by `name_key`; continue after the key of the last. */
 export const entriesAfter = (on: Reader, part: PartOf): Promise<(Entry & { name_key: string })[]> =>
   entriesQuery(on, part)
 
-/** What an archive has to know of a node. */
+/** A node in an archive. */
 export type Twig = Pick<Node, 'id' | 'parent_id' | 'name' | 'name_key' | 'sha256' | 'size' | 'mtime'>
 
-/** The next live entries of some folders: by folder, then by name; after one of them where it is given. */
+/** The next live entries of several folders, by folder and name; optionally after one of them. */
 export const entriesOfAll = (
   on: Reader,
   parents: readonly number[],
@@ -178,7 +178,7 @@ export const entriesOfAll = (
     .selectFrom('nodes')
     .select(['id', 'parent_id', 'name', 'name_key', 'sha256', 'size', 'mtime'])
     .where('parent_id', 'in', parents)
-    // The range bounds a scan in the order of the index, which Postgres prefers where it expects many entries.
+    // The range makes Postgres scan the index in order even if it expects many entries.
     .where('parent_id', '>=', Math.min(...parents))
     .where('parent_id', '<=', Math.max(...parents))
     .where('trash_id', 'is', null)
@@ -201,7 +201,7 @@ export async function insertNode(
   return (await first(insertQuery(tx, { trash_id: null, ...node, now })))!.id
 }
 
-/** What a file becomes: a content, its time, and the account that pays for it. */
+/** The new content and time of a file, and the account it counts for. */
 export interface Replacement {
   id: number
   user_id: number
@@ -210,13 +210,13 @@ export interface Replacement {
   mtime: number
 }
 
-/** Gives a file another content or time; with `keep` the content before stays restorable as a version. */
+/** Replaces the content or time of a file; with `keep` the previous content becomes a version. */
 export async function replaceFile(tx: Writer, node: Replacement, keep: boolean, now: number): Promise<void> {
   if (keep) await keepVersionQuery(tx, { id: node.id, now })
   await replaceQuery(tx, { ...node, now })
 }
 
-/** Moves or renames a file or folder; everything below comes along by itself. */
+/** Moves or renames a node; nodes below it need no change. */
 export const moveNode = (
   tx: Writer,
   id: number,
@@ -230,8 +230,8 @@ export const moveNode = (
     .execute()
 
 /**
- * Whether there are more than `most` nodes in a tree, its top counted: live ones, or those of a trash entry. Looks at no more
- * than it has to.
+ * Whether a tree has more than `most` nodes including its top: live ones, or those of a trash entry. Reads no more
+ * nodes than necessary.
  */
 export async function isLarger(on: Reader, node: number, most: number, entry = 0): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`with recursive below (id) as (
@@ -242,13 +242,13 @@ export async function isLarger(on: Reader, node: number, most: number, entry = 0
   return Number(rows[0]!.count) > most
 }
 
-/** How far a tree reaches below its top: levels, and bytes of the longest path including its slashes. */
+/** Depth of a tree below its top: levels, and bytes of the longest path including its slashes. */
 export interface Extent {
   depth: number
   bytes: number
 }
 
-/** The extent of a folder with everything below it that is live, or of a trash entry. */
+/** The extent of a live tree, or of a trash entry. */
 export async function extentOf(on: Reader, node: number, entry: number | null = null): Promise<Extent> {
   const { rows } = await sql<Extent>`with recursive below (id, depth, bytes) as (
       select id, 0, 0 from nodes where id = ${node} union all
@@ -258,7 +258,7 @@ export async function extentOf(on: Reader, node: number, entry: number | null = 
   return { depth: Number(rows[0]!.depth), bytes: Number(rows[0]!.bytes) }
 }
 
-/** A node and everything live below it, folders before what they hold, at most `limit` of them. */
+/** A node and everything live below it, folders before their contents, at most `limit`. */
 export async function subtreeOf(on: Reader, node: number, limit: number): Promise<Node[]> {
   const { rows } = await sql<Node>`with recursive below (id, depth) as (
       select id, 0 from nodes where id = ${node} union all
@@ -269,8 +269,8 @@ export async function subtreeOf(on: Reader, node: number, limit: number): Promis
 }
 
 /**
- * Writes a node and everything live below it into the feed, folders before what they hold, at the `count` positions up
- * to `head`. What comes back from the dead is born again: clients that saw its end need the INSERT.
+ * Records a node and everything live below it in the feed, folders before their contents, at the `count` positions up
+ * to `head`. Restored nodes get a new `born`: clients that saw their tombstones need the INSERT.
  */
 export const recordSubtree = (tx: Writer, user: number, node: number, head: number, count: number, now: number) =>
   sql`with recursive below (id, depth) as (
@@ -316,6 +316,6 @@ const filesAfterQuery = prepared<{ user: number; after: number; limit: number },
     .limit(p.limit),
 )
 
-/** The next live files of an account by id. */
+/** The next live files of an account by ID. */
 export const filesAfter = (on: Reader, user: number, after: number, limit: number): Promise<ManifestRow[]> =>
   filesAfterQuery(on, { user, after, limit })

@@ -1,8 +1,8 @@
 import { advance } from '../feed/changes.ts'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
-// The shared files of chat rooms: trees of their own beside those of accounts. A file belongs to the room, its bytes
-// count for whoever stored them, and nothing of it stands in any account's feed.
+// Files of chat rooms: trees separate from those of accounts. A file belongs to the room, its bytes count for the
+// uploader, and it appears in no account's feed.
 
 export interface RoomName {
   id: number
@@ -19,20 +19,20 @@ const roomsQuery = prepared<{ user: number }, RoomName>(({ q, p }) =>
     .orderBy('r.id'),
 )
 
-/** The rooms an account belongs to at this moment. */
+/** The current rooms of an account. */
 export const roomsOf = (on: Reader, user: number): Promise<RoomName[]> => roomsQuery(on, { user })
 
 const rootQuery = prepared<{ room: number }, { id: number }>(({ q, p }) =>
   q.selectFrom('nodes').select('id').where('room_id', '=', p.room).where('parent_id', 'is', null),
 )
 
-/** The id of a room's root folder; undefined as long as nothing was stored there. */
+/** The ID of a room's root folder; undefined until the first upload. */
 export const roomRootOf = async (on: Reader, room: number): Promise<number | undefined> =>
   (await first(rootQuery(on, { room })))?.id
 
 /**
- * Removes every file of a room, also from the trash, and gives those who stored them their bytes back. For whoever
- * deletes the room, in the same transaction and before the room's row.
+ * Deletes every file of a room, also from the trash, and subtracts their bytes. Called in the transaction that deletes
+ * the room, before its row.
  */
 export async function forgetRoom(tx: Writer, room: number): Promise<void> {
   const used = await tx.q

@@ -3,10 +3,10 @@ import type { Reader, Writer } from '../engine/database.ts'
 import type { Node } from './nodes.ts'
 import type { TrashState } from '../engine/tables.ts'
 
-// The trash: an entry for each thing deleted, and the mark of that entry on every node that went with it. The nodes keep
-// their places below each other, so that an entry can be restored whole.
+// The trash: an entry for each deleted item, whose ID marks every node that was deleted with it. The nodes keep their
+// parents, so that an entry can be restored as a whole.
 
-/** Bytes by the account that pays for them. */
+/** Bytes by the account they count for. */
 export type Bytes = ReadonlyMap<number, number>
 
 async function contentOf(on: Reader, entry: number): Promise<{ nodes: number; bytes: Bytes }> {
@@ -23,8 +23,8 @@ async function contentOf(on: Reader, entry: number): Promise<{ nodes: number; by
 }
 
 /**
- * Puts a file or folder with everything below it into the trash of `user`; `path` is where it was in its tree. Returns
- * the entry, how many nodes went, and their bytes.
+ * Moves a node with everything below it to the trash of `user`; `path` is its path. Returns the entry, the number of
+ * nodes, and their bytes.
  */
 export async function trashNode(
   tx: Writer,
@@ -44,7 +44,7 @@ export async function trashNode(
   return { entry, ...(await contentOf(tx, entry)) }
 }
 
-/** Writes the end of every node of a trash entry into the feed, at the positions up to `head`. */
+/** Records the tombstones of a trash entry's nodes in the feed, at the positions up to `head`. */
 export const recordTrashed = (tx: Writer, user: number, entry: number, head: number, count: number, now: number) =>
   sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
     select ${user}, 'svc_files', id, ${head - count} + row_number() over (order by id desc), 0, 1, ${now}
@@ -55,7 +55,6 @@ export const recordTrashed = (tx: Writer, user: number, entry: number, head: num
 export interface Entry {
   id: number
   node_id: number
-  /** Where it was in its tree. */
   path: string
   deleted_at: number
   state: TrashState
@@ -64,7 +63,7 @@ export interface Entry {
   type: 'file' | 'directory'
 }
 
-/** Entries of an account's trash; those of rooms it has left are out of its sight, and so is what is being removed or restored. */
+/** Entries of an account's trash, without those of rooms it has left, and those being removed or restored. */
 const entriesOf = (on: Reader, user: number) =>
   on.q
     .selectFrom('trash as t')
@@ -84,7 +83,7 @@ const entriesOf = (on: Reader, user: number) =>
       ]),
     )
 
-/** What is in an account's trash, newest first, with its size in bytes. */
+/** An account's trash, newest first, with sizes in bytes. */
 export async function trashOf(on: Reader, user: number): Promise<(Entry & { size: number; sha256: string | null })[]> {
   const rows = await entriesOf(on, user)
     .select('n.sha256')
@@ -103,7 +102,7 @@ export async function trashOf(on: Reader, user: number): Promise<(Entry & { size
 export const entryOf = (on: Reader, user: number, id: number): Promise<Entry | undefined> =>
   entriesOf(on, user).where('t.id', '=', id).executeTakeFirst()
 
-/** Makes what a trash entry holds live again, at another place. Returns how many nodes came back, and their bytes. */
+/** Restores the nodes of a trash entry at another place. Returns their number and bytes. */
 export async function reviveEntry(
   tx: Writer,
   { id, node_id }: Pick<Entry, 'id' | 'node_id'>,
@@ -111,7 +110,7 @@ export async function reviveEntry(
   now: number,
 ): Promise<{ nodes: number; bytes: Bytes }> {
   const content = await contentOf(tx, id)
-  // Placed while the mark still keeps it apart: where it was, its name may be taken.
+  // Move it while the mark still hides it: the name may be taken at the old place.
   await tx.q
     .updateTable('nodes')
     .set({ ...to, updated_at: now, version: sql`version + 1` })
@@ -122,10 +121,10 @@ export async function reviveEntry(
   return content
 }
 
-/** Entries that are handed over to be removed in one transaction. */
+/** Entries marked for removal per transaction. */
 const DOOMED = 100
 
-/** Hands the next entries of an account's trash over to be removed for good; returns how many. */
+/** Marks the next entries of an account's trash for removal; returns their number. */
 export async function markTrashForRemoval(tx: Writer, user: number, now: number): Promise<number> {
   const entries = await entriesOf(tx, user).orderBy('t.id').limit(DOOMED).execute()
   const ids = entries.map(({ id }) => id)
@@ -133,7 +132,7 @@ export async function markTrashForRemoval(tx: Writer, user: number, now: number)
   return ids.length
 }
 
-/** The same for everybody's entries that are older than `before`. */
+/** Marks entries of all accounts older than `before`. */
 export async function markOldTrashForRemoval(tx: Writer, before: number, now: number, limit: number): Promise<number> {
   const entries = await tx.q
     .selectFrom('trash')
@@ -151,8 +150,8 @@ export async function markOldTrashForRemoval(tx: Writer, before: number, now: nu
 }
 
 /**
- * Hands over the next of everything an account ever put into the trash, also of rooms it has left, and of its copies in the
- * making. Returns whether there is anything, or work on it that is not finished.
+ * Marks the next of all entries that an account ever trashed, also in rooms it has left, and of its unfinished copies.
+ * Returns whether any exist, or are still being processed.
  */
 export async function markAllForRemoval(tx: Writer, user: number, now: number): Promise<boolean> {
   const entries = await tx.q
@@ -177,14 +176,14 @@ async function doom(tx: Writer, ids: readonly number[], now: number): Promise<vo
     .execute()
 }
 
-/** How many nodes a trash entry holds, and their bytes. */
+/** Number and bytes of a trash entry's nodes. */
 export const sizeOf = contentOf
 
-/** Makes the top of a trash entry live, and nothing below it. */
+/** Restores the top of a trash entry, without the nodes below it. */
 export const unmarkTop = (tx: Writer, node: number) =>
   tx.q.updateTable('nodes').set({ trash_id: null }).where('id', '=', node).execute()
 
-/** Removes some versions older than `before` for good; returns how many. */
+/** Deletes some versions older than `before`; returns their number. */
 export async function forgetVersions(tx: Writer, before: number, limit: number): Promise<number> {
   const some = tx.q.selectFrom('versions').select('id').where('replaced_at', '<', before).limit(limit)
   const gone = await tx.q.deleteFrom('versions').where('id', 'in', some).returning('id').execute()

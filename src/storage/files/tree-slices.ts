@@ -3,13 +3,13 @@ import { first, prepared, type Reader, type Writer } from '../engine/database.ts
 import { nodeColumns, type Extent, type Node } from './nodes.ts'
 import type { TrashState } from '../engine/tables.ts'
 
-// Large trees are worked on in slices, a transaction each, so that others can write in between. The trash entry of the
-// tree's top says what is still to be done; every step can be repeated.
+// Large trees are processed in slices, one transaction each, so that others can write in between. The trash entry of
+// the tree's top records the remaining work; every step can be repeated.
 
-/** Nodes of one slice. */
+/** Nodes per slice. */
 export const SLICE = 200
 
-/** A trash entry whose work is not finished. */
+/** An unfinished trash entry. */
 export interface Unfinished {
   id: number
   user_id: number
@@ -36,12 +36,12 @@ const childrenQuery = prepared<{ parent: number; mark: number; after: string; li
     .limit(p.limit),
 )
 
-/** Look-ups after which others have their turn. */
+/** Look-ups before other tasks get a turn. */
 const TURN = 50
 
 /**
- * What lies below a node, page by page and folders before what they hold: nodes with one of these marks, which are ids of
- * trash entries, 0 for live nodes.
+ * Nodes below a node in pages, folders before their contents, that have one of these marks: IDs of trash entries, 0 for
+ * live nodes.
  */
 async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
   const folders = [top]
@@ -60,14 +60,14 @@ async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
   }
 }
 
-/** Ids of what lies below a node, in the same order. */
+/** IDs of the nodes below a node, in the same order. */
 export async function allBelow(on: Reader, top: number, marks: readonly number[]): Promise<number[]> {
   const ids: number[] = []
   for await (const { page } of pagesBelow(on, top, marks)) for (const { id } of page) ids.push(id)
   return ids
 }
 
-/** The extent of a folder as `extentOf` tells it, found while others have their turn. */
+/** Like `extentOf`, in steps between which other tasks run. */
 export async function extentBelow(on: Reader, top: number, mark = 0): Promise<Extent> {
   const extents = new Map<number, Extent>([[top, { depth: 0, bytes: 0 }]])
   const most = { depth: 0, bytes: 0 }
@@ -83,7 +83,7 @@ export async function extentBelow(on: Reader, top: number, mark = 0): Promise<Ex
   return most
 }
 
-/** What lies below a folder and is live, page by page and folders before what they hold. */
+/** Live nodes below a folder in pages, folders before their contents. */
 export async function* nodesBelow(on: Reader, top: number): AsyncGenerator<Node[]> {
   for await (const { page } of pagesBelow(on, top, [0])) {
     const ids = page.map(({ id }) => id)
@@ -91,7 +91,6 @@ export async function* nodesBelow(on: Reader, top: number): AsyncGenerator<Node[
   }
 }
 
-/** A node that changed its mark. */
 export interface Marked {
   id: number
   user_id: number
@@ -100,7 +99,7 @@ export interface Marked {
 
 const marked = ['id', 'user_id', 'size'] as const
 
-/** Puts those of some nodes that are live into a trash entry; returns them in the order given. */
+/** Moves the live ones of some nodes to a trash entry; returns them in the given order. */
 export const markNodes = async (tx: Writer, ids: readonly number[], entry: number): Promise<Marked[]> =>
   inOrder(
     ids,
@@ -113,7 +112,7 @@ export const markNodes = async (tx: Writer, ids: readonly number[], entry: numbe
       .execute(),
   )
 
-/** Makes those of some nodes that belong to a trash entry live; returns them in the order given. */
+/** Restores those of some nodes that belong to a trash entry; returns them in the given order. */
 export const unmarkNodes = async (tx: Writer, ids: readonly number[], entry: number): Promise<Marked[]> =>
   inOrder(
     ids,
@@ -131,7 +130,7 @@ function inOrder(ids: readonly number[], rows: readonly Marked[]): Marked[] {
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Removes at most `SLICE` versions of some nodes; returns how many. */
+/** Deletes at most `SLICE` versions of some nodes; returns their number. */
 export async function dropVersions(tx: Writer, nodes: readonly number[]): Promise<number> {
   const some = tx.q.selectFrom('versions').select('id').where('node_id', 'in', nodes).limit(SLICE)
   const gone = await tx.q.deleteFrom('versions').where('id', 'in', some).returning('id').execute()
@@ -139,8 +138,8 @@ export async function dropVersions(tx: Writer, nodes: readonly number[]): Promis
 }
 
 /**
- * Removes those of some nodes that belong to a trash entry, which hold nothing any more but what was deleted on its own
- * before: that moves to the root of its tree, from where it can still be restored.
+ * Deletes nodes of a trash entry that have no children except items deleted earlier on their own: those move to the
+ * root of their tree, from where they can be restored.
  */
 export async function dropNodes(tx: Writer, ids: readonly number[], entry: number): Promise<void> {
   await sql`update nodes set parent_id = (
@@ -151,7 +150,7 @@ export async function dropNodes(tx: Writer, ids: readonly number[], entry: numbe
   await tx.q.deleteFrom('nodes').where('id', 'in', ids).where('trash_id', '=', entry).execute()
 }
 
-/** The oldest unfinished entry of an account; copies in the making only where nobody went on with them since `given`. */
+/** The oldest unfinished entry of an account; copies being made only if they have not continued since `given`. */
 export async function nextUnfinished(on: Reader, user: number, given: number): Promise<Unfinished | undefined> {
   const { rows } = await sql<Unfinished>`select t.id, t.user_id, t.node_id, n.room_id, t.state
     from trash t join nodes n on n.id = t.node_id
@@ -160,7 +159,6 @@ export async function nextUnfinished(on: Reader, user: number, given: number): P
   return rows[0]
 }
 
-/** Accounts with unfinished entries. */
 export async function usersUnfinished(on: Reader): Promise<number[]> {
   const { rows } = await sql<{ user_id: number }>`select distinct user_id from trash where state <> 'kept'`.execute(
     on.q,
@@ -168,7 +166,7 @@ export async function usersUnfinished(on: Reader): Promise<number[]> {
   return rows.map(({ user_id }) => user_id)
 }
 
-/** Moves an entry on to another state; false when it is in that state no more. */
+/** Changes the state of an entry; false if it is no longer in state `from`. */
 export async function setState(tx: Writer, entry: number, from: TrashState, to: TrashState, now: number) {
   const changed = await tx.q
     .updateTable('trash')
@@ -180,10 +178,10 @@ export async function setState(tx: Writer, entry: number, from: TrashState, to: 
   return changed.length > 0
 }
 
-/** Forgets an entry whose top is live again. */
+/** Deletes an entry whose top is live again. */
 export const forgetEntry = (tx: Writer, entry: number) => tx.q.deleteFrom('trash').where('id', '=', entry).execute()
 
-/** Makes an unfinished entry whose top is the only node marked so far. */
+/** Creates an unfinished entry with only its top marked. */
 export async function beginEntry(
   tx: Writer,
   node: number,
@@ -203,27 +201,27 @@ const parentQuery = prepared<{ id: number }, { parent_id: number | null }>(({ q,
   q.selectFrom('nodes').select('parent_id').where('id', '=', p.id),
 )
 
-/** The tops of trees that are being filled, whoever restores or copies them: files of rooms belong to several. */
+/** Tops of all trees being restored or copied: files of rooms belong to several accounts. */
 async function fillingTops(on: Reader): Promise<Set<number>> {
   const { rows } = await sql<{ node_id: number }>`select node_id from trash
     where state <> 'kept' and state = 'reviving'`.execute(on.q)
   return new Set(rows.map(({ node_id }) => node_id))
 }
 
-/** A node and the folders above it. */
+/** A node and its ancestors. */
 async function* upwards(on: Reader, node: number): AsyncGenerator<number> {
   for (let at: number | null = node; at !== null; at = (await first(parentQuery(on, { id: at })))?.parent_id ?? null)
     yield at
 }
 
-/** Whether a node lies below the top of a tree that is being filled. */
+/** Whether a node is inside a tree that is being restored or copied. */
 export async function isInFilling(on: Reader, node: number): Promise<boolean> {
   const tops = await fillingTops(on)
   if (tops.size > 0) for await (const at of upwards(on, node)) if (at !== node && tops.has(at)) return true
   return false
 }
 
-/** Whether a tree is being filled at, below or around a node. */
+/** Whether a tree is being restored or copied at, below or around a node. */
 export async function isFilling(on: Reader, node: number): Promise<boolean> {
   for (const top of await fillingTops(on)) for await (const at of upwards(on, top)) if (at === node) return true
   return isInFilling(on, node)
@@ -240,11 +238,10 @@ const awaitedQuery = prepared<{ parent: number; key: string }, { id: number }>((
     .limit(1),
 )
 
-/** Whether a node is about to come back to a place. */
+/** Whether a node is about to be restored to a place. */
 export const isAwaited = async (on: Reader, parent: number, key: string): Promise<boolean> =>
   (await first(awaitedQuery(on, { parent, key }))) !== undefined
 
-/** Those of some contents that are there. */
 export async function presentContents(on: Reader, hashes: readonly string[]): Promise<Set<string>> {
   const rows = await on.q.selectFrom('contents').select('sha256').where('sha256', 'in', hashes).execute()
   return new Set(rows.map(({ sha256 }) => sha256))

@@ -1,6 +1,6 @@
 import type { Reader } from '../engine/database.ts'
 
-/** A content that a file had. */
+/** A previous content of a file. */
 export interface Version {
   id: number
   sha256: string
@@ -12,7 +12,7 @@ export interface Version {
 
 const shown = ['id', 'sha256', 'size', 'mtime', 'replaced_at'] as const
 
-/** The contents a file had before the present one, newest first. */
+/** The previous contents of a file, newest first. */
 export const versionsOf = (on: Reader, node: number): Promise<Version[]> =>
   on.q
     .selectFrom('versions')

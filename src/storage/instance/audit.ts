@@ -6,18 +6,17 @@ import type { AuditRow } from '../engine/tables.ts'
 export type AuditEntry = Omit<AuditRow, 'id'>
 export type StoredAuditEntry = AuditEntry & { id: number }
 
-/** Which entries are asked for. */
 export interface AuditFilter {
   kinds?: readonly string[]
-  /** Name of a user who acted, or to whom it happened. */
+  /** User name of the actor or the target. */
   user?: string
-  /** Name of the user it happened to. */
+  /** User name of the target. */
   target?: string
-  /** Not before this moment, epoch ms. */
+  /** Inclusive, epoch ms. */
   since?: number
-  /** Before this moment, epoch ms. */
+  /** Exclusive, epoch ms. */
   until?: number
-  /** Only what comes after this entry in the order of the list. */
+  /** Only entries after this one in the order of the list. */
   after?: { at: number; id: number }
   limit: number
 }
@@ -41,7 +40,7 @@ const NEWEST_FIRST = (a: StoredAuditEntry, b: StoredAuditEntry): number => b.at 
 
 /** Entries of the log, newest first. */
 export async function auditEntries(on: Reader, filter: AuditFilter): Promise<StoredAuditEntry[]> {
-  // One question for each kind and each side of a user, so that an index answers it in order however long the log is.
+  // One query per kind and side, so that an index returns entries in order however long the log is.
   const kinds = filter.kinds ?? [undefined]
   const sides = filter.user === undefined ? [undefined] : (['actor', 'target'] as const)
   const answers = await Promise.all(kinds.flatMap((kind) => sides.map((side) => newest(on, filter, kind, side))))
@@ -71,11 +70,11 @@ const newest = (
     .limit(limit)
     .execute()
 
-/** The next entries after the one with this id, whatever they are, oldest first. */
+/** The next entries after this ID, unfiltered, oldest first. */
 export const auditEntriesAfter = (on: Reader, id: number, limit: number): Promise<StoredAuditEntry[]> =>
   on.q.selectFrom('audit').selectAll().where('id', '>', id).orderBy('id').limit(limit).execute()
 
-/** The id of the newest entry, 0 when there is none. */
+/** The ID of the newest entry; 0 if there is none. */
 export async function newestAuditId(on: Reader): Promise<number> {
   const row = await on.q.selectFrom('audit').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
   return row?.id ?? 0
@@ -83,7 +82,7 @@ export async function newestAuditId(on: Reader): Promise<number> {
 
 export const forgetAudit = deleteOldest({ table: 'audit', age: 'at', key: ['id'] })
 
-/** For each user, and for strangers together, with more than `max` entries the newest of those to be forgotten. */
+/** Actors with more than `max` entries, unknown users together, and the ID up to which to delete them. */
 export async function excessAudit(on: Reader, max: number): Promise<{ actor: string; upTo: number }[]> {
   const { rows } = await sql<{ actor: string; upTo: number }>`select a.actor, (
       select id from audit b where b.actor = a.actor order by id desc limit 1 offset ${max}
@@ -92,7 +91,7 @@ export async function excessAudit(on: Reader, max: number): Promise<{ actor: str
   return rows
 }
 
-/** Forgets entries of one actor up to an id, at most `limit`. Returns how many. */
+/** Deletes entries of one actor up to an ID, at most `limit`. Returns their number. */
 export async function forgetAuditUpTo(
   tx: Writer,
   { actor, upTo }: { actor: string; upTo: number },

@@ -1,9 +1,12 @@
 import type { Reader, Writer } from '../engine/database.ts'
 import { findFact, putFact } from './settings.ts'
 
-// What is remembered of the last backups, one value a kind, as JSON.
+// Records of the latest backups, one JSON value per kind.
 
-/** `done` and `failed`: the last backup that was made or could not be. `proven`: the last one that a drill restored. `attempt`: the last one that the schedule began. */
+/**
+ * `done` and `failed`: the latest successful and failed backup. `proven`: the latest one that a drill restored.
+ * `attempt`: the latest scheduled start.
+ */
 export type RecordKind = 'done' | 'failed' | 'proven' | 'attempt'
 
 const keyOf = (kind: RecordKind): string => `backup:${kind}`
@@ -12,7 +15,7 @@ export async function putRecord(tx: Writer, kind: RecordKind, value: object): Pr
   await putFact(tx, keyOf(kind), JSON.stringify(value))
 }
 
-/** The value stored last, or undefined. */
+/** The latest value, or undefined. */
 export async function recordOf<T>(on: Reader, kind: RecordKind): Promise<T | undefined> {
   const value = await findFact(on, keyOf(kind))
   return value === undefined ? undefined : (JSON.parse(value) as T)

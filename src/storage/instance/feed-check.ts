@@ -2,12 +2,12 @@ import { sql, type RawBuilder } from 'kysely'
 import { advance, recordAll } from '../feed/changes.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 
-// Whether every account's feed tells of exactly what the account sees, and what mends it where it does not. Nobody reads
-// the feed of an account that is being removed.
+// Compares every account's feed with what the account sees, and repairs it. Feeds of accounts being removed are not
+// read.
 
 type Part = RawBuilder<unknown>
 
-/** What accounts see of one table: a row for each account and row. */
+/** What accounts see of a table: one row per account and row. */
 interface View {
   table: string
   from: Part
@@ -31,14 +31,14 @@ const viewOf = (table: string): View => {
 
 const stays = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
 
-/** A change of an account's feed. */
+/** A change in an account's feed. */
 export interface FeedEntry {
   user_id: number
   tbl: string
   row_id: number
 }
 
-/** Rows that an account sees and its feed does not tell of, at most `limit`. */
+/** Rows that an account sees and its feed lacks, at most `limit`. */
 export async function rowsMissingFromFeed(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
   const { from, user, row } = viewOf(table)
   const { rows } =
@@ -49,7 +49,7 @@ export async function rowsMissingFromFeed(on: Reader, table: string, limit: numb
   return rows
 }
 
-/** Changes that tell of rows which the account does not see, and are no tombstones, at most `limit`. */
+/** Changes of rows that the account does not see and that are not tombstones, at most `limit`. */
 export async function strayChanges(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
   const { from, user, row } = viewOf(table)
   const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
@@ -59,7 +59,7 @@ export async function strayChanges(on: Reader, table: string, limit: number): Pr
   return rows
 }
 
-/** Accounts whose feed has changes beyond its head, and how far it really reaches. */
+/** Accounts whose feed has changes after its head, and the position of the last one. */
 export async function overrunHeads(
   on: Reader,
 ): Promise<{ user_id: number; username: string; head: number; last: number }[]> {
@@ -70,7 +70,7 @@ export async function overrunHeads(
   return rows
 }
 
-/** Positions of feeds that two changes or more claim, at most `limit`. */
+/** Positions with more than one change, at most `limit`. */
 export async function sharedPositions(on: Reader, limit: number): Promise<{ user_id: number; seq: number }[]> {
   const rows = await on.q
     .selectFrom('changes')
@@ -82,7 +82,7 @@ export async function sharedPositions(on: Reader, limit: number): Promise<{ user
   return rows
 }
 
-/** The changes at one position, all but the first of which have to go elsewhere. */
+/** The changes at one position, all but the first of which must move. */
 export const changesAt = (on: Reader, { user_id, seq }: { user_id: number; seq: number }) =>
   on.q
     .selectFrom('changes')
@@ -93,7 +93,7 @@ export const changesAt = (on: Reader, { user_id, seq }: { user_id: number; seq: 
     .orderBy('row_id')
     .execute()
 
-/** Writes changes at the end of their feeds, as if they happened now. */
+/** Appends changes to their feeds, as if they happened now. */
 export async function recordAgain(
   tx: Writer,
   spots: readonly (FeedEntry & { deleted: boolean })[],
@@ -107,7 +107,6 @@ export async function recordAgain(
   }
 }
 
-/** Raises the head of a feed to its last change. */
 export async function raiseHead(tx: Writer, { user_id, last }: { user_id: number; last: number }): Promise<void> {
   await tx.q.updateTable('counters').set({ seq: last }).where('user_id', '=', user_id).where('seq', '<', last).execute()
   tx.notify('feed', user_id, last)

@@ -3,10 +3,10 @@ import type { Reader, SchemaDialect } from '../engine/database.ts'
 import { appliedMigrations, migrations } from '../engine/migrations/migrate.ts'
 import { FORMER_USER } from '../accounts/former-user.ts'
 
-// Whether rows are as the rest of svc relies on. Each question answers at most `limit` rows that are not; none is asked by
-// requests. What the database enforces by itself is asked too: files can be changed by others, and disks forget.
+// Checks the rows against the assumptions of the code. Each query returns at most `limit` violations; requests never
+// run them. Constraints of the database are checked too: others can change files, and disks fail.
 
-/** Tables that the migrations of a database made and that are not there any more. */
+/** Tables of the migrations that are missing. */
 export async function missingTables(on: Reader, dialect: SchemaDialect): Promise<string[]> {
   const applied = await appliedMigrations(on)
   const there = new Set((await on.q.introspection.getTables()).map(({ name }) => name))
@@ -17,7 +17,6 @@ export async function missingTables(on: Reader, dialect: SchemaDialect): Promise
     .filter((name) => !there.has(name))
 }
 
-/** A node that is not where it should be. */
 export interface NodeProblem {
   flaw:
     | 'parent-missing'
@@ -31,7 +30,7 @@ export interface NodeProblem {
   username: string | null
 }
 
-/** Nodes whose parent or trash entry is not what it has to be. */
+/** Nodes with an invalid parent or trash entry. */
 export async function misplacedNodes(on: Reader, limit: number): Promise<NodeProblem[]> {
   const { rows } = await sql<NodeProblem>`select * from (
       select n.id, n.name, u.username, case
@@ -51,7 +50,7 @@ export async function misplacedNodes(on: Reader, limit: number): Promise<NodePro
   return rows
 }
 
-/** Folders that no root leads to although each of them has a parent: they lie in a circle, or below one. */
+/** Folders that no root leads to although each has a parent: they are in a cycle, or below one. */
 export async function unreachableFolders(on: Reader, limit: number): Promise<{ id: number; parent_id: number }[]> {
   const { rows } = await sql<{ id: number; parent_id: number }>`
     with recursive folders (id, parent_id) as materialized (
@@ -66,7 +65,6 @@ export async function unreachableFolders(on: Reader, limit: number): Promise<{ i
   return rows
 }
 
-/** Accounts without a root folder. */
 export const rootlessAccounts = (on: Reader, limit: number): Promise<{ username: string }[]> =>
   on.q
     .selectFrom('users as u')
@@ -80,7 +78,6 @@ export const rootlessAccounts = (on: Reader, limit: number): Promise<{ username:
     .limit(limit)
     .execute()
 
-/** Accounts without counters. */
 export const uncountedAccounts = (on: Reader, limit: number): Promise<{ username: string }[]> =>
   on.q
     .selectFrom('users as u')
@@ -92,13 +89,13 @@ export const uncountedAccounts = (on: Reader, limit: number): Promise<{ username
     .limit(limit)
     .execute()
 
-/** Entries of the trash whose file or folder is not in them. */
+/** Trash entries that do not contain their file or folder. */
 export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; path: string }[]> =>
   on.q
     .selectFrom('trash as t')
     .leftJoin('nodes as n', 'n.id', 't.node_id')
     .select(['t.id', 't.path'])
-    // What is unfinished is on its way.
+    // Unfinished entries are being processed.
     .where('t.state', '=', 'kept')
     .where(({ or, eb, ref }) =>
       or([eb('n.id', 'is', null), eb('n.trash_id', 'is', null), eb('n.trash_id', '!=', ref('t.id'))]),
@@ -107,7 +104,7 @@ export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; pat
     .limit(limit)
     .execute()
 
-/** Something that names a content which is not recorded, or which has another size. */
+/** A reference to a content that is not recorded, or has another size. */
 export interface ContentReference {
   flaw: 'content-unknown' | 'content-size'
   kind: 'node' | 'version' | 'app file'
@@ -115,7 +112,7 @@ export interface ContentReference {
   sha256: string
 }
 
-/** Files, versions and files of apps that name a content which is not recorded, or has another size than they say. */
+/** Files, versions and files of apps that reference a missing content, or state another size. */
 export async function brokenReferences(on: Reader, limit: number): Promise<ContentReference[]> {
   const { rows } = await sql<ContentReference>`select * from (
       select 'node' as kind, id, sha256, size from nodes where type = 'file'
@@ -129,7 +126,7 @@ export async function brokenReferences(on: Reader, limit: number): Promise<Conte
   })
 }
 
-/** Who has a content: paths of files as their owners know them, at most `limit`. Those of old versions are marked. */
+/** Paths of files with a content as their owners know them, at most `limit`. Old versions are marked. */
 export async function holdersOf(on: Reader, sha256: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ id: number; old: number; username: string; room: string | null }>`
     select n.id, named.old, u.username, r.name as room from (
@@ -145,7 +142,7 @@ export async function holdersOf(on: Reader, sha256: string, limit: number): Prom
   return holders
 }
 
-/** Deeper than any path may be: ends the walk in a tree that is not sound. */
+/** Deeper than any valid path: ends the traversal of an invalid tree. */
 const DEEPEST = 100
 
 async function pathOfNode(on: Reader, node: number): Promise<string> {
@@ -157,7 +154,7 @@ async function pathOfNode(on: Reader, node: number): Promise<string> {
   return `/${rows.map(({ name }) => name).join('/')}`
 }
 
-/** How many rows a check looks at. */
+/** Number of rows that a check reads. */
 export async function rowCounts(on: Reader): Promise<{ nodes: number; changes: number }> {
   const count = async (table: 'nodes' | 'changes') =>
     Number(

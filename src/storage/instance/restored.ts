@@ -1,7 +1,7 @@
 import { randomHex } from '../../base/random.ts'
 import type { Writer } from '../engine/database.ts'
 
-/** What no backup keeps and no restore brings back: whoever is about to sign in, and what counts attempts. */
+/** Tables that are neither backed up nor restored: pending logins and counters of attempts. */
 export const transientTables = [
   'sessions',
   'pending_logins',
@@ -13,8 +13,8 @@ export const transientTables = [
 ] as const
 
 /**
- * Makes a restored database one of its own: a new epoch, so that every client notices that time went back, and nobody
- * signed in but the devices that are to stay. Returns how many devices were signed out.
+ * Prepares a restored database: a new epoch, so that every client notices the rollback, and no signed-in user except on
+ * devices to keep. Returns the number of signed-out devices.
  */
 export async function beginEpoch(
   tx: Writer,

@@ -8,7 +8,7 @@ const ofUserQuery = prepared<{ user: number }, Seeded>(({ q, p }) =>
   q.selectFrom('seeded').select(['kind', 'key', 'hash', 'target', 'version']).where('user_id', '=', p.user),
 )
 
-/** Everything a seed made for an account. */
+/** Everything that a seed created for an account. */
 export const seededOf = (on: Reader, user: number): Promise<Seeded[]> => ofUserQuery(on, { user })
 
 const rememberQuery = preparedRows<SeededRow & Record<string, unknown>, never>(({ q, rows }) =>
@@ -33,7 +33,7 @@ const rememberQuery = preparedRows<SeededRow & Record<string, unknown>, never>((
     ),
 )
 
-/** Notes what a seed made or changed for an account, in the place of what was noted about it before. */
+/** Records what a seed created or changed for an account, replacing earlier records. */
 export async function rememberSeeded(tx: Writer, user: number, entries: readonly Seeded[]): Promise<void> {
   await rememberQuery(
     tx,
@@ -41,7 +41,7 @@ export async function rememberSeeded(tx: Writer, user: number, entries: readonly
   )
 }
 
-/** Which of these names of one kind are noted for an account already. */
+/** Which of these keys of one kind are recorded for an account. */
 export async function seededAmong(
   on: Reader,
   user: number,
@@ -58,7 +58,6 @@ export async function seededAmong(
   return new Set(rows.map(({ key }) => key))
 }
 
-/** One note; undefined when there is none. */
 export const seededAs = (on: Reader, user: number, kind: string, key: string): Promise<Seeded | undefined> =>
   on.q
     .selectFrom('seeded')
@@ -68,6 +67,5 @@ export const seededAs = (on: Reader, user: number, kind: string, key: string): P
     .where('key', '=', key)
     .executeTakeFirst()
 
-/** Forgets one note. */
 export const forgetSeeded = (tx: Writer, user: number, kind: string, key: string) =>
   tx.q.deleteFrom('seeded').where('user_id', '=', user).where('kind', '=', kind).where('key', '=', key).execute()

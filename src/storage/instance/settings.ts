@@ -1,7 +1,7 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import { randomHex } from '../../base/random.ts'
 
-/** Changes with every change of a setting, so that a process can keep what it read until then. */
+/** Changes with every setting, so that processes know when to reload. */
 const VERSION = '#version'
 
 const versionQuery = prepared<Record<string, never>, { value: string }>(({ q }) =>
@@ -10,13 +10,13 @@ const versionQuery = prepared<Record<string, never>, { value: string }>(({ q }) 
 
 export const settingsVersion = async (on: Reader): Promise<string> => (await first(versionQuery(on, {})))?.value ?? ''
 
-/** Every stored setting: key to JSON text. */
+/** Stored settings: key to JSON text. */
 export async function storedSettings(on: Reader): Promise<Map<string, string>> {
   const rows = await on.q.selectFrom('settings').selectAll().where('key', '!=', VERSION).execute()
   return new Map(rows.map(({ key, value }) => [key, value]))
 }
 
-/** Stores a setting as JSON text, or removes it when `value` is undefined. */
+/** Stores a setting as JSON text; deletes it if `value` is undefined. */
 export async function storeSetting(tx: Writer, key: string, value: string | undefined): Promise<void> {
   if (value === undefined) await tx.q.deleteFrom('settings').where('key', '=', key).execute()
   else await put(tx, key, value)
@@ -30,7 +30,7 @@ const put = (tx: Writer, key: string, value: string) =>
     .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
     .execute()
 
-/** A fact about this installation that is made once: stored when missing, then always the same. */
+/** A constant fact of this installation: created if missing. */
 export async function instanceFact(tx: Writer, key: string, make: () => string): Promise<string> {
   const known = await findFact(tx, key)
   if (known !== undefined) return known
@@ -39,18 +39,17 @@ export async function instanceFact(tx: Writer, key: string, make: () => string):
   return value
 }
 
-/** Notes something about this installation that may change, or forgets it when `value` is undefined. */
+/** Stores a variable fact of this installation; deletes it if `value` is undefined. */
 export async function noteFact(tx: Writer, key: string, value: string | undefined): Promise<void> {
   await tx.q.deleteFrom('instance').where('key', '=', key).execute()
   if (value !== undefined) await tx.q.insertInto('instance').values({ key, value }).execute()
 }
 
-/** The fact that an installation has under a key; undefined when it has none. */
 export async function findFact(on: Reader, key: string): Promise<string | undefined> {
   return (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst())?.value
 }
 
-/** Stores a fact, in the place of what was there. */
+/** Stores or replaces a fact. */
 export async function putFact(tx: Writer, key: string, value: string): Promise<void> {
   await tx.q
     .insertInto('instance')
@@ -59,7 +58,7 @@ export async function putFact(tx: Writer, key: string, value: string): Promise<v
     .execute()
 }
 
-/** The same of one that was opened before. */
+/** Like `findFact`, for an installation that was opened before. */
 export async function knownFact(on: Reader, key: string): Promise<string> {
   const value = await findFact(on, key)
   if (value === undefined) throw new Error(`The installation has no ${key}.`)

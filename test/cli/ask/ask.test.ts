@@ -58,7 +58,7 @@ describe('svc ask', () => {
     expect(await refused('-a', file('wav', 'RIFF1234WAVE\0'))).toContain('neither text nor an image')
     expect(await refused('-a', folder)).toContain('is a folder')
     expect(await refused('-a', file('big.txt', 'a'.repeat(300_000)))).toContain('longer than 262144 characters')
-    expect((await run(server.url, ada, ['Look'], Buffer.from([0xff, 0xfe, 0]))).stderr).toContain('no text')
+    expect((await run(server.url, ada, ['Look'], Buffer.from([0xff, 0xfe, 0]))).stderr).toContain('not text')
     expect(model.heard).toHaveLength(asked)
   })
 
@@ -75,7 +75,10 @@ describe('svc ask', () => {
     ] as const) {
       model.will(wish, { text: 'It stays.' })
       const { code, stderr } = await run(server.url, ada, [...args], input)
-      expect({ code, stderr }).toMatchObject({ code: 8, stderr: expect.stringContaining('needs your word') as string })
+      expect({ code, stderr }).toMatchObject({
+        code: 8,
+        stderr: expect.stringContaining('needs your permission') as string,
+      })
       expect((await ada.manifest()).files).toHaveLength(1)
     }
 
@@ -115,7 +118,7 @@ describe('svc ask', () => {
     )
     child.kill('SIGINT')
     expect(await new Promise((resolve) => child.on('close', resolve))).toBe(130)
-    expect(stderr).toBe('svc: Interrupted: the answer was given up.\n')
+    expect(stderr).toBe('svc: Interrupted: the answer was cancelled.\n')
     await until(
       'the model is let go',
       () => model.left() === 1,
@@ -124,7 +127,7 @@ describe('svc ask', () => {
   })
 })
 
-describe.skipIf(!hasTmux)('svc ask on a terminal', { timeout: 90_000 }, () => {
+describe.skipIf(!hasTmux)('svc ask on a terminal', () => {
   const onTerminal = async (url: string, account: Account, ...args: string[]) => {
     const { PATH: _, ...env } = await environmentOf(url, account)
     return openTmux(await folderOfTest())('ask', env, [process.execPath, program, 'ask', ...args])
@@ -139,7 +142,7 @@ describe.skipIf(!hasTmux)('svc ask on a terminal', { timeout: 90_000 }, () => {
     const pane = await onTerminal(server.url, ada, 'Plan')
     await pane.shows(/ended with 0/)
     expect((await pane.screen()).trimEnd()).toMatch(
-      /^· make folder \/Plans\nDone\n\n• one\n• two \[2J\n\na +b\n1 +2\nThis changed something: svc ask undo 1 takes it back.\nended with 0$/,
+      /^· make folder \/Plans\nDone\n\n• one\n• two \[2J\n\na +b\n1 +2\nThis changed something: svc ask undo 1 undoes it.\nended with 0$/,
     )
   })
 

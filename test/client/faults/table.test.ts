@@ -75,43 +75,39 @@ for (const [first, seed] of [
   ['one', 2],
 ] as const) {
   const through = seed === 0 ? 'a quiet network' : `a hostile network (${seed})`
-  test(
-    `whatever both sides do, both end equal and nothing is lost: ${first} first, through ${through}`,
-    { timeout: 120_000 },
-    async () => {
-      const random = makeRandom(seed)
-      const { proxy, clients } = await twoFolders(random)
-      const [one, other] = clients
-      for (const { folder } of cases) prepare(join(one.root, folder))
-      await untilEqual(clients)
+  test(`whatever both sides do, both end equal and nothing is lost: ${first} first, through ${through}`, async () => {
+    const random = makeRandom(seed)
+    const { proxy, clients } = await twoFolders(random)
+    const [one, other] = clients
+    for (const { folder } of cases) prepare(join(one.root, folder))
+    await untilEqual(clients)
 
-      const written = new Map<string, string[]>()
-      const alone = new Map<string, Files>()
-      for (const { folder, ...done } of cases) {
-        changes[done.one]!(join(one.root, folder), 'one')
-        changes[done.other]!(join(other.root, folder), 'other')
-        // What only one side changed ends as that side left it.
-        if (done.other === 'nothing') alone.set(folder, caseIn(readTree(one.root), folder))
-        else if (done.one === 'nothing') alone.set(folder, caseIn(readTree(other.root), folder))
-        written.set(folder, [...writtenBy(one.root, folder), ...writtenBy(other.root, folder)])
-      }
-      // One request in three goes wrong, but now and then a run gets through.
-      if (seed > 0) proxy.next = () => (random.below(3) === 0 ? random.of(mischiefs) : undefined)
-      const order = first === 'one' ? [one, other] : [other, one]
-      for (let round = 0; round < 3; round += 1) for (const client of order) await runThrough(client)
-      proxy.next = () => undefined
-      await untilEqual(order)
+    const written = new Map<string, string[]>()
+    const alone = new Map<string, Files>()
+    for (const { folder, ...done } of cases) {
+      changes[done.one]!(join(one.root, folder), 'one')
+      changes[done.other]!(join(other.root, folder), 'other')
+      // What only one side changed ends as that side left it.
+      if (done.other === 'nothing') alone.set(folder, caseIn(readTree(one.root), folder))
+      else if (done.one === 'nothing') alone.set(folder, caseIn(readTree(other.root), folder))
+      written.set(folder, [...writtenBy(one.root, folder), ...writtenBy(other.root, folder)])
+    }
+    // One request in three goes wrong, but now and then a run gets through.
+    if (seed > 0) proxy.next = () => (random.below(3) === 0 ? random.of(mischiefs) : undefined)
+    const order = first === 'one' ? [one, other] : [other, one]
+    for (let round = 0; round < 3; round += 1) for (const client of order) await runThrough(client)
+    proxy.next = () => undefined
+    await untilEqual(order)
 
-      const end = readTree(one.root)
-      expect(readTree(other.root)).toEqual(end)
-      for (const { folder, ...done } of cases) {
-        const left = caseIn(end, folder)
-        const gone = new Set([...givenUp(done.one), ...givenUp(done.other)])
-        const missing = new Set(written.get(folder)!.filter((content) => !gone.has(content)))
-        for (const content of Object.values(left)) if (content !== null) missing.delete(content)
-        expect([...missing], `${done.one} / ${done.other}`).toEqual([])
-        if (alone.has(folder)) expect(left, `${done.one} / ${done.other}`).toEqual(alone.get(folder))
-      }
-    },
-  )
+    const end = readTree(one.root)
+    expect(readTree(other.root)).toEqual(end)
+    for (const { folder, ...done } of cases) {
+      const left = caseIn(end, folder)
+      const gone = new Set([...givenUp(done.one), ...givenUp(done.other)])
+      const missing = new Set(written.get(folder)!.filter((content) => !gone.has(content)))
+      for (const content of Object.values(left)) if (content !== null) missing.delete(content)
+      expect([...missing], `${done.one} / ${done.other}`).toEqual([])
+      if (alone.has(folder)) expect(left, `${done.one} / ${done.other}`).toEqual(alone.get(folder))
+    }
+  })
 }

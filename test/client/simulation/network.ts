@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Transport, WireAnswer, WireRequest } from '../../../src/client/transport.ts'
+import type { Transport, WireAnswer, WireRequest } from '../../../src/client/http/transport.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import type { Random } from '../../support/random.ts'
 import type { Disk } from './disk/disk.ts'

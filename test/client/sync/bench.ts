@@ -15,13 +15,13 @@ import { onTestFinished } from 'vitest'
 import type { MaxDelete } from '../../../src/client/sync/plan/deletion-guard.ts'
 import type { Summary, SyncEvent } from '../../../src/client/sync/report/events.ts'
 import { makeApi, type Api } from '../../../src/client/api.ts'
-import { makeNodeTransport } from '../../../src/client/node-http.ts'
+import { makeNodeTransport } from '../../../src/client/http/node-transport.ts'
 import { initRoot } from '../../../src/client/sync/state/root.ts'
-import { runSync } from '../../../src/client/sync/run.ts'
+import { runSync } from '../../../src/client/sync/sync-run.ts'
 import { contract } from '../../../src/contract/contract.ts'
 import type { Account } from '../../support/account.ts'
 import { FakeServer } from './fake-server.ts'
-import type { AccountIdentity } from '../../../src/client/account-identity.ts'
+import type { AccountIdentity } from '../../../src/client/auth/account-identity.ts'
 
 /** The moment at which tests play: files they write are older, so that no hash is doubted for being too fresh. */
 export const NOW = Date.parse('2026-11-21T12:00:00Z')

@@ -7,7 +7,7 @@ import {
   type Choice,
   type FileConflict,
 } from '../../../src/client/sync/conflicts.ts'
-import { takeLock } from '../../../src/client/sync/state/lock.ts'
+import { takeLock } from '../../../src/client/sync/state/root-lock.ts'
 import { makeBench, NOW, readTree, write, type Bench } from './bench.ts'
 
 // Conflict copies, and how somebody decides about them.

@@ -1,7 +1,7 @@
 import type { Api, CallOptions, Downloaded } from '../../../src/client/api.ts'
 import { BadTar, readTar } from '../../../src/base/tar-reader.ts'
 import { fault, isFault } from '../../../src/contract/errors.ts'
-import { parentOf, ROOT } from '../../../src/client/sync/plan/tree.ts'
+import { parentOf, ROOT } from '../../../src/client/sync/plan/sync-tree.ts'
 import { tarOf, type Packed } from '../../support/tar.ts'
 import { sha256Of } from './trees.ts'
 

@@ -152,7 +152,7 @@ test('the status tells what is ignored, and does not take it for deleted', async
 test.each([
   ['is a symbolic link', (root: string) => symlinkSync('/dev/null', join(root, '.svcignore'))],
   ['is larger than 1 MB', (root: string) => write(root, '.svcignore', 'x'.repeat(1_048_577))],
-  ['has more than 4 times **', (root: string) => write(root, '.svcignore', '**/a/**/a/**/a/**/a/**/a')],
+  ['contains ** more than 4 times', (root: string) => write(root, '.svcignore', '**/a/**/a/**/a/**/a/**/a')],
 ])(
   'rules of which nobody knows what they mean stop a run before it does anything: one that %s',
   async (message, make) => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openState } from '../../../src/client/sync/state/store.ts'
+import { openState } from '../../../src/client/sync/state/sync-state.ts'
 import { makeBench, readTree, write, type Bench } from './bench.ts'
 
 const PLAIN = { uploaded: { files: 0 }, downloaded: { files: 0 }, removed_here: 0, removed_there: 0, conflicts: [] }

@@ -474,7 +474,7 @@ test('the engine keeps its own folder out of the account, and ignores what the a
   expect([...server.files.keys()]).toEqual(['/.svc/root.json', '/.SVC/state.db'])
 })
 
-test('status tells what changed here since the last run, and what is left alone, without the server and without a trace', async () => {
+test('status tells what changed locally since the last run, and what is left alone, without the server and without a trace', async () => {
   const { root, server, sync, stateFolder } = await makeBench()
   for (const name of ['same', 'edited', 'gone', 'd/touched']) write(root, name, name)
   await symlink('same', join(root, 'link'))

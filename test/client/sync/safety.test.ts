@@ -16,9 +16,9 @@ import {
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { recover } from '../../../src/client/sync/apply/recover.ts'
+import { recover } from '../../../src/client/sync/apply/recovery.ts'
 import { makeCommitBatcher } from '../../../src/client/sync/state/commit-batcher.ts'
-import { openState, type Intent } from '../../../src/client/sync/state/store.ts'
+import { openState, type Intent } from '../../../src/client/sync/state/sync-state.ts'
 import { findRoot, initRoot, listRoots, type InitOptions } from '../../../src/client/sync/state/root.ts'
 import { FakeServer } from './fake-server.ts'
 import { makeBench, readTree, temporaryFolder, write, type Bench } from './bench.ts'
@@ -530,7 +530,7 @@ test('the folder is found from within, by name, or because it is the only one', 
   await expect(findRoot(undefined, join(top, 'one/deep/er'), stateFolder)).resolves.toBe(options.path)
   await expect(findRoot('one', top, stateFolder)).resolves.toBe(options.path)
   await expect(findRoot(undefined, '/', stateFolder)).resolves.toBe(options.path)
-  await expect(findRoot('deep', options.path, stateFolder)).rejects.toThrow(/lies in the synchronised folder/)
+  await expect(findRoot('deep', options.path, stateFolder)).rejects.toThrow(/is in the synchronised folder/)
   await expect(findRoot(top, '/', stateFolder)).rejects.toThrow(/not a synchronised folder/)
   await initRoot({ ...options, path: join(top, 'two') })
   await expect(findRoot(undefined, '/', stateFolder)).rejects.toThrow(/Several folders/)

@@ -10,7 +10,7 @@ import {
   type LocalNode,
   type RemoteNode,
   type Tree,
-} from '../../../src/client/sync/plan/tree.ts'
+} from '../../../src/client/sync/plan/sync-tree.ts'
 
 /** A side of a synchronisation in a test's own words: paths to contents; null is a folder. */
 export type Side = Record<string, string | null>

@@ -3,13 +3,14 @@ import { MINUTE } from '../../../src/base/clock.ts'
 import { makeLockout } from '../../../src/domain/accounts/lockout.ts'
 import { makeWorld, refusal } from './world.ts'
 
-test('failures that were under way when the name was locked do not prolong the lock', async () => {
+test('failures that were under way when the name was locked do not prolong the lock, and are not told to be wrong', async () => {
   const { database, clock } = await makeWorld()
   const lockout = makeLockout({ clock, key: new Uint8Array(32) })
   for (let time = 0; time < 5; time += 1) await database.write((tx) => lockout.fail(tx, 'ada'))
   const end = clock.now() + 15 * MINUTE
   clock.pass(MINUTE)
-  for (let time = 0; time < 7; time += 1) await database.write((tx) => lockout.fail(tx, 'ada'))
+  for (let time = 0; time < 7; time += 1)
+    expect((await refusal(database.write((tx) => lockout.fail(tx, 'ada')))).code).toBe('account_locked')
   expect(await lockout.lockedUntil(database.read, ['ada', 'bob'])).toEqual(new Map([['ada', end]]))
   expect((await refusal(lockout.assertOpen(database.read, 'ada'))).extra.retryAfter).toBe(14 * 60)
   clock.pass(14 * MINUTE)

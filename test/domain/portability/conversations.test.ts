@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Local } from '../../../src/wiring/local.ts'
+import type { Local } from '../../../src/wiring/local-domain.ts'
 import { askFor, stage } from '../../support/assistant.ts'
 import { contentsOf, exported, imported } from './world.ts'
 

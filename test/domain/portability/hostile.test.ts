@@ -160,7 +160,7 @@ describe('nothing is changed by', () => {
       archiveOf([{ name: 'files/x', type }]),
       '"files/x" is neither a file nor a folder',
     ]),
-    ['a long name in the way of GNU', archiveOf([{ name: 'files/x', type: 'L' }]), 'GNU long names are not understood'],
+    ['a long name in the way of GNU', archiveOf([{ name: 'files/x', type: 'L' }]), 'GNU long names are not supported'],
     [
       'a folder with a content',
       archiveOf([{ name: 'files/x/', type: '5', content: 'x' }]),

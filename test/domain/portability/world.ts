@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import { readTar } from '../../../src/base/tar-reader.ts'
-import { openLocal, type Local } from '../../../src/wiring/local.ts'
+import { openLocal, type Local } from '../../../src/wiring/local-domain.ts'
 import { folderOfTest } from '../../support/server.ts'
 import { tarOf, type Packed } from '../../support/tar.ts'
 

@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Made, Plan, SeedOptions } from '../../../src/domain/seed/seed.ts'
-import { openLocal, type Local } from '../../../src/wiring/local.ts'
-import { BadSeedFile, planSeedFile } from '../../../src/wiring/seed-file.ts'
+import { openLocal, type Local } from '../../../src/wiring/local-domain.ts'
+import { BadSeedFile, planSeedFile } from '../../../src/wiring/seed/seed-file.ts'
 import { folderOfTest } from '../../support/server.ts'
 
 export interface World {

@@ -1,25 +1,28 @@
-import type { ChatState } from '../../../client/chat/state.ts'
+import type { ChatState } from '../../../client/chat/chat-state.ts'
 import type { Span } from './spans.ts'
 import { sanitize } from './markup.ts'
 
-/** What a word can become: how it is shown, and what is written instead of it. */
+/** A completion: its label, and the text it inserts. */
 export interface Candidate {
   label: string
   text: string
 }
 
 export interface Completion {
-  /** UTF-16 code units before the cursor that are replaced. */
+  /** UTF-16 code units before the cursor to replace. */
   length: number
   candidates: Candidate[]
 }
 
-/** Emoji by the beginning of a name; empty until they are loaded. */
+/** Finds emoji by a prefix of the name; returns none until they are loaded. */
 export type FindEmoji = (text: string, limit: number) => { name: string; emoji: string }[]
 
 const MAX_CANDIDATES = 40
 
-/** What the word before the cursor can become: a name after `@`, an emoji after `:`, a command after a `/` that begins the text. */
+/**
+ * Completions of the word before the cursor: a name after `@`, an emoji after `:`, a command after `/` at the start of
+ * the text.
+ */
 export function completionsOf(
   before: string,
   state: ChatState,
@@ -51,7 +54,7 @@ export function completionsOf(
 const completion = (length: number, candidates: Candidate[]): Completion | undefined =>
   candidates.length === 0 ? undefined : { length, candidates }
 
-/** Whom a text may name: those in the room before everybody else, by user name and by any word of the display name. */
+/** Users who match: members of the room first, by user name and by any word of the display name. */
 function people({ people: everybody, rooms, current, me }: ChatState, text: string): Candidate[] {
   const wanted = text.toLowerCase()
   const here = new Set(rooms.find(({ room_id }) => room_id === current)?.participants.map(({ id }) => id))
@@ -65,7 +68,7 @@ function people({ people: everybody, rooms, current, me }: ChatState, text: stri
     .map(({ username }) => ({ label: `@${sanitize(username)}`, text: `@${username} ` }))
 }
 
-/** Candidates on one line, the chosen one marked and in sight. */
+/** Candidates on one line, scrolled so that the selected one is visible. */
 export function candidateLine({ candidates }: Completion, chosen: number | undefined): Span[] {
   const from = Math.max(0, (chosen ?? 0) - 3)
   return [

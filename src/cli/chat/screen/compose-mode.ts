@@ -7,7 +7,7 @@ import { submit } from './submit.ts'
 
 const COMMANDS = Object.keys(slashCommands)
 
-/** Text from elsewhere without what no keyboard types. */
+/** Removes control characters from pasted text. */
 const normalizePaste = (text: string): string =>
   text
     .replace(/\r\n?/g, '\n')
@@ -16,12 +16,12 @@ const normalizePaste = (text: string): string =>
     .map((line) => printable(line).replaceAll('\ufffd', ''))
     .join('\n')
 
-/** What keys and text do while a message is written. */
+/** Handles input while a message is composed. */
 export function makeComposeMode(screen: ScreenState, loaded: () => void) {
   const { session, composer } = screen
   let findEmoji: FindEmoji = () => []
   let nameEmoji = (text: string): string => text
-  /** What Tab goes round through, and how much of the text it put there. */
+  /** Candidates that Tab cycles through, and the length of the inserted one. */
   let cycle: { completion: Completion; index: number; length: number } | undefined
 
   async function loadEmoji(): Promise<void> {
@@ -49,7 +49,7 @@ export function makeComposeMode(screen: ScreenState, loaded: () => void) {
     return true
   }
 
-  /** `:tada:` becomes the emoji with its last colon. */
+  /** Replaces `:tada:` with the emoji when the last colon is typed. */
   function nameToEmoji(): void {
     const named = /(?:^|[^\p{L}\p{N}_:])(:[a-z0-9_+-]+:)$/iu.exec(composer.before())?.[1]
     if (named === undefined) return

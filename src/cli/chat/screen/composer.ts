@@ -1,36 +1,36 @@
 import { graphemesOf, widthOf } from './spans.ts'
 
-/** A text that is being written, with a cursor in it. */
+/** A text field with a cursor. */
 export interface Composer {
   text: () => string
-  /** What stands before the cursor. */
+  /** The text before the cursor. */
   before: () => string
   set: (text: string) => void
   insert: (text: string) => void
   /** Replaces the last `length` UTF-16 code units before the cursor. */
   replaceBefore: (length: number, text: string) => void
-  /** Carries out a key; false when it means nothing here. */
+  /** Handles a key; false if it has no meaning in the field. */
   key: (key: string) => boolean
-  /** The text in lines of a width, and where the cursor is in them. */
+  /** The text wrapped to a width, and the position of the cursor. */
   layout: (width: number) => { lines: string[]; row: number; column: number }
 }
 
 interface Field {
-  /** The text by graphemes; the cursor stands before the one at `at`. */
+  /** The text as graphemes; the cursor is before the one at `at`. */
   parts: string[]
   at: number
-  /** What was last cut. */
+  /** The text cut last. */
   cut: string
-  /** Columns when it was last shown: up and down go by what is seen. */
+  /** Columns at the last layout: up and down move by displayed lines. */
   width: number
 }
 
-/** A text field of several lines with the keys that shells have. */
+/** A multi-line text field with the key bindings of readline. */
 export function makeComposer(): Composer {
   const field: Field = { parts: [], at: 0, cut: '', width: 80 }
   const before = (): string => field.parts.slice(0, field.at).join('')
   function put(head: string): void {
-    // Typed marks join the letter before them.
+    // A combining mark joins the character before it.
     field.parts = graphemesOf(head + field.parts.slice(field.at).join(''))
     field.at = graphemesOf(head).length
   }
@@ -82,7 +82,7 @@ const wordOn: Move = ({ parts, at }) => {
   return place
 }
 
-// A negative position would be counted from the end.
+// `lastIndexOf` counts a negative position from the end.
 const lineStart: Move = ({ parts, at }) => (at === 0 ? 0 : parts.lastIndexOf('\n', at - 1) + 1)
 
 const lineEnd: Move = ({ parts, at }) => {
@@ -93,7 +93,6 @@ const lineEnd: Move = ({ parts, at }) => {
 const back: Move = ({ at }) => Math.max(0, at - 1)
 const on: Move = ({ parts, at }) => Math.min(parts.length, at + 1)
 
-/** Keys that move the cursor. */
 const MOVES: Record<string, Move> = {
   left: back,
   'ctrl-b': back,
@@ -111,7 +110,7 @@ const MOVES: Record<string, Move> = {
   'alt-f': wordOn,
 }
 
-/** Keys that remove what lies between the cursor and a place. */
+/** Keys that delete the text between the cursor and a position. */
 const CUTS: Record<string, Move> = {
   backspace: back,
   'shift-backspace': back,
@@ -136,12 +135,12 @@ interface Position {
   column: number
 }
 
-/** Where each grapheme stands in lines of the field's width, and where the end is. Lines are broken between words. */
+/** Position of each grapheme, and of the end, in lines of the field's width. Lines break between words. */
 function positionsOf({ parts, width }: Field): Position[] {
   const found: Position[] = []
   let row = 0
   let column = 0
-  /** Where the word begins that would go on to the next line. */
+  /** Start of the current word, which may move to the next line. */
   let word = 0
   const breakLine = (): void => {
     row++
@@ -152,7 +151,7 @@ function positionsOf({ parts, width }: Field): Position[] {
     if (column + wide > width) {
       breakLine()
       const isWhole = word < index && found[word]!.column > 0
-      // The word that does not fit goes along, unless it is longer than a line.
+      // Move the word to the next line unless it is longer than a line.
       for (let at = word; isWhole && at < index; at++) {
         found[at] = { row, column }
         column += widthOf(parts[at]!)
@@ -167,7 +166,7 @@ function positionsOf({ parts, width }: Field): Position[] {
   return [...found, { row, column }]
 }
 
-/** Goes a line up or down; false where there is none. */
+/** Moves the cursor a line up or down; false if there is none. */
 function vertical(field: Field, by: number): boolean {
   const all = positionsOf(field)
   const { row, column } = all[field.at]!

@@ -5,10 +5,10 @@ import { printable } from '../../../base/text.ts'
 import { makeTemporaryFolder } from '../../../host/temporary-folder.ts'
 import { Exit } from '../../exit.ts'
 
-/** A command as its words; no shell ever sees it. */
+/** Splits a command into words; it is run without a shell. */
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter(Boolean)
 
-/** Hands a text to the user's editor and returns what it became. The terminal is the editor's meanwhile. */
+/** Opens the text in the user's editor and returns the result. The editor has the terminal meanwhile. */
 export async function editInEditor(text: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [program = 'vi', ...words] = wordsOf(env['VISUAL'] || env['EDITOR'] || 'vi')
   const folder = await makeTemporaryFolder('svc-chat-')
@@ -18,10 +18,10 @@ export async function editInEditor(text: string, env: NodeJS.ProcessEnv): Promis
     await new Promise<void>((resolve, reject) => {
       const child = spawn(program, [...words, file], { stdio: 'inherit' })
       child.on('error', () =>
-        reject(new Exit(1, `The editor ${program} cannot be started: set EDITOR to one that is here.`)),
+        reject(new Exit(1, `The editor ${program} cannot be started: set EDITOR to one that is installed.`)),
       )
       child.on('close', (code) =>
-        code === 0 ? resolve() : reject(new Exit(1, `The editor ended with ${code}: the text stays as it was.`)),
+        code === 0 ? resolve() : reject(new Exit(1, `The editor ended with ${code}: the text was not changed.`)),
       )
     })
     return (await readFile(file, 'utf8')).replace(/\n$/, '')
@@ -37,8 +37,8 @@ export interface Notice {
 }
 
 /**
- * Runs a command about a message: its words are fixed, what others wrote comes by standard input and by SVC_CHAT_ROOM and
- * SVC_CHAT_FROM. `failed` is told when it cannot be started.
+ * Runs the notification command: its arguments are fixed; the message arrives on standard input and in SVC_CHAT_ROOM
+ * and SVC_CHAT_FROM. Calls `failed` if it cannot be started.
  */
 export function runNotifier(
   command: string,
@@ -52,6 +52,6 @@ export function runNotifier(
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   child.on('error', () => failed(`${program}, the command of --notify, cannot be started.`))
-  // It may end without reading.
+  // The program may exit without reading its input.
   child.stdin.on('error', () => undefined).end(text)
 }

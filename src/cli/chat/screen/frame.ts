@@ -1,45 +1,53 @@
 import { partnerOf, titleOf, type ChatRoom } from '../../../client/chat/room-names.ts'
-import type { ChatState } from '../../../client/chat/state.ts'
+import type { ChatState } from '../../../client/chat/chat-state.ts'
 import type { HistoryLine } from './history-layout.ts'
 import { fit, lineWidth, type Line, type Span } from './spans.ts'
 import type { Frame } from './terminal.ts'
 import { sanitize } from './markup.ts'
 
-/** What is shown beside what is known of the rooms. */
+/** The state of the screen beside that of the chat. */
 export interface View {
   rows: number
   columns: number
-  /** Lines of the middle, the newest last; a list or a help text replaces the history. */
+  /** Lines of the main area, oldest first; a list or a help text replaces the history. */
   history: readonly HistoryLine[]
-  /** How many lines of the history are hidden below the bottom. */
+  /** Lines of the history hidden below the bottom. */
   scroll: number
-  /** The message that is marked. */
+  /** The selected message. */
   selected: number | undefined
-  /** What is written, and above it what it is for. */
+  /** The text field and the label above it. */
   composer: { lines: readonly string[]; row: number; column: number; prompt: string }
   purpose: string | undefined
-  /** The last line. */
   status: Line
 }
 
 const SIDEBAR = 22
-/** The narrowest window that has a list of rooms at its side. */
+/** Narrowest window with a list of rooms, columns. */
 const WITH_SIDEBAR = 72
 const MAX_COMPOSER_LINES = 6
 
-/** Columns that the history has. */
+/** Width of the history in columns. */
 export const historyWidth = (columns: number): number =>
   Math.max(10, columns >= WITH_SIDEBAR ? columns - SIDEBAR - 2 : columns)
 
-/** Rows that the history has. */
-export const historyRows = (rows: number, composerLines: number): number =>
-  Math.max(1, rows - 3 - Math.min(MAX_COMPOSER_LINES, composerLines))
+/** Height of the history in rows. */
+export const historyRows = (rows: number, composerLines: number): number => heightsOf(rows, composerLines).history
 
-/** The whole screen. */
+/**
+ * Height of each part. In a low window the text field has priority, then the newest line, the rule, the status and the
+ * title.
+ */
+function heightsOf(rows: number, composerLines: number) {
+  const composer = Math.min(MAX_COMPOSER_LINES, composerLines, Math.max(1, rows - 1))
+  const free = Math.max(0, rows - composer)
+  const [rule, status, title] = [free > 1 ? 1 : 0, free > 2 ? 1 : 0, free > 3 ? 1 : 0]
+  return { title, history: free - rule - status - title, rule, composer, status }
+}
+
 export function layoutFrame(state: ChatState, view: View): Frame {
   const { rows, columns, composer } = view
-  const shownComposer = Math.min(MAX_COMPOSER_LINES, composer.lines.length)
-  const height = historyRows(rows, composer.lines.length)
+  const heights = heightsOf(rows, composer.lines.length)
+  const { composer: shownComposer, history: height } = heights
   const hasSidebar = columns >= WITH_SIDEBAR
   const width = historyWidth(columns)
 
@@ -59,16 +67,14 @@ export function layoutFrame(state: ChatState, view: View): Frame {
     const prompt = from + row === 0 ? composer.prompt : ' '.repeat(composer.prompt.length)
     return [{ text: prompt, bold: true }, { text: sanitize(text) }]
   })
-  const lines = [
-    titleBar(state, columns, hasSidebar),
+  const above = [
+    ...(heights.title ? [titleBar(state, columns, hasSidebar)] : []),
     ...middle,
-    ruleOf(state, view),
-    ...written,
-    fit(view.status, columns),
+    ...(heights.rule ? [ruleOf(state, view)] : []),
   ]
   return {
-    lines: lines.slice(0, rows),
-    cursor: { row: 2 + height + composer.row - from, column: composer.prompt.length + composer.column },
+    lines: [...above, ...written, ...(heights.status ? [fit(view.status, columns)] : [])],
+    cursor: { row: above.length + composer.row - from, column: composer.prompt.length + composer.column },
   }
 }
 
@@ -117,7 +123,7 @@ function roomLine(state: ChatState, room: ChatRoom): Line {
   return [...named, { text: end, ...style, ...(unread > 0 && !isOpen ? { color: 'yellow' } : {}) }]
 }
 
-/** The line above what is written: what it is for, or who else is typing. */
+/** The rule above the text field: the purpose of the text, or who is typing. */
 function ruleOf(state: ChatState, { columns, purpose, scroll }: View): Line {
   const text = purpose ?? typists(state)
   const below = scroll > 0 ? ` ↓ ${scroll} more lines ` : ''

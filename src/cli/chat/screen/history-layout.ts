@@ -1,6 +1,6 @@
-import type { Message } from '../../../client/chat/follow-room.ts'
-import type { Log } from '../../../client/chat/log.ts'
-import type { ChatState, Pending } from '../../../client/chat/state.ts'
+import type { Message } from '../../../client/chat/room-feed.ts'
+import type { Log } from '../../../client/chat/message-log.ts'
+import type { ChatState, Pending } from '../../../client/chat/chat-state.ts'
 import { parseMarkup, sanitize } from './markup.ts'
 import { readableColor } from './name-color.ts'
 import { clip, wrap, type Line, type Span } from './spans.ts'
@@ -11,7 +11,7 @@ export interface HistoryLine {
   message?: number
 }
 
-/** Messages of one author within this time stand below one name, milliseconds. */
+/** Messages of one author within this time share one heading, ms. */
 const GROUP_MS = 5 * 60_000
 const INDENT = '  '
 
@@ -22,7 +22,7 @@ interface CachedLines {
   lines: HistoryLine[]
 }
 
-/** Lays histories out; what did not change is laid out once. */
+/** Lays out histories and caches the lines of unchanged messages. */
 export function makeHistoryLayout() {
   let laid = new WeakMap<Message, CachedLines>()
   let forName: string | undefined
@@ -36,7 +36,7 @@ export function makeHistoryLayout() {
   }
 
   return {
-    /** The whole history of a room for a width, oldest line first. */
+    /** The history of a room at a width, oldest line first. */
     lines(state: ChatState, room: number, log: Log, width: number): HistoryLine[] {
       if (forName !== state.me?.username) {
         laid = new WeakMap()
@@ -75,7 +75,7 @@ function dayOf(message: Message): string {
   return day
 }
 
-/** A text in the middle of a line that goes from edge to edge. */
+/** A line with a text in the middle. */
 function rule(text: string, width: number, style: Omit<Span, 'text'>): HistoryLine {
   const room = Math.max(0, width - text.length - 2)
   const left = Math.min(3, room)
@@ -83,7 +83,7 @@ function rule(text: string, width: number, style: Omit<Span, 'text'>): HistoryLi
   return { line: clip([{ ...style, text: line }], width) }
 }
 
-/** A name in the colour of its owner. */
+/** A name in the colour of its user. */
 export function nameSpan({ username, avatar_color }: Pick<Message, 'username' | 'avatar_color'>): Span {
   const color = readableColor(avatar_color)
   return { text: sanitize(username), bold: true, ...(color === undefined ? {} : { color }) }

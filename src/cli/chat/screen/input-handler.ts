@@ -13,16 +13,16 @@ interface Parts {
   composeMode: ReturnType<typeof makeComposeMode>
   renderer: ReturnType<typeof makeRenderer>
   env: NodeJS.ProcessEnv
-  /** Lets another program have the terminal, and takes it back. */
+  /** Gives the terminal to another program, and takes it over again afterwards. */
   runOutside: (work: () => Promise<void>) => void
   focused: (isFocused: boolean) => void
 }
 
-/** What each key does, depending on what is on the screen. */
+/** Handles keys by the current mode. */
 export function makeInputHandler(parts: Parts) {
   const { screen, terminal, composeMode, runOutside } = parts
   const { composer } = screen
-  /** The key before, for those that mean something only after another. */
+  /** The previous key, for sequences of two. */
   let before = ''
 
   function text(typed: string, pasted: boolean): void {
@@ -42,7 +42,7 @@ export function makeInputHandler(parts: Parts) {
     else if (screen.purpose) screen.endPurpose()
     else if (composer.text() !== '') composer.set('')
     else if (again) screen.quit()
-    else screen.notify('Ctrl-C once more leaves the chat.')
+    else screen.notify('Press Ctrl-C again to quit.')
   }
 
   function listKey(key: string): void {
@@ -84,10 +84,10 @@ export function makeInputHandler(parts: Parts) {
   }
 }
 
-/** Until the program has stopped, milliseconds. */
+/** Time until the process has stopped, ms. */
 const STOPPING_MS = 100
 
-/** Back to the shell until it says to go on. Where there is none that could, the system does not stop it, and it goes on at once. */
+/** Suspends the process until SIGCONT. Without job control it is not stopped and continues at once. */
 async function suspend(): Promise<void> {
   process.kill(process.pid, 'SIGTSTP')
   await new Promise((resolve) => setTimeout(resolve, STOPPING_MS))
@@ -105,10 +105,10 @@ function nextUnread(screen: ScreenState): void {
   const waiting = rooms.filter(({ room_id }) => room_id !== current && (unread.get(room_id) ?? 0) > 0)
   const next = waiting.find(({ room_id }) => mentions.has(room_id)) ?? waiting[0]
   if (next) screen.open(next.room_id)
-  else screen.notify('Nothing is unread elsewhere.')
+  else screen.notify('There are no other unread messages.')
 }
 
-/** Keys that mean the same whether something is written or chosen; false for all others. */
+/** Handles keys with the same meaning in every mode; false for all others. */
 function globalKey({ screen, renderer }: Parts, key: string): boolean {
   const isEmpty = screen.composer.text() === ''
   const known: Record<string, () => void> = {

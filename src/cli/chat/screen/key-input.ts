@@ -1,14 +1,14 @@
 import { emitKeypressEvents, type Interface, type Key } from 'node:readline'
 
-/** What somebody did: text that was typed or pasted, a key such as `alt-enter`, or the window gaining or losing the focus. */
+/** User input: typed or pasted text, a key such as `alt-enter`, or a change of focus. */
 export type Input = { text: string; pasted: boolean } | { key: string } | { focused: boolean }
 
-/** How long a lone escape waits for the rest of a sequence, milliseconds. */
+/** How long to wait for the rest of an escape sequence, ms. */
 const ESCAPE_MS = 40
 
 const NAMES: Record<string, string> = { return: 'enter', enter: 'ctrl-j', backspace: 'backspace' }
 
-/** A key with its modifiers in one word. */
+/** A key with its modifiers, for example `ctrl-left`. */
 function keyName({ name, ctrl, meta, shift, sequence = '' }: Key): string | undefined {
   if (sequence === '\u001b[13;2u') return 'shift-enter'
   if (name === undefined || name === 'undefined') return undefined
@@ -17,7 +17,7 @@ function keyName({ name, ctrl, meta, shift, sequence = '' }: Key): string | unde
   return modifiers + (NAMES[name] ?? name)
 }
 
-/** Reads what is typed until it is stopped; while it is paused, other programs have the terminal. */
+/** Reads the keyboard until stopped; while paused, other programs have the terminal. */
 export function readKeys(input: NodeJS.ReadStream, onInput: (input: Input) => void) {
   let pasting: string | undefined
   const onKey = (text: string | undefined, key: Key): void => {
@@ -35,7 +35,7 @@ export function readKeys(input: NodeJS.ReadStream, onInput: (input: Input) => vo
       if (word !== undefined) onInput({ key: word })
     }
   }
-  // Only this one setting of an interface is looked at.
+  // `emitKeypressEvents` reads only this setting of the interface.
   emitKeypressEvents(input, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface)
   const resume = (): void => {
     input.on('keypress', onKey)

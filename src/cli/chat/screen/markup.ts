@@ -1,20 +1,20 @@
 import { printable } from '../../../base/text.ts'
-import { isMentioned } from '../../../client/chat/state.ts'
+import { isMentioned } from '../../../client/chat/chat-state.ts'
 import type { Span } from './spans.ts'
 
-// Each alternative ends at the next mark of its own kind, so that the time is in proportion to the text.
+// Each alternative ends at the next mark of its own kind, which keeps matching linear.
 const MARKS =
   /`(?<code>[^`]+)`|\*\*(?<bold>[^*]+)\*\*|(?<![\p{L}\p{N}_])_(?<italic>[^_\s][^_]*)_(?![\p{L}\p{N}_])|(?<link>https?:\/\/[^\s<>]+)|(?<mention>(?<![\p{L}\p{N}_])@[\p{L}\p{N}_][\p{L}\p{N}_.-]*)/gu
 
 const CODE = 'cyan'
 
-/** A letter may carry marks, but not so many that they cover the lines around it. */
+/** Most combining marks per character; more would cover the lines around it. */
 const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu
 
-/** A text of one line that somebody else wrote, safe to show. */
+/** Makes a line of text from another user safe to print. */
 export const sanitize = (text: string): string => printable(text).replace(EXCESS_MARKS, '$1')
 
-/** A text somebody wrote as lines for the screen: safe to show, with code, emphasis, links and names made visible. */
+/** Converts a message to lines that are safe to print, with code, emphasis, links and mentions styled. */
 export function parseMarkup(content: string, me: string | undefined): Span[][] {
   let isCode = false
   return content

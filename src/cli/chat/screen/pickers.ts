@@ -1,17 +1,17 @@
 import { partnerOf, titleOf } from '../../../client/chat/room-names.ts'
-import type { Message } from '../../../client/chat/follow-room.ts'
+import type { Message } from '../../../client/chat/room-feed.ts'
 import { teamChat } from '../../../contract/team-chat.ts'
 import { openDirectRoom } from '../room-lookup.ts'
-import { formatTime } from '../../times.ts'
+import { formatTime } from '../../time-format.ts'
 import type { ScreenState } from './screen-state.ts'
 import { nameSpan } from './history-layout.ts'
 import { makeSelectList, type ListItem } from './select-list.ts'
 import { sanitize } from './markup.ts'
 
-/** How many pages are read back to show a message that was found. */
+/** Most pages read to reach a search result. */
 const MAX_PAGES = 40
 
-/** Offers all rooms, and people one has not talked to yet. */
+/** Lists all rooms, and the users without a conversation yet. */
 export function pickRoom(screen: ScreenState, rest = ''): void {
   const { state, api, loadRooms } = screen.session
   const me = state.me?.id ?? 0
@@ -41,12 +41,12 @@ export function pickRoom(screen: ScreenState, rest = ''): void {
           screen.open(room_id)
         }),
     }))
-  const list = makeSelectList('Go to', [...rooms, ...people], 'There are no rooms yet: /create NAME opens one.')
+  const list = makeSelectList('Go to', [...rooms, ...people], 'There are no rooms yet: /create NAME creates one.')
   list.filter.set(rest)
   screen.show(list)
 }
 
-/** Shows messages that contain a text; the one chosen is shown where it was said. */
+/** Lists the messages that contain a text; choosing one shows it in its room. */
 export async function searchMessages(screen: ScreenState, query: string): Promise<void> {
   const { state, api } = screen.session
   const { messages } = await api.call(teamChat.actions.search, { query })
@@ -79,5 +79,5 @@ async function showMessage(screen: ScreenState, { room_id, message_id }: Message
     if (log) await screen.session.older()
     else await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  screen.notify('The message lies too far back to be shown in its place.', 'error')
+  screen.notify('The message is too old to be shown in its place.', 'error')
 }

@@ -1,7 +1,7 @@
 import { printable } from '../../../base/text.ts'
 import { errorMessage } from '../../error-message.ts'
 import { candidateLine } from './completions.ts'
-import type { ConnectionError } from '../../../client/chat/state.ts'
+import type { ConnectionError } from '../../../client/chat/chat-state.ts'
 import type { ScreenState, Purpose } from './screen-state.ts'
 import { layoutFrame, historyRows, historyWidth } from './frame.ts'
 import { helpLines } from './help-text.ts'
@@ -27,12 +27,11 @@ interface Anchor {
   below: number
 }
 
-/** Puts the state of the screen on the terminal. */
 export function makeRenderer(screen: ScreenState, { terminal, composeMode }: RendererParts) {
   const { session, composer } = screen
   const { state } = session
   const history = makeHistoryLayout()
-  /** The message at the bottom of what is shown, and how many of its lines are below: there it stays when others come. */
+  /** The message at the bottom of a scrolled history and the number of its lines below: new messages do not move it. */
   let anchor: Anchor | undefined
   let isReading = false
 
@@ -45,7 +44,7 @@ export function makeRenderer(screen: ScreenState, { terminal, composeMode }: Ren
     return log && state.current !== undefined ? history.lines(state, state.current, log, width) : []
   }
 
-  /** The lines of the middle; sets how far they are scrolled. */
+  /** Lines of the main area; updates `scroll`. */
   function mainLines(width: number, rows: number): HistoryLine[] {
     const { mode } = screen
     if (mode.kind === 'list') return mode.list.lines(width, rows)
@@ -87,7 +86,7 @@ export function makeRenderer(screen: ScreenState, { terminal, composeMode }: Ren
 
   return {
     draw,
-    /** Goes a page back (1) or on (-1); where the known history ends, the page before it is read. */
+    /** Scrolls a page back (1) or forward (-1); loads the page before the oldest known message. */
     scroll(pages: 1 | -1): void {
       const { rows, columns } = terminal.size()
       const height = historyRows(rows, 1)
@@ -109,7 +108,7 @@ function anchorOf(lines: readonly HistoryLine[], scroll: number): Anchor | undef
   return { message, below: lines.findLastIndex((line) => line.message === message) - bottom }
 }
 
-/** Scrolls no further than it takes to see the message that is chosen. */
+/** Scrolls just far enough to show the selected message. */
 function showSelected(screen: ScreenState, lines: readonly HistoryLine[], message: number, rows: number): void {
   const first = lines.findIndex((line) => line.message === message)
   const last = lines.findLastIndex((line) => line.message === message)
@@ -119,7 +118,7 @@ function showSelected(screen: ScreenState, lines: readonly HistoryLine[], messag
   else if (first < end - rows) screen.scroll = lines.length - Math.min(lines.length, first + rows)
 }
 
-/** The last line: what is asked, what is wrong, what was said, what Tab would complete, or what keys there are. */
+/** The status line: a question, an error, a notice, completions or keys. */
 function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode']): Line {
   const { mode, notice } = screen
   const { connectionError } = screen.session.state
@@ -133,7 +132,7 @@ function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode']
 
 const errorText = ({ kind, error }: ConnectionError): string =>
   kind === 'signed-out'
-    ? 'You are signed out. Run svc login in another terminal: this goes on by itself.'
+    ? 'You are signed out. Run svc login in another terminal; this screen then continues.'
     : `${printable(errorMessage(error)).replace(/(: (check|try) .*|\.)$/, '')} · trying again`
 
 const HINTS: Record<ScreenState['mode']['kind'], string> = {
@@ -145,8 +144,8 @@ const HINTS: Record<ScreenState['mode']['kind'], string> = {
 }
 
 const PURPOSES: Record<Purpose['kind'], string> = {
-  edit: 'Enter saves · Esc leaves it as it was',
-  reply: 'Enter sends · Esc replies to nothing',
-  react: 'Enter reacts, or takes the reaction back · Esc ends',
-  search: 'Enter searches · Esc ends',
+  edit: 'Enter saves · Esc discards the change',
+  reply: 'Enter sends · Esc cancels the reply',
+  react: 'Enter reacts, or removes the reaction · Esc cancels',
+  search: 'Enter searches · Esc cancels',
 }

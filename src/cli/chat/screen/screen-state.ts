@@ -1,7 +1,7 @@
 import { printable } from '../../../base/text.ts'
 import type { ChatRoom } from '../../../client/chat/room-names.ts'
-import type { ChatSession } from '../../../client/chat/session.ts'
-import type { Pending } from '../../../client/chat/state.ts'
+import type { ChatSession } from '../../../client/chat/chat-session.ts'
+import type { Pending } from '../../../client/chat/chat-state.ts'
 import { Unreachable } from '../../../client/errors.ts'
 import { isFault } from '../../../contract/errors.ts'
 import { Exit } from '../../exit.ts'
@@ -10,7 +10,6 @@ import { makeComposer, type Composer } from './composer.ts'
 import type { SelectList } from './select-list.ts'
 import type { Span } from './spans.ts'
 
-/** What keys mean at the moment. */
 export type Mode =
   | { kind: 'write' }
   | { kind: 'select'; message: number }
@@ -18,7 +17,7 @@ export type Mode =
   | { kind: 'help'; top: number }
   | { kind: 'confirm'; question: string; yes: () => void }
 
-/** What the text is written for, other than being sent; `kept` is what was being written before. */
+/** What the text is for, other than sending it; `kept` is the draft it replaced. */
 export interface Purpose {
   kind: 'edit' | 'reply' | 'react' | 'search'
   message: number | undefined
@@ -26,29 +25,29 @@ export interface Purpose {
   draft: string
 }
 
-/** The screen as its parts share it. */
+/** State shared by the parts of the screen. */
 export interface ScreenState {
   session: ChatSession
   composer: Composer
   mode: Mode
   purpose: Purpose | undefined
-  /** What was said in the last line; until the next key. */
+  /** Text of the status line until the next key. */
   notice: Span | undefined
-  /** Lines of the history that are hidden below the bottom. */
+  /** Lines of the history hidden below the bottom. */
   scroll: number
   notify: (text: string, kind?: 'error') => void
-  /** Does something that takes a while, and says why when it fails. */
+  /** Runs a task and shows its error. */
   runTask: (work: () => Promise<void>) => void
   room: () => ChatRoom | undefined
-  /** Opens a room; what was being written stays with the other one. */
+  /** Opens a room; the draft stays with the previous one. */
   open: (room: number) => void
   show: (list: SelectList) => void
-  /** Goes back to writing. */
+  /** Returns to composing. */
   write: () => void
   beginPurpose: (purpose: Omit<Purpose, 'draft'>, text: string) => void
-  /** Ends a purpose; what was being written before is there again. */
+  /** Ends a purpose and restores the draft. */
   endPurpose: () => void
-  /** Gives a message that was refused back to whoever wrote it. */
+  /** Puts a rejected message back into the text field. */
   restoreRejected: (pending: Pending, error: Error) => void
   quit: () => void
 }
@@ -57,24 +56,23 @@ interface ScreenStateOptions {
   session: ChatSession
   draw: () => void
   quit: () => void
-  /** Told of what is a bug. */
+  /** Called with unexpected errors. */
   failed: (error: unknown) => void
 }
 
-/** Errors that somebody can do something about; anything else is a bug and ends the program. */
+/** Errors to show; anything else is a bug and ends the program. */
 const isUserError = (error: unknown): boolean =>
   isFault(error) ||
   error instanceof Exit ||
   error instanceof Unreachable ||
   typeof (error as NodeJS.ErrnoException | null)?.code === 'string'
 
-/** A screen with nothing on it. */
 export function makeScreenState({ session, draw, quit, failed }: ScreenStateOptions): ScreenState {
   const { state } = session
   const composer = makeComposer()
-  /** What was being written in rooms that are not open. */
+  /** Drafts of the other rooms. */
   const drafts = new Map<number, string>()
-  /** The room whose draft is being written. */
+  /** The room of the current draft. */
   let at: number | undefined
 
   const screen: ScreenState = {

@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk'
 import { systemClock } from '../../../base/clock.ts'
 import type { Api } from '../../../client/api.ts'
-import type { Message } from '../../../client/chat/follow-room.ts'
+import type { Message } from '../../../client/chat/room-feed.ts'
 import { roomsNamed, titleOf } from '../../../client/chat/room-names.ts'
-import { makeChatSession } from '../../../client/chat/session.ts'
+import { makeChatSession } from '../../../client/chat/chat-session.ts'
 import type { ExitCode } from '../../exit.ts'
 import { interruptible } from '../../interruption.ts'
 import { makeScreenState, type ScreenState } from './screen-state.ts'
@@ -20,18 +20,18 @@ export type Bell = 'mentions' | 'all' | 'none'
 
 export interface ScreenParts {
   api: Api
-  /** The way to the server after signing in anew; undefined while nobody has. */
+  /** The API after another sign-in; undefined while there was none. */
   renew: () => Promise<Api | undefined>
   paint: ChalkInstance
   env: NodeJS.ProcessEnv
-  /** The room to begin with, as it was typed. */
+  /** The room to open first, as typed. */
   first: string | undefined
   bell: Bell
-  /** A command to run about messages that ring. */
+  /** A command to run for messages that notify. */
   notify: string | undefined
 }
 
-/** Shows the chat on the whole terminal until somebody leaves it. */
+/** Runs the chat on the whole terminal until the user quits. */
 export async function runScreen(parts: ScreenParts): Promise<ExitCode> {
   const terminal = makeTerminal(process.stdout, parts.paint)
   const { left, leave, failed } = makeOutcome()
@@ -110,7 +110,7 @@ function makeOutcome() {
   return { left, leave, failed }
 }
 
-/** However often it is asked for, it is done once when everything else has been. */
+/** Coalesces calls: runs the work once, after the current callbacks. */
 function coalesce(work: () => void, failed: (error: unknown) => void): () => void {
   let isDue = false
   return () => {
@@ -127,7 +127,7 @@ function coalesce(work: () => void, failed: (error: unknown) => void): () => voi
   }
 }
 
-/** Takes the terminal over; what is returned gives it back as it was, which happens whatever ends the program. */
+/** Takes over the terminal; the returned function restores it. It is also restored when the process exits. */
 function takeOverTerminal({ terminal, draw }: { terminal: Terminal; draw: () => void }) {
   const resized = (): void => {
     terminal.forget()
@@ -150,7 +150,7 @@ async function openFirstRoom(screen: ScreenState, first: string | undefined): Pr
   const found = first === undefined ? rooms : roomsNamed(rooms, me!.id, first)
   if (first !== undefined && found.length !== 1) pickRoom(screen, first)
   else if (found[0]) screen.open(found[0].room_id)
-  else screen.notify('You are in no room yet: /create NAME opens one, /dm USER begins a conversation.')
+  else screen.notify('You are in no room yet: /create NAME creates one, /dm USER starts a conversation.')
 }
 
 interface AlertContext extends Pick<ScreenParts, 'bell' | 'notify' | 'env'> {
@@ -159,7 +159,7 @@ interface AlertContext extends Pick<ScreenParts, 'bell' | 'notify' | 'env'> {
   isFocused: boolean
 }
 
-/** Draws attention to a message that somebody may not see. */
+/** Notifies of a message that the user may not see. */
 function alert(parts: AlertContext, { room_id, username, content }: Message, forMe: boolean): void {
   const { screen, terminal, bell, notify, env, isFocused } = parts
   const { state } = screen.session

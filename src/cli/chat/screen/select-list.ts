@@ -4,22 +4,22 @@ import { clip, type Span } from './spans.ts'
 
 export interface ListItem {
   label: Span[]
-  /** What is looked through when something is typed. */
+  /** The text that is searched. */
   find: string
   choose: () => void
 }
 
-/** Something to choose from, in place of the history. */
+/** A list in place of the history. */
 export interface SelectList {
   title: string
   filter: Composer
   key: (key: string) => boolean
-  /** What is chosen, if anything fits. */
+  /** The selected item, if any matches. */
   chosen: () => ListItem | undefined
   lines: (width: number, rows: number) => HistoryLine[]
 }
 
-/** A list that is narrowed down by typing. */
+/** A list filtered by typing. */
 export function makeSelectList(title: string, items: readonly ListItem[], empty: string): SelectList {
   const filter = makeComposer()
   let index = 0
@@ -53,7 +53,7 @@ export function makeSelectList(title: string, items: readonly ListItem[], empty:
       })
       const none: HistoryLine = { line: [{ text: `  ${items.length === 0 ? empty : 'Nothing fits.'}`, dim: true }] }
       const all = [{ line: [{ text: title, bold: true }] }, { line: [] }, ...(shown.length > 0 ? shown : [none])]
-      // It stands at the top, unlike a history.
+      // Fill up at the end: a list begins at the top.
       return [...all, ...Array.from({ length: Math.max(0, rows - all.length) }, () => ({ line: [] }))]
     },
   }

@@ -1,4 +1,4 @@
-import type { Message } from '../../../client/chat/follow-room.ts'
+import type { Message } from '../../../client/chat/room-feed.ts'
 import { teamChat } from '../../../contract/team-chat.ts'
 import type { ScreenState } from './screen-state.ts'
 import { sanitize } from './markup.ts'
@@ -9,13 +9,13 @@ const messagesOf = ({ session: { state } }: ScreenState): Message[] =>
 const summaryOf = (message: Message): string =>
   `${sanitize(message.username)}: ${sanitize(message.content.replace(/\s+/g, ' ').slice(0, 200))}`
 
-/** Marks the newest message, as a beginning of choosing one. */
+/** Selects the newest message. */
 export function beginSelecting(screen: ScreenState): void {
   const last = messagesOf(screen).at(-1)
   if (last) screen.mode = { kind: 'select', message: last.message_id }
 }
 
-/** Begins to edit the newest message of one's own. */
+/** Edits the user's newest message. */
 export function editLast(screen: ScreenState): void {
   const own = messagesOf(screen).findLast(({ user_id }) => user_id === screen.session.state.me?.id)
   if (own) edit(screen, own)
@@ -24,7 +24,7 @@ export function editLast(screen: ScreenState): void {
 
 function edit(screen: ScreenState, message: Message): void {
   if (message.user_id !== screen.session.state.me?.id) {
-    screen.notify('Only own messages can be edited.', 'error')
+    screen.notify('You can only edit your own messages.', 'error')
     return
   }
   screen.beginPurpose({ kind: 'edit', message: message.message_id, label: 'Editing' }, message.content)
@@ -36,7 +36,7 @@ function remove(screen: ScreenState, { message_id }: Message): void {
   screen.mode = { kind: 'confirm', question: 'Delete this message for everybody?', yes }
 }
 
-/** What keys do while a message is marked; false for those that mean nothing then. */
+/** Handles keys while a message is selected; false for all others. */
 export function selectKey(screen: ScreenState, key: string): boolean {
   if (screen.mode.kind !== 'select') return false
   const { message: id } = screen.mode

@@ -6,7 +6,7 @@ import { partnerOf } from '../../../client/chat/room-names.ts'
 import { downloadFromRoom, roomFiles, uploadToRoom } from '../../../client/chat/room-files.ts'
 import { teamChat } from '../../../contract/team-chat.ts'
 import { usage } from '../../exit.ts'
-import { formatTime } from '../../times.ts'
+import { formatTime } from '../../time-format.ts'
 import { openDirectRoom, findPeople } from '../room-lookup.ts'
 import type { ScreenState } from './screen-state.ts'
 import { makeSelectList } from './select-list.ts'
@@ -14,7 +14,7 @@ import { pickRoom, searchMessages } from './pickers.ts'
 import { sanitize } from './markup.ts'
 
 interface SlashCommand {
-  /** Its arguments as the help shows them. */
+  /** Its arguments in the help. */
   args: string
   summary: string
   run: (screen: ScreenState, rest: string) => Promise<void> | void
@@ -33,7 +33,7 @@ const requireText = (rest: string, what: string): string => {
   return rest
 }
 
-/** A local path as it is typed; `~/` is the home folder, and blanks belong to it. */
+/** Resolves a local path; `~/` is the home folder, and spaces are part of the path. */
 const localPath = (text: string): string => (text.startsWith('~/') ? join(homedir(), text.slice(2)) : resolve(text))
 
 async function upload(screen: ScreenState, rest: string): Promise<void> {
@@ -50,7 +50,7 @@ async function download(screen: ScreenState, rest: string): Promise<void> {
   const { api } = screen.session
   const files = await roomFiles(api, room)
   const text = requireText(rest, 'which file to download')
-  // Names may hold blanks: the longest name that the text begins with.
+  // Names may contain spaces: take the longest file name that the text starts with.
   const named = files
     .map(({ name }) => name)
     .filter((name) => text === name || text.startsWith(`${name} `))
@@ -61,11 +61,11 @@ async function download(screen: ScreenState, rest: string): Promise<void> {
     (found) => found.isDirectory(),
     () => false,
   )
-  // What the server calls the file never leads out of the folder.
+  // The server's name for the file must not lead out of the folder.
   const target = isFolder ? join(wanted, basename(name)) : wanted
   screen.notify(`Downloading ${sanitize(name)}…`)
   const path = await downloadFromRoom(api, room, name, target).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'EEXIST') throw usage(`${target} exists already: name another one.`)
+    if (error.code === 'EEXIST') throw usage(`${target} already exists: give another name.`)
     throw error
   })
   screen.notify(`Downloaded to ${path}.`)
@@ -81,9 +81,7 @@ async function files(screen: ScreenState): Promise<void> {
     find: name,
     choose: () => screen.runTask(() => download(screen, name)),
   }))
-  screen.show(
-    makeSelectList('Files of the room: Enter downloads', items, 'There are none: /upload FILE brings one here.'),
-  )
+  screen.show(makeSelectList('Files of the room: Enter downloads', items, 'There are none: /upload FILE adds one.'))
 }
 
 async function members(screen: ScreenState): Promise<void> {
@@ -97,7 +95,7 @@ async function members(screen: ScreenState): Promise<void> {
     find: `${username} ${display_name}`,
     choose: () => screen.runTask(() => direct(screen, username)),
   }))
-  screen.show(makeSelectList('Who is here: Enter begins a conversation', items, 'Nobody.'))
+  screen.show(makeSelectList('Who is here: Enter starts a conversation', items, 'Nobody.'))
 }
 
 async function direct(screen: ScreenState, rest: string): Promise<void> {
@@ -110,19 +108,19 @@ async function direct(screen: ScreenState, rest: string): Promise<void> {
 }
 
 async function create(screen: ScreenState, rest: string): Promise<void> {
-  const params = { name: requireText(rest, 'how the room is called'), type: 'channel' as const, participants: [] }
+  const params = { name: requireText(rest, 'name of the room'), type: 'channel' as const, participants: [] }
   const { room } = await screen.session.api.call(actions.create_room, params)
   await screen.session.loadRooms()
   screen.open(room.room_id)
-  screen.notify('The room is open: /invite USER brings people in.')
+  screen.notify('The room is created: /invite USER adds people.')
 }
 
 async function invite(screen: ScreenState, rest: string): Promise<void> {
   const room = openRoom(screen)
-  const people = await findPeople(screen.session.api, requireText(rest, 'whom to bring in').split(/\s+/))
+  const people = await findPeople(screen.session.api, requireText(rest, 'users to add').split(/\s+/))
   await screen.session.api.call(actions.invite, { room_id: room.room_id, user_ids: people.map(({ id }) => id) })
   await screen.session.loadRooms()
-  screen.notify(`In the room now: ${people.map(({ username }) => sanitize(username)).join(', ')}.`)
+  screen.notify(`Now in the room: ${people.map(({ username }) => sanitize(username)).join(', ')}.`)
 }
 
 async function rename(screen: ScreenState, rest: string): Promise<void> {
@@ -141,33 +139,31 @@ function leave(screen: ScreenState): void {
   screen.mode = { kind: 'confirm', question: `Leave ${sanitize(name)}?`, yes }
 }
 
-/** What can be done by a text that begins with a slash. */
 export const slashCommands: Record<string, SlashCommand> = {
-  go: { args: '[NAME]', summary: 'go to a room or a person', run: pickRoom },
-  dm: { args: 'USER', summary: 'talk to somebody alone', run: direct },
-  create: { args: 'NAME', summary: 'open a new room', run: create },
-  invite: { args: 'USER …', summary: 'bring people into this room', run: invite },
+  go: { args: '[NAME]', summary: 'go to a room or conversation', run: pickRoom },
+  dm: { args: 'USER', summary: 'start a direct conversation', run: direct },
+  create: { args: 'NAME', summary: 'create a room', run: create },
+  invite: { args: 'USER …', summary: 'add people to this room', run: invite },
   members: { args: '', summary: 'who is in this room', run: members },
-  rename: { args: 'NAME', summary: 'call this room something else', run: rename },
+  rename: { args: 'NAME', summary: 'rename this room', run: rename },
   leave: { args: '', summary: 'leave this room', run: leave },
   files: { args: '', summary: 'files of this room', run: files },
-  upload: { args: 'FILE', summary: 'put a local file into this room', run: upload },
-  download: { args: 'NAME [TO]', summary: 'fetch a file of this room', run: download },
+  upload: { args: 'FILE', summary: 'upload a local file to this room', run: upload },
+  download: { args: 'NAME [TO]', summary: 'download a file of this room', run: download },
   search: {
     args: 'TEXT',
-    summary: 'find messages in all rooms',
+    summary: 'search messages in all rooms',
     run: (screen, rest) => searchMessages(screen, requireText(rest, 'what to look for')),
   },
   help: { args: '', summary: 'keys and commands', run: (screen) => void (screen.mode = { kind: 'help', top: 0 }) },
-  quit: { args: '', summary: 'leave the chat', run: (screen) => screen.quit() },
+  quit: { args: '', summary: 'quit the chat', run: (screen) => screen.quit() },
 }
 
-/** Carries out what a text that begins with a slash says. */
 export function runSlashCommand(screen: ScreenState, text: string): void {
   const [, name = '', rest = ''] = /^\/([a-z]*)\s*([\s\S]*)$/.exec(text) ?? []
   const slash = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined
   if (!slash)
-    return screen.notify(`There is no /${name}: F1 shows what there is, and // begins a message with a slash.`, 'error')
+    return screen.notify(`There is no /${name}: F1 lists the commands, and // starts a message with a slash.`, 'error')
   screen.composer.set('')
   screen.runTask(async () => slash.run(screen, rest.trim()))
 }

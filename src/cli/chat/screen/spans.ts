@@ -1,6 +1,6 @@
 import stringWidth from 'string-width'
 
-/** How a piece of text looks; colours are `#rrggbb` or the name of one of the terminal's own. */
+/** Colours are `#rrggbb` or one of the terminal's own. */
 export interface Style {
   color?: string
   bold?: boolean
@@ -14,23 +14,20 @@ export interface Span extends Style {
   text: string
 }
 
-/** One line of the screen. */
 export type Line = readonly Span[]
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** The characters of a text as a reader counts them. */
 export function graphemesOf(text: string): string[] {
   if (/^[ -~\n]*$/.test(text)) return text.split('')
   return Array.from(segmenter.segment(text), ({ segment }) => segment)
 }
 
-/** Columns that a text takes. */
 export const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.length : stringWidth(text))
 
 export const lineWidth = (line: Line): number => line.reduce((sum, { text }) => sum + widthOf(text), 0)
 
-/** A line cut to a width, with an ellipsis where something is missing. */
+/** Truncates a line to a width, with an ellipsis. */
 export function clip(line: Line, width: number): Span[] {
   if (lineWidth(line) <= width) return [...line]
   const kept: Span[] = []
@@ -48,13 +45,13 @@ export function clip(line: Line, width: number): Span[] {
   return kept
 }
 
-/** A line of exactly a width: cut, or filled with blanks. */
+/** Truncates or pads a line to a width. */
 export function fit(line: Line, width: number, filling: Style = {}): Span[] {
   const cut = clip(line, width)
   return [...cut, { ...filling, text: ' '.repeat(Math.max(0, width - lineWidth(cut))) }]
 }
 
-/** Breaks a line at blanks, and words that are too long anywhere, so that nothing is wider than `width`. */
+/** Breaks a line at spaces, and words that are too long anywhere, so that nothing is wider than `width`. */
 export function wrap(line: Line, width: number): Span[][] {
   const most = Math.max(2, width)
   const lines: Span[][] = []
@@ -76,7 +73,7 @@ export function wrap(line: Line, width: number): Span[][] {
       const columns = widthOf(piece)
       if (used + columns <= most) add(span, piece, columns)
       else if (piece.startsWith(' ')) {
-        // The blank at which a line is broken is not shown.
+        // The space at a line break is not shown.
         if (used > 0) end()
       } else {
         if (used > 0 && columns <= most) end()

@@ -3,10 +3,10 @@ import type { ScreenState, Purpose } from './screen-state.ts'
 import { searchMessages } from './pickers.ts'
 import { runSlashCommand } from './slash-commands.ts'
 
-/** Largest message, in bytes. */
+/** Largest message, bytes. */
 const MAX_BYTES = 16_384
 
-/** Does with the text what it was written for: sends it, changes a message, reacts, searches, or carries a command out. */
+/** Submits the text for its purpose: sends it, edits a message, reacts, searches, or runs a command. */
 export function submit(screen: ScreenState): void {
   const { session, composer, purpose } = screen
   const text = composer.text()

@@ -1,23 +1,22 @@
 import { Chalk, type ChalkInstance } from 'chalk'
 import type { Line, Span } from './spans.ts'
 
-/** What stands on the screen, and where the cursor is. */
 export interface Frame {
   lines: readonly Line[]
   cursor: { row: number; column: number } | undefined
 }
 
 const ESC = '\u001b['
-// The alternate screen, no wrapping at the right edge, pastes in brackets, and word of the window gaining or losing the focus.
+// Alternate screen, no auto-wrap, bracketed paste, focus events.
 const ENTER = `${ESC}?1049h${ESC}?7l${ESC}?2004h${ESC}?1004h`
 const LEAVE = `${ESC}?1004l${ESC}?2004l${ESC}?7h${ESC}?25h${ESC}?1049l`
-// Terminals that know it show a frame at once; others ignore it.
+// Synchronized output: terminals that support it show a frame at once; others ignore it.
 const BEGIN = `${ESC}?2026h${ESC}?25l`
 const END = `${ESC}?2026l`
 
 const marks = new Chalk({ level: 1 })
 
-/** A span as the terminal takes it. Without colours, bold and reversed text remain. */
+/** A span with escape sequences. Without colours, bold and inverse remain. */
 function paintSpan(paint: ChalkInstance, { text, color, bold, dim, italic, underline, inverse }: Span): string {
   if (text === '') return ''
   let style = marks
@@ -35,26 +34,24 @@ function colorOf(paint: ChalkInstance, color: string): ChalkInstance {
   return { red: paint.red, green: paint.green, yellow: paint.yellow, cyan: paint.cyan }[color] ?? paint
 }
 
-/** The terminal as a screen that is drawn a frame at a time; only lines that changed are sent. */
+/** Draws frames on the terminal; writes only changed lines. */
 export function makeTerminal(output: NodeJS.WriteStream, paint: ChalkInstance) {
   let shown: string[] = []
   let isOn = false
   return {
     size: () => ({ rows: output.rows || 24, columns: output.columns || 80 }),
-    /** Takes the screen over. */
     enter(): void {
       if (isOn) return
       isOn = true
       shown = []
       output.write(ENTER)
     },
-    /** Gives the screen back as it was. */
     leave(): void {
       if (!isOn) return
       isOn = false
       output.write(LEAVE)
     },
-    /** Forgets what is shown: the next frame is drawn whole. */
+    /** Makes the next frame be drawn completely. */
     forget(): void {
       shown = []
     },

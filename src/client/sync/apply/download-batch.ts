@@ -2,15 +2,15 @@ import { hash } from 'node:crypto'
 import { closeSync, fchmodSync, fstatSync, fsync, futimesSync, openSync, rmSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { gather } from '../../../base/byte-gatherer.ts'
+import { gather } from '../../../base/byte-buffer.ts'
 import { randomHex } from '../../../base/random.ts'
 import { BadTar, readTar, type TarEntry } from '../../../base/tar-reader.ts'
 import { contract } from '../../../contract/contract.ts'
 import { Changed } from '../sync-errors.ts'
-import { checkTarget, putInPlace } from './download-file.ts'
+import { checkTarget, putInPlace } from './file-download.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
-import type { Fetched } from './fetch-file.ts'
-import { splitIntoBatches } from './batches.ts'
+import type { Fetched } from './content-download.ts'
+import { splitIntoBatches } from './transfer-batches.ts'
 import { fallback } from '../remote/capabilities.ts'
 import { ownFile } from '../state/root.ts'
 import type { SendBatch, OnResult } from './executor.ts'
@@ -22,15 +22,15 @@ const action = contract.syncFiles.actions.download_batch
 type Download = OpOf<'download'>
 
 const END = '.svc-end.json'
-/** Longest last entry, in bytes: a line for each of a thousand refused paths. */
+/** Longest last entry, bytes: a line for each of a thousand rejected paths. */
 const LONGEST_END = 8 * 1_048_576
-/** Largest archive that is asked for, in bytes. */
+/** Largest requested archive, bytes. */
 const MOST_BYTES = 64 * 1_048_576
 
-/** Puts downloads of files up to `most` bytes into groups for an archive each; what is too large is left. */
+/** Groups downloads of files up to `most` bytes into archives; larger ones are left out. */
 export function downloadGroups(context: Pick<RunContext, 'capabilities'>, ops: readonly Download[], most: number) {
   const offer = context.capabilities.download_batch
-  // A file with the name of the archive's own last entry cannot be told from it.
+  // A file with the name of the archive's own last entry would be ambiguous.
   const isBatchable = ({ file, there }: Download): boolean =>
     offer !== undefined && file.size <= most && there !== `/${END}`
   const room = { entries: offer?.entries ?? 0, bytes: MOST_BYTES }
@@ -38,15 +38,15 @@ export function downloadGroups(context: Pick<RunContext, 'capabilities'>, ops: r
   return { groups, rest: ops.filter((op) => !isBatchable(op)) }
 }
 
-/** The archive holds what was not requested or announced: nothing more is read from it. */
+/** The archive contains a file that was not requested: reading stops. */
 class InvalidArchive extends Error {}
 
-/** What is still to come of a group, by its path on the server. */
+/** Files of a group still to arrive, by their path on the server. */
 type Wanted = Map<string, { op: Download; mode: number | undefined }>
 
 /**
- * Fetches files in one archive: each is checked against what was announced, flushed, and only then put in its place. Of an
- * archive that is cut off the whole files are taken, and the rest is asked for again.
+ * Downloads files in one archive. Each is verified and flushed before it gets its place. If the archive breaks off,
+ * complete files are kept and the rest is requested again.
  */
 export function downloadBatch(context: RunContext): SendBatch<Download> {
   const oneByOne = pLimit(1)
@@ -55,7 +55,7 @@ export function downloadBatch(context: RunContext): SendBatch<Download> {
     const wanted: Wanted = new Map()
     for (const op of ops) {
       try {
-        // What has a new place is looked for only when it gets there.
+        // A file with a new path is checked when it is written.
         wanted.set(op.there, { op, mode: op.over && checkTarget(context, op) })
       } catch (error) {
         onResult(op, { error })
@@ -82,7 +82,7 @@ export function downloadBatch(context: RunContext): SendBatch<Download> {
   }
 }
 
-/** Reads an archive; false when it ended early. What arrived whole, or will not come, is no longer wanted. */
+/** Reads an archive; false if it ended early. Complete or refused files are removed from the wanted ones. */
 async function receive(
   context: RunContext,
   wanted: Wanted,
@@ -108,7 +108,7 @@ async function receive(
       if ((entry.keys.get('SVC.sha256') ?? sha256) !== sha256) {
         wanted.delete(path)
         onResult(asked.op, { error: new Changed('remote') })
-        // It may have become anything: nobody reads through that for the sake of what comes after it.
+        // The file on the server has changed size: do not read the rest of the archive for it.
         if (entry.size > MOST_BYTES) return false
         continue
       }
@@ -116,7 +116,7 @@ async function receive(
       const content = await contentOf(entry, size)
       context.onBytes(size)
       wanted.delete(path)
-      // With other content than announced it goes on its own, which says what is wrong with it.
+      // With unexpected content it is downloaded alone, which reports what is wrong.
       if (hash('sha256', content) === sha256) await store.add({ ...asked, content })
       else context.onBytes(-size)
     }
@@ -135,7 +135,7 @@ async function contentOf(entry: TarEntry, most: number): Promise<Buffer> {
     : Buffer.concat(parts)
 }
 
-/** Takes in what the last entry says did not come. */
+/** Processes the list of files that the server could not send. */
 function readRefusals(end: Buffer, wanted: Wanted, onResult: OnResult<Download>): void {
   let errors: unknown
   try {
@@ -147,7 +147,7 @@ function readRefusals(end: Buffer, wanted: Wanted, onResult: OnResult<Download>)
   for (const each of errors as ({ path?: unknown; code?: unknown } | null)[]) {
     const path = String(each?.path)
     const asked = wanted.get(path)
-    // Any other refusal comes again when the file is requested on its own.
+    // Other errors occur again when the file is requested on its own.
     if (each?.code !== 'not_found' || !asked) continue
     wanted.delete(path)
     onResult(asked.op, { error: new Changed('remote') })
@@ -160,12 +160,12 @@ interface Arrived {
   content: Buffer
 }
 
-/** Files that are written and flushed together: enough to result the cost, few enough to hold in memory. */
+/** Files written and flushed together: enough to share the cost, few enough for memory. */
 const CHUNK = { files: 250, bytes: 8 * 1_048_576 }
 
 type BatchWriter = ReturnType<typeof makeBatchWriter>
 
-/** Writes files while further ones arrive. `oneByOne`: a file system that flushes lets nobody make a file meanwhile. */
+/** Writes files while others arrive. `oneByOne`: a file system that flushes blocks the creation of files meanwhile. */
 function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult: OnResult<Download>) {
   let chunk: Arrived[] = []
   let bytes = 0
@@ -175,7 +175,7 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
     await storing
     const whole = chunk
     storing = oneByOne(() => writeAll(context, whole, onResult))
-    // Thrown where it is waited for.
+    // The error is thrown where `storing` is awaited.
     storing.catch(() => undefined)
     chunk = []
     bytes = 0
@@ -187,7 +187,7 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
       bytes += arrived.content.length
       if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await turn()
     },
-    /** Resolves when everything is in its place. */
+    /** Resolves when all files are in place. */
     async finish(): Promise<void> {
       await turn()
       await storing
@@ -241,7 +241,7 @@ function write(
   try {
     for (let at = 0; at < content.length;) at += writeSync(file, content, at)
     if (mode !== undefined) fchmodSync(file, mode)
-    // A time of 0 is one that nobody knew.
+    // A time of 0 means unknown.
     if (mtime > 0) futimesSync(file, context.clock.now() / 1_000, mtime)
     return file
   } catch (error) {

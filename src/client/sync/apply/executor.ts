@@ -2,20 +2,20 @@ import pLimit from 'p-limit'
 import { journalEntriesOf } from '../state/journal-entries.ts'
 import type { Op, OpOf } from '../plan/plan-builder.ts'
 import type { Effect } from '../state/commit-batcher.ts'
-import { makeResults } from './results.ts'
+import { makeResults } from './apply-results.ts'
 import { isMove } from '../plan/move-operations.ts'
-import type { Change } from '../state/store.ts'
+import type { Change } from '../state/sync-state.ts'
 import type { Done, RunContext } from '../run-context.ts'
 
 const AT_ONCE = 8
-/** While one batch is answered the next is on its way. */
+/** Batches sent concurrently. */
 const GROUPS_AT_ONCE = 2
 
-/** Bytes that a transfer moves. */
+/** Bytes that an operation transfers. */
 export const sizeOf = (op: OpOf<'upload'> | OpOf<'download'>): number =>
   op.op === 'upload' ? op.local.id.size : op.file.size
 
-/** Waits for all of them, whatever becomes of one, so that nothing goes on behind the caller's back. */
+/** Waits for all, whatever their results, so that nothing runs on in the background. */
 export async function waitForAll(works: Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(works)
   const failed = results.find((result) => result.status === 'rejected')
@@ -24,7 +24,7 @@ export async function waitForAll(works: Promise<unknown>[]): Promise<void> {
 
 export type Executor = ReturnType<typeof makeExecutor>
 
-/** Does an operation; false when it has become pointless. */
+/** Executes an operation; false if it has become unnecessary. */
 type Act<O extends Op> = (op: O) => Promise<Effect> | Effect | false
 
 /** The result of one operation of a batch: its effect, or an error. */
@@ -32,7 +32,7 @@ export type OperationResult = { effect: Effect } | { error: unknown }
 
 /** Sends a batch and reports a result for each operation; those without a result are sent one by one. */
 export type SendBatch<O extends Op> = (ops: readonly O[], onResult: OnResult<O>) => Promise<void>
-/** Commits under way. */
+/** Commits in progress. */
 type Recording = Promise<void>[]
 
 export type OnResult<O extends Op> = (op: O, result: OperationResult) => void
@@ -42,7 +42,7 @@ function makeRecorder(context: RunContext) {
   const results = makeResults()
   let ended: { error: unknown } | undefined
 
-  /** No further operation is started. */
+  /** Starts no further operation. */
   const end = (error: unknown): void => void (ended ??= { error })
   const assertRunning = (): void => {
     if (ended) throw ended.error
@@ -65,7 +65,7 @@ function makeRecorder(context: RunContext) {
       end(error)
       throw error
     },
-    /** Whether an operation can still be begun; throws when the run is over. */
+    /** Whether an operation may start; throws when the run has ended. */
     canStart(op: Op): boolean {
       context.signal.throwIfAborted()
       assertRunning()
@@ -102,7 +102,7 @@ export function makeExecutor(context: RunContext) {
     return [...left]
   }
 
-  /** Runs operations that belong together, mostly one; reports them once their effect is committed. */
+  /** Runs operations that belong together, usually one, and reports them once their effect is committed. */
   async function runSingle<O extends Op>(
     group: readonly O[],
     act: () => ReturnType<Act<O>>,
@@ -129,7 +129,7 @@ export function makeExecutor(context: RunContext) {
     assertRunning()
   }
 
-  /** One group after another; the operations of a group only make sense together. */
+  /** Groups run in order; operations of a group depend on each other. */
   async function groupsInOrder<O extends Op>(
     groups: readonly O[][],
     act: (group: O[]) => ReturnType<Act<O>>,
@@ -171,7 +171,7 @@ export function makeExecutor(context: RunContext) {
   }
 }
 
-/** What made room for something else calls for the plan that puts it there. */
+/** Another operation needs the path that this one frees. */
 const needsAnotherPlan = (op: Op): boolean =>
   op.op === 'set-aside' || op.reason === 'replaced_here' || op.reason === 'replaced_there'
 

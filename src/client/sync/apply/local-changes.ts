@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
-import { openExpected } from '../local/hash-files.ts'
+import { openExpected } from '../local/file-hashes.ts'
 import { rescueInPlace } from '../local/concurrent-writes.ts'
 import { errorCode } from '../../../base/errors.ts'
 import {
@@ -15,15 +15,15 @@ import {
 } from '../local/file-operations.ts'
 import { identityOf } from '../local/scan.ts'
 import type { Effect } from '../state/commit-batcher.ts'
-import type { Change } from '../state/store.ts'
-import { secondsOf } from '../plan/tree.ts'
+import type { Change } from '../state/sync-state.ts'
+import { secondsOf } from '../plan/sync-tree.ts'
 import type { RunContext } from '../run-context.ts'
-import { toLocalPath } from '../../local-path.ts'
-import { trashPath } from '../local/trash.ts'
+import { toLocalPath } from '../../files/local-path.ts'
+import { trashPath } from '../local/local-trash.ts'
 
 /**
- * Renames the local side of a conflict to its own name. What base says of the path is forgotten first: should the run end in
- * between, the path counts as unknown, never as deleted here (owncloud/client#2428).
+ * Renames the local side of a conflict to its conflict copy. The base entry is removed first: if the run ends in
+ * between, the path counts as unknown, never as deleted locally (owncloud/client#2428).
  */
 export async function renameToConflictCopy(context: RunContext, op: OpOf<'set-aside'>): Promise<Effect> {
   const from = toLocalPath(context.root, op.here)
@@ -31,7 +31,7 @@ export async function renameToConflictCopy(context: RunContext, op: OpOf<'set-as
   const conflict = { copy: op.to, path: op.here, at: context.clock.now() }
   await context.commit.now({ changes: [{ dropBelow: op.key }, { conflict }] })
   if (op.id) {
-    // The copy is all there is of this edit: it must not be lost with the power.
+    // The copy is the only one of this edit: it must survive a power failure.
     const file = await openExpected(from, op.id)
     try {
       await file.sync()
@@ -58,7 +58,7 @@ export function makeLocalFolder(context: RunContext, op: OpOf<'make-local'>): Ef
   return { folders: [dirname(place)], changes: [{ put: op.key, node: { kind: 'dir', path: op.there } }] }
 }
 
-/** Gives a file the server's modification time; its content is the same on both sides. */
+/** Sets the server's modification time; the content is equal on both sides. */
 export async function touch(context: RunContext, op: OpOf<'touch'>): Promise<Effect> {
   assertFolders(context.root, op.here)
   const at = context.clock.now()
@@ -67,7 +67,7 @@ export async function touch(context: RunContext, op: OpOf<'touch'>): Promise<Eff
   try {
     if (op.file.mtime > 0) await file.utimes(at / 1_000, op.file.mtime)
     const id = identityOf(await file.stat({ bigint: true }))
-    // Only what still is what it was, but for the time that was just given to it.
+    // Only if the file is otherwise unchanged.
     const untouched = id.size === op.id.size && (op.file.mtime === 0 || secondsOf(id.mtimeNs) === op.file.mtime)
     if (untouched) changes.push({ hash: op.key, hashed: { id, sha256: op.file.sha256, blank: false, at } })
   } finally {
@@ -76,7 +76,7 @@ export async function touch(context: RunContext, op: OpOf<'touch'>): Promise<Eff
   return { changes }
 }
 
-/** A deletion here, with the place in the trash where a file goes. */
+/** A local deletion, with the path in the trash of a file. */
 export interface Removal {
   op: OpOf<'remove-local'>
   trash: string | undefined
@@ -88,8 +88,8 @@ export const removalOf = ({ root, run }: Pick<RunContext, 'root' | 'run'>, op: O
 })
 
 /**
- * Says beforehand what is about to be deleted here, so that a run that is cut off does not pass for a user who deleted it, and
- * what was written at the last moment is not forgotten in the trash.
+ * Records local deletions beforehand, so that an interrupted run does not look like a deletion by the user, and a late
+ * write is not forgotten in the trash.
  */
 export const intentsOf = (removals: readonly Removal[]): Effect => ({
   changes: removals.map(({ op: { key, here, id }, trash }) => {
@@ -98,14 +98,14 @@ export const intentsOf = (removals: readonly Removal[]): Effect => ({
   }),
 })
 
-/** Takes away what was deleted on the server: files go to the trash, folders only when empty. */
+/** Deletes locally what was deleted on the server: files go to the trash, folders only if empty. */
 export async function removeLocal(context: RunContext, { op, trash }: Removal): Promise<Effect> {
   assertFolders(context.root, op.here)
   const place = toLocalPath(context.root, op.here)
   const folders = [dirname(place)]
   if (!op.id || trash === undefined) removeEmptyFolder(place)
   else if (!moveToTrash(place, op.id, trash)) {
-    // Named durably before anything is said of it.
+    // Make the name durable before it is recorded.
     await context.commit.now({ folders, changes: [...(await rescueInPlace(context, op.here, trash)), { end: op.key }] })
     throw new Changed('local')
   }

@@ -6,10 +6,10 @@ import { fallback } from '../remote/capabilities.ts'
 import { assertGone, lstatPath } from '../local/file-operations.ts'
 import type { SendBatch } from './executor.ts'
 import type { Effect } from '../state/commit-batcher.ts'
-import type { RemoteNode } from '../plan/tree.ts'
-import { folderRecords } from './upload-file.ts'
+import type { RemoteNode } from '../plan/sync-tree.ts'
+import { folderRecords } from './file-upload.ts'
 import type { RunContext } from '../run-context.ts'
-import { toLocalPath } from '../../local-path.ts'
+import { toLocalPath } from '../../files/local-path.ts'
 
 const { delete: remove, mkdir, files_batch: batch } = contract.syncFiles.actions
 
@@ -18,7 +18,7 @@ const repeatable = true
 type Making = OpOf<'make-remote'>
 type Removal = OpOf<'remove-remote'>
 
-/** Makes a folder on the server, with those over it that are missing. */
+/** Creates a folder on the server with its missing parents. */
 export async function makeRemoteFolder(context: RunContext, op: Making): Promise<Effect> {
   assertFolder(context, op)
   await context.throttle(mkdir, () =>
@@ -27,7 +27,7 @@ export async function makeRemoteFolder(context: RunContext, op: Making): Promise
   return made(context, op)
 }
 
-/** Makes folders on the server in one request. */
+/** Creates folders on the server in one request. */
 export const makeRemoteFolders = (context: RunContext): SendBatch<Making> =>
   makeBatchSender(context, assertFolder, made, ({ there }) => ({ op: 'mkdir', path: there }))
 
@@ -43,10 +43,10 @@ function made(context: RunContext, op: Making): Effect {
   }
 }
 
-/** What the server has to find for a deletion: a file only with the content both sides agreed on, a folder only when it is empty. */
+/** Precondition of a deletion on the server: a file with the agreed content, or an empty folder. */
 const conditionOf = ({ sha256 }: Removal) => (sha256 === undefined ? { if_empty: true } : { if_sha256: sha256 })
 
-/** Deletes on the server what was deleted here. Looks once more that it is really gone here. */
+/** Deletes on the server what was deleted locally, after checking again that it is gone. */
 export async function removeRemote(context: RunContext, op: Removal): Promise<Effect> {
   context.assertRoot()
   assertRemoved(context, op)
@@ -82,7 +82,7 @@ function removed(context: RunContext, op: Removal): Effect {
 
 type Wire = { op: string; path?: string; from?: string; to?: string; if_sha256?: string; if_empty?: boolean }
 
-/** Does changes on the server in one request. `check` throws where one is not to be asked for any more. */
+/** Applies changes on the server in one request. `check` throws for those that no longer apply. */
 export const makeBatchSender =
   <O extends Op>(
     context: RunContext,
@@ -119,7 +119,7 @@ export const makeBatchSender =
     }
   }
 
-/** What a server says of one change; undefined when it may fare better on its own. */
+/** The server's error for one change; undefined if it should be tried alone. */
 function readResult(result: unknown, index: number): 'done' | Error | undefined {
   const { index: about, ok, code, error: text } = (result ?? {}) as Record<string, unknown>
   if (about !== index) return undefined

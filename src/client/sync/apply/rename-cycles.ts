@@ -5,26 +5,26 @@ import { isFault } from '../../../contract/errors.ts'
 import { contract } from '../../../contract/contract.ts'
 import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
-import { assertArrived, assertSource, changesAfterMoves, makeFoldersAbove, requestMove } from './move-file.ts'
-import { TEMPORARY } from '../plan/paths.ts'
+import { assertArrived, assertSource, changesAfterMoves, makeFoldersAbove, requestMove } from './file-move.ts'
+import { TEMPORARY } from '../plan/reserved-paths.ts'
 import { restoreFile, lstatPath } from '../local/file-operations.ts'
 import type { Effect } from '../state/commit-batcher.ts'
-import type { Change, Intent } from '../state/store.ts'
-import { childOf, nameOf, parentOf } from '../plan/tree.ts'
+import type { Change, Intent } from '../state/sync-state.ts'
+import { childOf, nameOf, parentOf } from '../plan/sync-tree.ts'
 import type { RunContext } from '../run-context.ts'
-import { toLocalPath } from '../../local-path.ts'
+import { toLocalPath } from '../../files/local-path.ts'
 import { conflictName } from '../plan/conflict-names.ts'
-import { removeEmptyTrashFolders, trashPath } from '../local/trash.ts'
+import { removeEmptyTrashFolders, trashPath } from '../local/local-trash.ts'
 
-// Things that take each other's places, or change only the case of their names where that is no other name, first all go to a
-// place of their own and then all to where they belong. Each step is written down before it is made: a run that is cut off in the
-// first half is taken back by the next, in the second half it is brought to its end.
+// Renames that form a cycle, or change only the case of a name, go through staging names: first all to staging, then
+// all to their targets. Each step is journalled first. An interrupted run is reverted by the next one in the first
+// half, and completed in the second.
 
 export type StagedRename = Extract<Intent, { kind: 'park' }>
 
 const action = contract.syncFiles.actions.move
 
-/** Renames files and folders here that take each other's places, as they did on the server. */
+/** Renames a local cycle, as it happened on the server. */
 export async function rotateLocal(context: RunContext, ops: readonly OpOf<'move-local'>[]): Promise<Effect> {
   for (const op of ops) assertSource(context, op)
   const staged = ops.map((op): StagedRename => ({
@@ -53,7 +53,7 @@ export async function rotateLocal(context: RunContext, ops: readonly OpOf<'move-
   return { folders, changes: [...changesAfterMoves(context, ops), ...ended(staged)] }
 }
 
-/** Moves files and folders on the server that took each other's places here. */
+/** Renames a cycle on the server, as it happened locally. */
 export async function rotateRemote(context: RunContext, ops: readonly OpOf<'move-remote'>[]): Promise<Effect> {
   context.assertRoot()
   for (const op of ops) assertArrived(context, op)
@@ -73,7 +73,7 @@ export async function rotateRemote(context: RunContext, ops: readonly OpOf<'move
   return { changes: [...changesAfterMoves(context, ops), ...ended(staged)] }
 }
 
-/** A staging name that no client synchronises and that still shows the original name. */
+/** A staging name that no client synchronises and that contains the original name. */
 const temporaryName = (name: string): string => `${TEMPORARY}${randomHex(6)}-${Array.from(name).slice(-50).join('')}`
 
 interface Steps {
@@ -99,7 +99,7 @@ const ended = (staged: readonly StagedRename[]): Change[] => staged.map(({ key }
 
 type Finishing = Pick<RunContext, 'root' | 'assertRoot' | 'api' | 'throttle' | 'signal' | 'device' | 'date'>
 
-/** Brings what stands apart to where it belongs: back, or on to its new place. Where that is taken, it stands beside it as a conflict copy. */
+/** Moves staged items to their place: back, or to the target. If it is taken, the item becomes a conflict copy. */
 export async function finishStagedRename(context: Finishing, staged: StagedRename): Promise<Effect> {
   const goal = staged.placing ? staged.to : staged.from
   const changes: Change[] = [{ end: staged.key }]
@@ -108,7 +108,7 @@ export async function finishStagedRename(context: Finishing, staged: StagedRenam
   return { changes }
 }
 
-/** Names to try, one after another: the goal itself, then copies of it. */
+/** Names to try in turn: the target itself, then copies of it. */
 function* namesFor({ device, date }: Finishing, goal: string): Generator<string> {
   yield goal
   for (let attempt = 1; ; attempt += 1) {
@@ -118,7 +118,7 @@ function* namesFor({ device, date }: Finishing, goal: string): Generator<string>
 
 /** Returns the folders in which names changed. */
 async function finishLocal(context: Finishing, at: string, goal: string): Promise<string[]> {
-  // On a disk that is away nothing is to be seen either.
+  // On an unmounted disk everything looks missing.
   context.assertRoot()
   if (!lstatPath(at)) return []
   for (const path of namesFor(context, goal)) {
@@ -141,7 +141,7 @@ async function finishRemote(context: Finishing, at: string, goal: string): Promi
       await context.throttle(action, () => context.api.call(action, { from: at, to }, { signal: context.signal }))
       return
     } catch (error) {
-      // It was never taken there, or is not there any more.
+      // It was never moved there, or is no longer there.
       if (isFault(error, 'not_found')) return
       if (!isFault(error, 'exists')) throw error
     }

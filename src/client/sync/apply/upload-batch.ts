@@ -5,30 +5,30 @@ import { contract } from '../../../contract/contract.ts'
 import { errors, fault, isFault, type ErrorCode } from '../../../contract/errors.ts'
 import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
-import { splitIntoBatches } from './batches.ts'
+import { splitIntoBatches } from './transfer-batches.ts'
 import { fallback } from '../remote/capabilities.ts'
 import { assertFolders } from '../local/file-operations.ts'
 import type { SendBatch, OnResult } from './executor.ts'
 import { identityOf } from '../local/scan.ts'
-import { isSamePath, sameIdentity, secondsOf } from '../plan/tree.ts'
-import { sent } from './upload-file.ts'
+import { isSamePath, sameIdentity, secondsOf } from '../plan/sync-tree.ts'
+import { sent } from './file-upload.ts'
 import type { RunContext } from '../run-context.ts'
-import { toLocalPath } from '../../local-path.ts'
+import { toLocalPath } from '../../files/local-path.ts'
 
 const action = contract.syncFiles.actions.upload_batch
 
 type Upload = OpOf<'upload'>
 
-/** Stands for a checksum until the file was read, and for that of a file that could not be read: it is that of nothing. */
+/** Placeholder of a checksum before the file is read, or if it cannot be read: that of the empty content. */
 const NO_SHA256 = '0'.repeat(64)
 
 /** A file of an archive. */
 interface Entry {
   op: Upload
-  /** With a place for the checksum, which is known only when the file was read. */
+  /** The checksum is filled in when the file has been read. */
   header: Buffer
   sha256: string
-  /** Why it could not be read as planned; zeros of its length are sent instead, which the server refuses. */
+  /** Why it could not be read as planned; zeros of the same length are sent, which the server rejects. */
   error?: unknown
 }
 
@@ -40,13 +40,13 @@ function headerOf(op: Upload): Buffer {
   return Buffer.from(header.buffer, header.byteOffset, header.length)
 }
 
-/** Times that the archive cannot say; such a file goes on its own. */
+/** Times that a tar header can represent; other files are sent one by one. */
 const LATEST = 8 ** 11 - 1
 
-/** Room that an entry takes beside its content, at most: headers for the longest path, and what fills the last block. */
+/** Most overhead of an entry: headers for the longest path, and padding. */
 const BESIDE = 8 * 1_024
 
-/** Puts uploads of files up to `most` bytes into groups for an archive each; what is too large or has an odd time is left. */
+/** Groups uploads of files up to `most` bytes into archives; larger ones, or those with invalid times, are left out. */
 export function uploadGroups(context: Pick<RunContext, 'capabilities'>, ops: readonly Upload[], most: number) {
   const room = context.capabilities.upload_batch
   const isBatchable = (op: Upload): boolean =>
@@ -56,8 +56,8 @@ export function uploadGroups(context: Pick<RunContext, 'capabilities'>, ops: rea
 }
 
 /**
- * Sends files in one archive, each if it still is what the plan saw and the server still has what the plan saw there. Each is
- * opened and read once, and goes into the archive with the checksum of what was read.
+ * Uploads files in one archive, each if it and its server version are still as planned. Each is opened and read once,
+ * and sent with the checksum of the bytes read.
  */
 export const uploadBatch =
   (context: RunContext): SendBatch<Upload> =>
@@ -86,7 +86,7 @@ export const uploadBatch =
       })
       results = answer.results
     } catch (error) {
-      // What came before the end of a broken archive is stored all the same.
+      // Entries before the end of a broken archive are stored nevertheless.
       if (isFault(error)) results = error.extra.fields?.['results']
       failure = { error }
     }
@@ -94,14 +94,14 @@ export const uploadBatch =
     if (failure) reportRest(context, ops, failure.error, onResult)
   }
 
-/** Reports the operations without a result when a batch failed as a whole. */
+/** Reports operations without a result after a batch failed as a whole. */
 function reportRest(context: RunContext, ops: readonly Upload[], error: unknown, onResult: OnResult<Upload>): void {
   const instead = fallback(context.capabilities, 'upload_batch', error)
   if (instead === 'alone') return
   for (const op of ops) onResult(op, { error: instead === 'again' ? new Changed('remote', error) : error })
 }
 
-/** Sends the archive; bytes that were counted on the way count no more when the request failed. */
+/** Sends the archive; counted bytes are reverted if the request failed. */
 async function send(context: RunContext, entries: Entry[]) {
   const end = tarEnd()
   const size = entries.reduce((sum, { op, header }) => sum + header.length + padded(op.local.id.size), end.length)
@@ -111,7 +111,7 @@ async function send(context: RunContext, entries: Entry[]) {
     context.onBytes(count)
   }
   async function* archive(): AsyncGenerator<Uint8Array> {
-    // Nothing is waited for here, but the connection while it is full.
+    // Yields to the connection while it is full.
     await Promise.resolve()
     yield* joined(entries.map((entry) => () => bytesOf(context, entry, onBytes)))
     yield end
@@ -126,15 +126,15 @@ async function send(context: RunContext, entries: Entry[]) {
   }
 }
 
-/** A server may take its time to store a thousand files, in milliseconds. */
+/** Time limit, ms: a server may need long to store a thousand files. */
 const TIMEOUT_MS = 180_000
 
 const padded = (size: number): number => size + tarPadding(size).length
 
-/** Small pieces that go over the wire together, in bytes. */
+/** Bytes of small pieces sent together. */
 const PIECE = 128 * 1024
 
-/** Joins pieces, which are made one after another, into larger ones. */
+/** Joins generated pieces into larger ones. */
 function* joined(pieces: (() => Buffer[])[]): Generator<Uint8Array> {
   let parts: Buffer[] = []
   let size = 0
@@ -151,7 +151,7 @@ function* joined(pieces: (() => Buffer[])[]): Generator<Uint8Array> {
   if (size > 0) yield Buffer.concat(parts, size)
 }
 
-/** A file as it stands in the archive: exactly as long as was announced, whatever became of it. */
+/** A file in the archive: exactly the announced length, even if the file changes. */
 function bytesOf(context: RunContext, entry: Entry, onBytes: (count: number) => void): Buffer[] {
   const { op, header } = entry
   const { size } = op.local.id
@@ -167,12 +167,15 @@ function bytesOf(context: RunContext, entry: Entry, onBytes: (count: number) => 
     entry.error = error
     content = Buffer.alloc(size)
   }
-  // The checksum stands before the path, which might hold the same words.
+  // Search before the path, which might contain the same text.
   header.write(entry.sha256, header.indexOf('SVC.sha256=') + 'SVC.sha256='.length, 'latin1')
   return [header, content, Buffer.from(tarPadding(size))]
 }
 
-/** Reads a file that is the expected one before and after. At once, because a thousand small files wait for nothing else. */
+/**
+ * Reads a file that must be the expected one before and after. Synchronous, because asynchronous calls would dominate
+ * the cost of small files.
+ */
 function readWhole(context: RunContext, op: Upload): Buffer {
   const { id } = op.local
   assertFolders(context.root, op.here)
@@ -204,7 +207,7 @@ function resultsByIndex(results: unknown): Map<unknown, Result> {
   return new Map(list.flatMap((result) => (result ? [[result['index'], result]] : [])))
 }
 
-/** Codes that would be the same for the file on its own. */
+/** Errors that would be the same for the file on its own. */
 const FINAL = new Set<string>([
   'precondition_failed',
   'quota_exceeded',
@@ -215,12 +218,12 @@ const FINAL = new Set<string>([
   'disk_full',
 ])
 
-/** What a server says of an entry; undefined when the file on its own may fare better. */
+/** The server's error for an entry; undefined if the file should be tried alone. */
 function readResult({ op, sha256 }: Entry, result: Result | undefined): 'stored' | Error | undefined {
   if (!result || !isAbout(result, op.there)) return undefined
   if (result['ok'] === true) return 'stored'
   const { code, error: text, current } = result
-  // An answer may get lost after the contents were stored: then the same content is what stands in the way.
+  // A response can be lost after storing: then the conflict is with the same content.
   if (code === 'precondition_failed' && (current as Result | null | undefined)?.['sha256'] === sha256) return 'stored'
   if (typeof code !== 'string' || !FINAL.has(code) || !Object.hasOwn(errors, code)) return undefined
   return fault(code as ErrorCode, typeof text === 'string' ? { text } : {})

@@ -1,13 +1,13 @@
 import { randomHex } from '../../../base/random.ts'
 import { Changed } from '../sync-errors.ts'
 import { restoreFile } from './file-operations.ts'
-import type { Change } from '../state/store.ts'
-import { childOf, nameOf, parentOf } from '../plan/tree.ts'
+import type { Change } from '../state/sync-state.ts'
+import { childOf, nameOf, parentOf } from '../plan/sync-tree.ts'
 import type { RunContext } from '../run-context.ts'
-import { toLocalPath } from '../../local-path.ts'
+import { toLocalPath } from '../../files/local-path.ts'
 import { conflictName } from '../plan/conflict-names.ts'
 
-// A write to a file just before it went to the trash is an edit: it is restored.
+// A write to a file just before it went to the trash is an edit: the file is restored.
 
 type RescueContext = Pick<RunContext, 'root' | 'device' | 'date' | 'onDone' | 'clock'>
 
@@ -18,7 +18,7 @@ const NAMES = 8
 export async function rescueAsConflictCopy(context: RescueContext, path: string, trash: string): Promise<Change> {
   const { root, device, date, onDone, clock } = context
   for (let names = 1; ; names += 1) {
-    // Its writer may not have finished, so it has no content yet to be named by.
+    // Its writer may not have finished, so there is no final content for a name yet.
     const name = conflictName({ name: nameOf(path), device, date, sha256: randomHex(4), attempt: 1 })
     const copy = childOf(parentOf(path), name)
     try {

@@ -2,8 +2,8 @@
 export type ChangeHint = 'edit' | 'gone' | 'news'
 
 /**
- * How long it must have been quiet before a run, and how long it is put off at most, in milliseconds. Programs that save by deleting
- * and writing anew get a little longer, so that no run falls between the two.
+ * Quiet period before a run, and its limit, in milliseconds. It is a little longer for programs that save by deleting
+ * and rewriting, so that no run falls in between.
  */
 const QUIET: Record<ChangeHint, { quiet: number; most: number }> = {
   edit: { quiet: 400, most: 1_500 },

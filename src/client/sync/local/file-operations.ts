@@ -1,15 +1,15 @@
 import { linkSync, lstatSync, renameSync, rmdirSync, unlinkSync, copyFileSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
-import { cannotLink, syncFolder } from '../../../host/durable.ts'
+import { cannotLink, syncFolder } from '../../../host/durable-files.ts'
 import { Changed } from '../sync-errors.ts'
-import { foldersOver } from '../plan/paths.ts'
+import { foldersOver } from '../plan/reserved-paths.ts'
 import { identityOf } from './scan.ts'
-import { sameIdentity, type Identity } from '../plan/tree.ts'
+import { sameIdentity, type Identity } from '../plan/sync-tree.ts'
 import { errorCode } from '../../../base/errors.ts'
-import { toLocalPath } from '../../local-path.ts'
+import { toLocalPath } from '../../files/local-path.ts'
 
-// What is done to files here, in single steps that fail rather than overwrite. The steps between a check and its effect are
-// synchronous on purpose: nothing else of this process, and as little as possible of others, comes in between.
+// File operations in single steps that fail rather than overwrite. The steps between a check and its effect are
+// synchronous, so that nothing in this process, and little in others, comes between.
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
@@ -27,15 +27,15 @@ export function lstatPath(place: string): PathStat {
   }
 }
 
-/** Makes sure that every folder over a path is a folder and no link out of the root. */
+/** Verifies that every parent of a path is a folder and not a link out of the root. */
 export function assertFolders(root: string, path: string): void {
   for (const folder of foldersOver(path)) {
-    // A link to a folder is none.
+    // A symbolic link to a folder does not count.
     if (!lstatSync(toLocalPath(root, folder), { throwIfNoEntry: false })?.isDirectory()) throw new Changed('local')
   }
 }
 
-/** Makes sure that there is nothing at a path, because it or a folder over it is gone, and not because a link leads elsewhere. */
+/** Verifies that a path does not exist because it or a parent was removed, and not because of a link. */
 export function assertGone(root: string, path: string): void {
   for (const folder of foldersOver(path)) {
     const over = lstatPath(toLocalPath(root, folder))
@@ -50,7 +50,7 @@ export function assertFile(place: string, expected: Identity): void {
   if (seen?.kind !== 'file' || !sameIdentity(seen.id, expected)) throw new Changed('local')
 }
 
-/** The same file as before, written or not: a rename or a link changes only `ctime`. */
+/** The same file, unmodified: a rename or a link changes only `ctime`. */
 const isUntouched = (place: string, { size, mtimeNs, ino }: Identity): boolean => {
   const seen = lstatPath(place)
   return seen?.kind === 'file' && seen.id.size === size && seen.id.mtimeNs === mtimeNs && seen.id.ino === ino
@@ -62,8 +62,8 @@ export function renameNoReplace(temporary: string, target: string): void {
 }
 
 /**
- * Gives a file of the user's another name, which nobody has. What somebody put in its old place at the last moment stays there: the
- * old name is taken away by way of `aside`, a place in the trash.
+ * Renames a file to a new name. A file that appears at its old path at the last moment stays: the old name is removed
+ * through `aside`, a path in the trash.
  */
 export function moveFile(from: string, to: string, aside: string): void {
   if (!linkOrRename(from, to)) return
@@ -88,8 +88,8 @@ function linkOrRename(from: string, to: string): boolean {
 }
 
 /**
- * Puts a complete temporary file in the place of the expected one, whose content goes to the trash. False when that was
- * written to at the last moment: then the trash holds an edit.
+ * Replaces the expected file with a complete temporary one and moves its content to the trash. False if it was written
+ * to at the last moment: then the trash holds an edit.
  */
 export function replaceFile(temporary: string, target: string, expected: Identity, trash: string): boolean {
   assertFile(target, expected)
@@ -102,7 +102,7 @@ export function replaceFile(temporary: string, target: string, expected: Identit
   return !linked || isUntouched(trash, expected)
 }
 
-/** False when a copy was made instead of a link: later writes to the original do not show in a copy. */
+/** False if the file was copied instead of linked: later writes to the original do not show in a copy. */
 function linkOrCopy(from: string, to: string): boolean {
   try {
     linkSync(from, to)
@@ -114,7 +114,7 @@ function linkOrCopy(from: string, to: string): boolean {
   }
 }
 
-/** Moves the expected file to the trash; false when it was written to concurrently. */
+/** Moves the expected file to the trash; false if it was written to concurrently. */
 export function moveToTrash(place: string, expected: Identity, trash: string): boolean {
   assertFile(place, expected)
   renameSync(place, trash)
@@ -137,7 +137,10 @@ export function renameUnlessTaken(from: string, to: string): void {
   renameSync(from, to)
 }
 
-/** Moves something out of the trash or a staging name. A file may be the only copy of its content: it keeps its old name until the new one is durable. */
+/**
+ * Moves something out of the trash or a staging name. A file may be the only copy of its content: it keeps its old name
+ * until the new one is durable.
+ */
 export async function restoreFile(aside: string, to: string): Promise<void> {
   const seen = lstatPath(aside)
   if (seen?.kind !== 'file') return renameUnlessTaken(aside, to)

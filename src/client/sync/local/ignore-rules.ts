@@ -1,36 +1,39 @@
 import ignore, { type Ignore } from 'ignore'
-import { TEMPORARY, IGNORE_FILE } from '../plan/paths.ts'
-import { nameOf, ROOT, type IgnoredBy } from '../plan/tree.ts'
+import { TEMPORARY, IGNORE_FILE } from '../plan/reserved-paths.ts'
+import { nameOf, ROOT, type IgnoredBy } from '../plan/sync-tree.ts'
 import { Refused } from '../../refused.ts'
 
 export interface IgnoreRules {
-  /** Takes in the rules of a folder; those of folders above come first. Throws `Refused` for what cannot be looked through in reasonable time. */
+  /**
+   * Adds the rules of a folder; those of parent folders come first. Throws `Refused` for rules that are too expensive
+   * to match.
+   */
   add(folder: string, text: string): void
-  /** The rule that ignores a path whose folders are not ignored; undefined when none does. */
+  /** The rule that ignores a path, if none of its parents is ignored; undefined if there is none. */
   find(path: string, isFolder: boolean): IgnoredBy | undefined
 }
 
 const ALWAYS: IgnoredBy = { file: '', line: 0, pattern: `${TEMPORARY}*` }
 
 const MAX_LINE = 1_000
-/** Rules of all files together, and those of them that every name has to be compared with. */
+/** Limits on all rules, and on those that are matched against every name. */
 const MAX_RULES = 20_000
 const MAX_GENERAL = 300
-/** Each `**` between folders multiplies the ways in which a path can be matched. */
+/** Each `**` between folders multiplies the ways to match a path. */
 const MAX_DEEP = 4
 
 interface Rule extends IgnoredBy {
   /** Its place in the order: of several that match the last one decides. */
   index: number
   negative: boolean
-  /** Holds the rule with a `!` in front: it says whether the path itself matches, whatever was said of the folders over it. */
+  /** A negated rule without its `!`: it matches the path itself, whatever rules match its parents. */
   matcher: () => Ignore
 }
 
-/** What is ignored, as git does it: the last rule that matches decides, those of deeper folders after those above. `fold` as names are compared. */
+/** Matches as git does: the last matching rule decides, those of deeper folders after those above. `fold` as for names. */
 export function makeIgnoreRules(fold: boolean): IgnoreRules {
   const general: Rule[] = []
-  /** By the last name of the pattern, and by its extension for `*.x`: most rules concern few names. */
+  /** Indexed by the last name of the pattern, or by its extension for `*.x`: most rules concern few names. */
   const byName = new Map<string, Rule[]>()
   const byExtension = new Map<string, Rule[]>()
   const matches = ({ matcher }: Rule, path: string): boolean => matcher().test(path).unignored
@@ -57,7 +60,7 @@ export function makeIgnoreRules(fold: boolean): IgnoreRules {
           throw refused(file, at + 1, why)
         }
         if (pattern.length > MAX_LINE) refuse(`has more than ${MAX_LINE} characters`)
-        if ((pattern.match(/\*\*/g)?.length ?? 0) > MAX_DEEP) refuse(`has more than ${MAX_DEEP} times **`)
+        if ((pattern.match(/\*\*/g)?.length ?? 0) > MAX_DEEP) refuse(`contains ** more than ${MAX_DEEP} times`)
         if ((count += 1) > MAX_RULES) refuse(`is rule number ${MAX_RULES + 1}, which is too many`)
         const negated = `!${body}`
         let compiled: Ignore | undefined
@@ -93,12 +96,12 @@ function push(rules: Map<string, Rule[]>, name: string, rule: Rule): void {
   else rules.set(name, [rule])
 }
 
-/** A pattern as it would stand in the file of the root; undefined for an empty line. */
+/** A pattern as in the root's file; undefined for an empty line. */
 function bodyOf(pattern: string, folder: string): string | undefined {
   if (pattern.trim() === '') return undefined
   if (folder === ROOT) return pattern
   const over = folder.replace(/[\\*?[\]!# ]/g, '\\$&')
-  // A slash at the end says that it is a folder; any other one that the pattern begins where its file lies.
+  // A trailing slash means a folder; any other slash anchors the pattern to its file's folder.
   const isAnchored = pattern.trimEnd().replace(/\/+$/, '').includes('/')
   if (!isAnchored) return `${over}/**/${pattern}`
   return over + (pattern.startsWith('/') ? pattern : `/${pattern}`)

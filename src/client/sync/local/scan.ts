@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, type BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../../../base/errors.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
-import { remoteName, OWN_FOLDER, pathProblem } from '../plan/paths.ts'
+import { remoteName, OWN_FOLDER, pathProblem } from '../plan/reserved-paths.ts'
 import {
   childOf,
   emptyTree,
@@ -16,33 +16,33 @@ import {
   type LocalNode,
   type SkipCode,
   type Tree,
-} from '../plan/tree.ts'
-import { toLocalPath } from '../../local-path.ts'
-import { nameProblem } from '../../path-rules.ts'
-import { readRules } from './read-ignore-rules.ts'
+} from '../plan/sync-tree.ts'
+import { toLocalPath } from '../../files/local-path.ts'
+import { nameProblem } from '../../files/path-rules.ts'
+import { readRules } from './ignore-files.ts'
 
 export interface ScanOptions {
   root: string
-  /** Whether the file system takes names that differ only in case for one. */
+  /** Whether the file system ignores case. */
   fold: boolean
-  /** Decides which of two names that are one name is taken: the one agreed on before. */
+  /** Decides which of two spellings of a name is used: the one in base. */
   base: BaseTree
-  /** Learns the rules of each folder before its entries are looked at. */
+  /** Receives the rules of each folder before its entries are checked. */
   rules: IgnoreRules
   signal?: AbortSignal | undefined
 }
 
-/** What is a folder among the things that are not synchronised. */
+/** Unsynchronised items that are folders. */
 const FOLDERS = new Set<SkipCode>(['mount', 'nested'])
 
-/** Entries looked at in one turn of the event loop. */
+/** Entries per turn of the event loop. */
 const TURN = 500
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Lists a folder without following a link or opening a file: what is synchronised, what is left out and why, and where
- * the listing is incomplete. Contents are not read: `sha256` stays undefined.
+ * Lists a folder without following links or opening files: what is synchronised, what is skipped and why, and where the
+ * listing is incomplete. Contents are not read: `sha256` stays undefined.
  */
 export async function scan({ root, fold, base, rules, signal }: ScanOptions): Promise<Tree<LocalNode>> {
   const tree = emptyTree<LocalNode>()
@@ -60,7 +60,7 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
     }
     for (const [key, name] of namesIn(tree, misnamed, { root, fold, base }, at, folderKey)) {
       const own = childOf(at, name)
-      // One text for both where the key is the path, which it nearly always is.
+      // One string for key and path, which are nearly always equal.
       const path = own === key ? key : own
       if (path === `/${OWN_FOLDER}`) continue
       const node = inspect(toLocalPath(root, path), path, device)
@@ -71,7 +71,7 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
         tree.occupied.add(folderKey)
       } else if (node.kind === 'other') {
         tree.nodes.set(key, node)
-        // What lies below it was not looked at: that it is not listed proves nothing.
+        // Nothing below was listed: absence proves nothing.
         tree.incomplete.add(key)
         leaveOut(tree, folderKey, path, node.code)
       } else {
@@ -83,13 +83,14 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
       signal?.throwIfAborted()
     }
   }
-  // What is missing beside such a name may be what has it now; that it is gone is not believed. Everything else is known.
+  // An undecodable name may be a file that seems to be missing beside it, so those absences are uncertain. The rest of
+  // the listing is certain.
   if (misnamed.size > 0)
     for (const key of base.keys()) if (misnamed.has(parentOf(key)) && !tree.nodes.has(key)) tree.incomplete.add(key)
   return tree
 }
 
-/** Whether the file system under a root takes names that differ only in case for one; asks for the marker by another name. */
+/** Whether the file system of a root ignores case; tests the marker under another name. */
 export function foldsCase(root: string): boolean {
   return lstatSync(join(root, OWN_FOLDER, 'ROOT.JSON'), { throwIfNoEntry: false }) !== undefined
 }
@@ -106,13 +107,13 @@ function leaveOut(tree: Tree<LocalNode>, folderKey: string, path: string, code: 
   tree.skipped.push(detail === undefined ? { path, code } : { path, code, detail })
 }
 
-/** Leaves out what a folder holds. Not listed is not empty: nothing below is deleted anywhere because of this. */
+/** Skips the contents of a folder. Unlisted is not empty: nothing below is deleted anywhere. */
 function unreadable(tree: Tree<LocalNode>, key: string, path: string, why: string): void {
   tree.incomplete.add(key)
   leaveOut(tree, key, path, 'unreadable', why)
 }
 
-/** The names in a folder by their keys, in an order that does not depend on the file system; of two spellings of one name only the agreed one, or the first. */
+/** The names in a folder by key, in a stable order; of two spellings of one name only the agreed one, or the first. */
 function namesIn(
   tree: Tree<LocalNode>,
   misnamed: Set<string>,
@@ -122,7 +123,7 @@ function namesIn(
 ): Map<string, string> {
   const names: string[] = []
   try {
-    // As bytes: a name that is not UTF-8 would come back as one that nothing has.
+    // As bytes: a name that is not UTF-8 could not be opened after decoding.
     for (const bytes of readdirSync(toLocalPath(root, path), { encoding: 'buffer' })) {
       const name = decode(bytes)
       if (name === undefined) {
@@ -155,7 +156,7 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** What is at a place; undefined when it went away meanwhile. */
+/** The item at a path; undefined if it has disappeared. */
 function inspect(place: string, path: string, device: bigint): LocalNode | undefined {
   const other = (code: SkipCode): LocalNode => ({ kind: 'other', path, code })
   const problem = nameProblem(remoteName(nameOf(path))) ?? pathProblem(path)
@@ -164,14 +165,14 @@ function inspect(place: string, path: string, device: bigint): LocalNode | undef
   try {
     stats = lstatSync(place, { bigint: true, throwIfNoEntry: false })
   } catch {
-    // It is there, but what it is cannot be told: it is reported and left alone.
+    // The item exists, but its kind is unknown: it is reported and skipped.
     return other('unreadable')
   }
   if (!stats) return undefined
   if (stats.isSymbolicLink()) return other('symlink')
   if (stats.isFile()) return { kind: 'file', path, id: identityOf(stats), sha256: undefined, blank: false }
   if (!stats.isDirectory()) return other('special')
-  // Nothing can be renamed into another file system, and one that is not mounted looks like an empty folder.
+  // Renames cannot cross file systems, and an unmounted one looks like an empty folder.
   if (stats.dev !== device) return other('mount')
   return holdsMarker(place) ? other('nested') : { kind: 'dir', path }
 }
@@ -180,7 +181,7 @@ function holdsMarker(place: string): boolean {
   try {
     return lstatSync(join(place, OWN_FOLDER, 'root.json'), { throwIfNoEntry: false }) !== undefined
   } catch {
-    // `.svc` is no folder, or this one cannot be entered, which its listing reports.
+    // `.svc` is not a folder, or the root cannot be entered, which its listing reports.
     return false
   }
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, watch, type FSWatcher } from 'node:fs'
 import { join, sep } from 'node:path'
 import { errorCode } from '../../../base/errors.ts'
-import { OWN_FOLDER } from '../plan/paths.ts'
+import { OWN_FOLDER } from '../plan/reserved-paths.ts'
 import type { ChangeHint } from './debounce.ts'
 
 interface Listener {
@@ -11,8 +11,8 @@ interface Listener {
 }
 
 /**
- * Watches a folder tree; links are not followed. Events are hints: some are lost, and some mean nothing.
- * On Linux each folder is watched by itself, which is what the system offers; elsewhere it watches whole trees.
+ * Watches a folder tree without following links. Events are hints: some are lost, some mean nothing. On Linux each
+ * folder is watched by itself (inotify); other systems watch whole trees.
  */
 export function watchFolder(root: string, { onChange, onWatchFailure }: Listener): { close(): void } {
   const watchers = new Map<string, FSWatcher>()
@@ -25,7 +25,7 @@ export function watchFolder(root: string, { onChange, onWatchFailure }: Listener
       watcher.on('error', () => closeBelow(folder))
       watchers.set(folder, watcher)
     } catch (error) {
-      // One that went away meanwhile needs no watching; its parent tells of it.
+      // A folder that has disappeared needs no watching; its parent reports it.
       if (!['ENOENT', 'ENOTDIR', 'EACCES'].includes(errorCode(error))) onWatchFailure(error as Error)
     }
   }
@@ -55,7 +55,7 @@ export function watchFolder(root: string, { onChange, onWatchFailure }: Listener
     const place = join(folder, name)
     const isFolder = lstatIfThere(place)?.isDirectory()
     if (!whole && kind === 'rename') {
-      // Another folder may stand where the watched one was.
+      // The watched folder may have been replaced by another one.
       if (watchers.has(place)) closeBelow(place)
       if (isFolder) openTree(place)
     }
@@ -75,7 +75,7 @@ const lstatIfThere = (place: string) => {
   try {
     return lstatSync(place, { throwIfNoEntry: false })
   } catch {
-    // Out of reach is not there, as far as a hint goes.
+    // An inaccessible folder counts as missing for hints.
     return undefined
   }
 }
@@ -84,7 +84,7 @@ function foldersIn(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
   } catch {
-    // Gone or unreadable: the run that follows says so.
+    // Missing or unreadable: the following run reports it.
     return []
   }
 }

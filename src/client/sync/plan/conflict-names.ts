@@ -1,9 +1,9 @@
 import { byteLength } from '../../../base/text.ts'
-import { MAX_SEGMENT_BYTES } from '../../path-rules.ts'
+import { MAX_SEGMENT_BYTES } from '../../files/path-rules.ts'
 
 const DEVICE_NAME_MAX = 40
 
-/** A device's name as it stands in the name of a conflict copy: no separators, not too long. */
+/** A device name for conflict copies: no separators, limited length. */
 export const deviceLabel = (name: string): string =>
   Array.from(name.normalize('NFC').replace(/[^\p{L}\p{N} ._-]+/gu, '-'))
     .slice(0, DEVICE_NAME_MAX)
@@ -21,7 +21,7 @@ export interface Copy {
   attempt: number
 }
 
-/** The name under which a conflicting copy is kept: made from its content, so that doing it again makes no second one. */
+/** The name of a conflict copy, derived from its content, so that repeating it makes no second copy. */
 export function conflictName({ name, device, date, sha256, attempt }: Copy): string {
   const dot = sha256 === undefined ? -1 : name.lastIndexOf('.')
   const stem = dot > 0 ? name.slice(0, dot) : name
@@ -30,7 +30,7 @@ export function conflictName({ name, device, date, sha256, attempt }: Copy): str
   const count = attempt === 1 ? '' : ` ${attempt}`
   const mark = ` (conflict ${device} ${date}${hash}${count})${extension}`
   const room = MAX_SEGMENT_BYTES - byteLength(mark)
-  // A name that is one long extension leaves no room: then all of it is stem.
+  // A name that is one long extension counts as a stem.
   if (room < 4) return conflictName({ name: name.replaceAll('.', '_'), device, date, sha256, attempt })
   const points = Array.from(stem)
   while (byteLength(points.join('')) > room) points.pop()

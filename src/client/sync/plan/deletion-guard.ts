@@ -1,21 +1,21 @@
-import { type BaseTree, type LocalNode, type RemoteNode, type Tree } from './tree.ts'
+import { type BaseTree, type LocalNode, type RemoteNode, type Tree } from './sync-tree.ts'
 import type { Op } from './plan-builder.ts'
 import { Refused } from '../../refused.ts'
 
-/** How many deletions one run may do: a number of files, a share of all known ones, or any. */
+/** Limit of deletions in one run: a number of files, a share of all known ones, or none. */
 export type MaxDelete = { files: number } | { percent: number } | 'any' | undefined
 
-/** Below this number of deletions nobody is stopped, however few files there are. */
+/** Fewer deletions than this never stop a run. */
 const FEW = 25
 const SHARE = 30
-/** From this many entries on, a side that became empty is taken for lost, not for tidied up. */
+/** With at least this many entries, a side that became empty counts as lost. */
 const EMPTIED = 2
 
 export interface BlockedDeletions {
-  /** Which side would lose its files. */
+  /** The side that would lose its files. */
   side: 'local' | 'remote'
   deletions: number
-  /** Files known from the last agreement. */
+  /** Files in base. */
   of: number
   why: 'many' | 'emptied'
 }
@@ -25,15 +25,14 @@ interface Parts {
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>
   ops: readonly Op[]
-  /** Files that base held when the run began. */
+  /** Files in base when the run began. */
   of: number
   max: MaxDelete
 }
 
 /**
- * Stops a run that would delete a large part of what both sides had: an unmounted disk, an emptied folder or a server that lost its
- * data look just like somebody deleting everything. What is deleted under one name and comes into being under another is a
- * move and does not count.
+ * Stops a run that would delete a large part of what both sides had: an unmounted disk, an emptied folder or a server
+ * that lost its data look like a user who deletes everything. Moves do not count as deletions.
  */
 export function guardDeletions({ base, local, remote, ops, of, max }: Parts): BlockedDeletions | undefined {
   if (max === 'any') return undefined
@@ -63,7 +62,7 @@ export function massDeletionError(
   return new Refused(
     'mass_delete',
     `${what} Nothing ${untouched ? 'was' : 'more was'} changed. ` +
-      'Look with svc sync --dry-run; if it is meant, run svc sync --force-delete (or --max-delete N).',
+      'Check with svc sync --dry-run; if this is intended, run svc sync --force-delete (or --max-delete N).',
   )
 }
 

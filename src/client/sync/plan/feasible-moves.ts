@@ -1,17 +1,17 @@
 import type { MoveCandidate } from './rename-candidates.ts'
 import type { SideTree } from './rename-matches.ts'
-import { isUncertain, parentOf, ROOT, type BaseTree } from './tree.ts'
+import { isUncertain, parentOf, ROOT, type BaseTree } from './sync-tree.ts'
 
 export interface Sides {
   base: BaseTree
-  /** Where the moves were made. */
+  /** The side where the moves were made. */
   own: SideTree
-  /** Which is to follow. */
+  /** The side that repeats them. */
   other: SideTree
   isExcluded: IsExcluded
 }
 
-/** Whether a key is excluded from moves, or lies in or holds something excluded. */
+/** Whether a key is excluded from moves, or lies in or contains something excluded. */
 export type IsExcluded = (key: string) => boolean
 
 export function makeExclusion(keys: Iterable<string> = []): IsExcluded {
@@ -37,7 +37,7 @@ export const asMoves = (candidates: readonly MoveCandidate[]): Moves => ({
   byTo: new Map(candidates.map((each) => [each.to, each])),
 })
 
-/** The move, if any, that takes away what a key is or lies in. */
+/** The move, if any, of a key or of one of its parents. */
 export function moveAbove(moves: Pick<Moves, 'byFrom'>, key: string): MoveCandidate | undefined {
   for (let at = key; at !== ROOT; at = parentOf(at)) {
     const found = moves.byFrom.get(at)
@@ -47,8 +47,8 @@ export function moveAbove(moves: Pick<Moves, 'byFrom'>, key: string): MoveCandid
 }
 
 /**
- * The moves that the other side can follow: it has the source as base knows it, and the target is free there, or is made free
- * by another move of the same kind; and on its own side the source is really gone. Dropping one may make others impossible.
+ * The moves that the other side can follow: it has the source as in base, and the target is free there or made free by
+ * another such move; and on its own side the source is really gone. Dropping one can make others impossible.
  */
 export function feasibleMoves(candidates: readonly MoveCandidate[], sides: Sides): MoveCandidate[] {
   const possible = candidates.filter((each) => isPossible(each, sides))
@@ -73,7 +73,7 @@ export function feasibleMoves(candidates: readonly MoveCandidate[], sides: Sides
   return possible.filter((each) => byFrom.get(each.from) === each)
 }
 
-/** What does not depend on other moves. */
+/** The conditions that do not depend on other moves. */
 function isPossible({ from, to, kind }: MoveCandidate, { base, own, other, isExcluded }: Sides): boolean {
   const before = base.get(from)
   const source = other.nodes.get(from)
@@ -86,7 +86,7 @@ function isPossible({ from, to, kind }: MoveCandidate, { base, own, other, isExc
   return [from, to].every((key) => isKnown(key, own, isExcluded) && isKnown(key, other, isExcluded))
 }
 
-/** Whether the content of a key is known for certain and not excluded. Unreadable entries of a folder move with it. */
+/** Whether the content of a key is certain and not excluded. Unreadable entries of a folder move with it. */
 export function isKnown(key: string, side: SideTree, isExcluded: IsExcluded): boolean {
   return !isUncertain(side, key) && !isExcluded(key)
 }
@@ -94,12 +94,12 @@ export function isKnown(key: string, side: SideTree, isExcluded: IsExcluded): bo
 function isUnblocked({ from, to, kind, sure }: MoveCandidate, moves: Moves, { base, own, other }: Sides): boolean {
   const left = own.nodes.get(from)
   const isGone = !left || left.kind !== kind || (kind === 'file' && sure) || moves.byTo.has(from)
-  // A folder that was there before did not come from elsewhere, whatever was moved into it.
+  // A folder that existed before did not come from elsewhere, whatever was moved into it.
   const isFree = !other.nodes.has(to) && (kind === 'file' || !base.has(to))
   return isGone && (isFree || moveAbove(moves, to) !== undefined)
 }
 
-/** Leaves out moves from or into a folder that is itself moved: those are planned on the next level. */
+/** Drops moves from or into a folder that is moved itself: those are planned on the next level. */
 export function topmostMoves(candidates: readonly MoveCandidate[]): MoveCandidate[] {
   const folders = asMoves(candidates.filter(({ kind }) => kind === 'dir'))
   const isCovered = (key: string, roots: ReadonlyMap<string, MoveCandidate>): boolean => {
@@ -109,7 +109,7 @@ export function topmostMoves(candidates: readonly MoveCandidate[]): MoveCandidat
   return candidates.filter(({ from, to }) => !isCovered(from, folders.byFrom) && !isCovered(to, folders.byTo))
 }
 
-/** Orders moves so that every target is free when it is needed. Moves of a cycle share a number and are done together. */
+/** Orders moves so that every target is free when needed. Moves of a cycle share a number and are executed together. */
 export function orderMoves(candidates: readonly MoveCandidate[]): { move: MoveCandidate; cycle: number | undefined }[] {
   const moves = asMoves(candidates)
   const ordered: { move: MoveCandidate; cycle: number | undefined }[] = []

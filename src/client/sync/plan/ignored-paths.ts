@@ -1,6 +1,6 @@
 import type { Op } from './plan-builder.ts'
 import { isMove } from './move-operations.ts'
-import { foldersOver, IGNORE_FILE } from './paths.ts'
+import { foldersOver, IGNORE_FILE } from './reserved-paths.ts'
 import {
   nameOf,
   parentOf,
@@ -10,11 +10,11 @@ import {
   type LocalNode,
   type RemoteNode,
   type Tree,
-} from './tree.ts'
+} from './sync-tree.ts'
 
 /**
- * Takes what one side ignores out of the other too: a rule for folders may ignore a folder on one side and not the file of the same
- * name on the other. Returns the keys that base has to forget, so that nothing is deleted because it came to be ignored.
+ * Removes what one side ignores from the other tree too: a rule for folders may ignore a folder on one side and not the
+ * file of the same name on the other. Returns the keys to remove from base, so that ignoring deletes nothing.
  */
 export function removeIgnored(base: BaseTree, local: Tree<LocalNode>, remote: Tree<RemoteNode>): string[] {
   removeFrom(local, remote.ignored)
@@ -34,12 +34,12 @@ function isIgnored(key: string, ignored: ReadonlyMap<string, Ignored>): boolean 
   return false
 }
 
-/** What brings a file of rules here, replaces it or takes it away. */
+/** Operations that change, replace or remove a local ignore file. */
 const CHANGES_HERE = new Set<Op['op']>(['download', 'set-aside', 'remove-local'])
 
 /**
- * The part of a plan that changes the rules of this side, if there is one: it is done first, and what is ignored then is not part of
- * the plan after it.
+ * The part of a plan that changes this side's ignore rules, if any: it is executed first, and what is then ignored is
+ * not in the next plan.
  */
 export function rulesFirst(ops: readonly Op[]): Op[] | undefined {
   const rules = ops.filter(({ op, here }) => CHANGES_HERE.has(op) && nameOf(here) === IGNORE_FILE)

@@ -1,20 +1,20 @@
 import type { MoveCandidate } from './rename-candidates.ts'
 import { speller, type Op, type OpOf, type Place, type PlanInput } from './plan-builder.ts'
 import type { SideTree } from './rename-matches.ts'
-import { remoteName } from './paths.ts'
+import { remoteName } from './reserved-paths.ts'
 import { remapMap, remapTree, type PathRemap } from './path-remap.ts'
-import { childOf, nameOf, parentOf, ROOT, type Identity, isWithin } from './tree.ts'
+import { childOf, nameOf, parentOf, ROOT, type Identity, isWithin } from './sync-tree.ts'
 
-// Moves as operations, and what each does to the trees that a plan is made from.
+// Moves as operations, and their effect on the trees of the plan.
 
 export type MoveOp = OpOf<'move-base'> | OpOf<'move-local'> | OpOf<'move-remote'>
 
 export const isMove = (op: Op): op is MoveOp => op.op.startsWith('move-')
 
-/** Whether a move can share a request: it happens on the server and is not part of a cycle. */
+/** Whether a move can share a request: it is on the server and not part of a cycle. */
 export const isBatchable = (op: MoveOp): op is OpOf<'move-remote'> => op.op === 'move-remote' && op.cycle === undefined
 
-/** Divides moves, in their order, into those that can share requests and those that cannot. */
+/** Splits moves, in order, into those that can share requests and those that cannot. */
 export function splitByBatchable(ops: readonly MoveOp[]): MoveOp[][] {
   const stretches: MoveOp[][] = []
   for (const op of ops) {
@@ -31,13 +31,13 @@ export interface OrderedMove {
   cycle: number | undefined
 }
 
-/** How paths are spelled on both sides at a moment. */
+/** The current spelling of paths on both sides. */
 function spelling({ base, local, remote }: PlanInput) {
   const here = speller(local.nodes, remote.nodes, base)
   const there = speller(remote.nodes, local.nodes, base, remoteName)
   return {
     place: (key: string): Place => ({ key, here: here(key), there: there(key) }),
-    /** Where something of one name goes, whatever is called so there now. */
+    /** The target for an item of this name, whatever has that path now. */
     placeFor: (key: string, name: string): Place => {
       const over = parentOf(key)
       return { key, here: childOf(here(over), name), there: childOf(there(over), remoteName(name)) }
@@ -45,7 +45,7 @@ function spelling({ base, local, remote }: PlanInput) {
   }
 }
 
-/** The operation by which the server follows a local move; `movedThere` is what the server moved itself. */
+/** The operation that repeats a local move on the server; `movedThere` are items that the server moved itself. */
 export function moveOnServer(
   trees: PlanInput,
   turn: OrderedMove,
@@ -70,7 +70,7 @@ export function moveOnServer(
   }
 }
 
-/** The operation by which the folder follows a move on the server; `movedHere` is what was moved locally. */
+/** The operation that repeats a server's move locally; `movedHere` are items that were moved locally. */
 export function moveLocally(trees: PlanInput, turn: OrderedMove, movedHere: ReadonlySet<string>): OpOf<'move-local'> {
   const { place, placeFor } = spelling(trees)
   const { from, to, kind } = turn.move
@@ -119,7 +119,7 @@ function filesIn({ base }: PlanInput, folder: string): number {
   return count
 }
 
-/** Files of a folder that the side that follows has no more, while the one that moved it has them as they were. */
+/** Files of a folder that the following side has lost, while the moving side still has them unchanged. */
 function deletedIn(
   { base, local, remote }: PlanInput,
   other: SideTree,
@@ -144,7 +144,7 @@ function idOf({ local }: PlanInput, key: string): Identity | undefined {
   return node?.kind === 'file' ? node.id : undefined
 }
 
-/** Applies planned moves to the trees: to the side that makes them, and to base. */
+/** Applies planned moves to the trees: of the executing side, and base. */
 export function applyMoves(trees: PlanInput, planned: readonly MoveOp[]): void {
   const pick = (which: (op: MoveOp) => boolean, path: (op: MoveOp) => string): PathRemap =>
     new Map(planned.filter(which).map((op) => [op.from.key, { to: op.key, path: path(op) }]))

@@ -1,9 +1,9 @@
-import { childOf, nameOf, parentOf, ROOT, type Tree } from './tree.ts'
+import { childOf, nameOf, parentOf, ROOT, type Tree } from './sync-tree.ts'
 
 /** Moves by old key: the new key and path. Everything below moves along. */
 export type PathRemap = ReadonlyMap<string, { to: string; path: string }>
 
-/** The key after a move of it or of a folder above it; undefined when nothing moved it. */
+/** The key after a move of it or of a parent; undefined if none applies. */
 export function remapKey(key: string, remap: PathRemap): string | undefined {
   for (let at = key; ; at = parentOf(at)) {
     const target = remap.get(at)
@@ -12,7 +12,7 @@ export function remapKey(key: string, remap: PathRemap): string | undefined {
   }
 }
 
-/** Entries that moves concern, with their new keys and paths; folders come before what they hold. */
+/** Entries affected by moves, with new keys and paths; folders precede their contents. */
 export function remapEntries<N extends { path: string }>(
   entries: Iterable<[string, N]>,
   remap: PathRemap,
@@ -38,7 +38,7 @@ export function remapEntries<N extends { path: string }>(
   return { gone, came }
 }
 
-/** Moves entries of a map, all at once: they may take each other's places. */
+/** Moves entries of a map simultaneously, because they can form cycles. */
 export function remapMap<N extends { path: string }>(map: Map<string, N>, remap: PathRemap): void {
   const { gone, came } = remapEntries(map, remap)
   for (const key of gone) map.delete(key)

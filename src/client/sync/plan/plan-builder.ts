@@ -1,5 +1,5 @@
 import type { Inodes } from './rename-matches.ts'
-import { foldersOver, remoteName } from './paths.ts'
+import { foldersOver, remoteName } from './reserved-paths.ts'
 import {
   childOf,
   isUncertain,
@@ -19,7 +19,7 @@ import {
   type SkipCode,
   type Skipped,
   type Tree,
-} from './tree.ts'
+} from './sync-tree.ts'
 import { conflictName } from './conflict-names.ts'
 
 /** Why an operation is planned. */
@@ -43,39 +43,39 @@ export type Reason =
 
 export interface Place {
   key: string
-  /** As the local side spells it. */
+  /** In the local spelling. */
   here: string
-  /** As the server spells it. */
+  /** In the server's spelling. */
   there: string
 }
 
 interface Moving {
   from: Place
   kind: 'file' | 'dir'
-  /** The local file: where it is to be moved from, or where it was moved to. */
+  /** The local file: the source of the move, or its target. */
   id: Identity | undefined
   /** Files that move with it; 1 for a file. */
   files: number
-  /** Keys below it, as they are afterwards, that the side that follows had deleted: who moved them keeps them, as something new. */
+  /** New keys of items below that the following side had deleted: the moving side keeps them, as new ones. */
   kept: string[]
-  /** Moves with the same number take each other's places: they are done together. */
+  /** Moves with the same number form a cycle: they are executed together. */
   cycle: number | undefined
 }
 
 interface Actions {
   /** Both sides moved it to the same place: only base follows. */
   'move-base': { from: Place; kind: 'file' | 'dir' }
-  /** Renames here what was moved on the server; or, with `undo`, takes back a move of the user's that base and server know nothing of. */
+  /** Renames locally what was moved on the server; with `undo`, reverts a local move that base and server do not know. */
   'move-local': Moving & { undo: boolean }
-  /** Moves on the server what was moved here; `sha256` is the content that both sides agreed on. */
+  /** Moves on the server what was moved locally; `sha256` is the agreed content. */
   'move-remote': Moving & { sha256: string | undefined }
   /** Both sides agree: only base is brought up to date. */
   record: { node: BaseNode }
-  /** Both sides have it no more. */
+  /** Neither side has it any more. */
   forget: object
   /** Gives the local file the server's modification time. */
   touch: { id: Identity; file: FileState }
-  /** Renames what is here to `to`, so that the server's version can have the path. */
+  /** Renames the local item to `to`, so that the server's version gets the path. */
   'set-aside': { kind: 'file' | 'dir'; to: string; id: Identity | undefined }
   'make-local': object
   'make-remote': object
@@ -87,7 +87,7 @@ interface Actions {
   'remove-remote': { kind: 'file' | 'dir'; sha256: string | undefined }
 }
 
-/** What is to be done about one path. Each is checked again, against the disk and by the server, when it is done. */
+/** An operation on one path. Its preconditions are checked again, on disk and by the server, when it is executed. */
 export type Op = { [K in keyof Actions]: Place & { op: K; reason?: Reason } & Actions[K] }[keyof Actions]
 export type OpOf<K extends keyof Actions> = Extract<Op, { op: K }>
 
@@ -103,30 +103,30 @@ export interface PlanInput {
   remote: Tree<RemoteNode>
   /** Whether names that differ only in case are one name here. */
   fold: boolean
-  /** Stands in the names of conflict copies, with the date (`YYYY-MM-DD`). */
+  /** Appears in the names of conflict copies, with the date (`YYYY-MM-DD`). */
   device: string
   date: string
   /** Excluded keys: what failed in this run, or is postponed. */
   excluded?: ReadonlySet<string>
-  /** Numbers of the files that were here at the last agreement, by key: they tell a renamed file from a copy. */
+  /** Inodes of local files at the last agreement, by key: they distinguish a renamed file from a copy. */
   inodes?: Inodes
 }
 
 export type LocalEntry = LocalFile | LocalFolder
 export type RemoteEntry = RemoteFile | (RemoteNode & { kind: 'dir' })
 
-/** Builds a plan: the operations so far, and what they mean for the folders above. */
+/** Builds a plan: its operations, and their consequences for parent folders. */
 export interface PlanBuilder extends PlanInput {
-  /** Folders in which something stays or comes into being: they are needed on both sides. */
+  /** Folders that keep or receive items: both sides need them. */
   needed: Set<string>
-  /** Folders in which something stays on one side only: they are neither deleted nor made because of it. */
+  /** Folders that something stays in on one side only: they are neither deleted nor created for it. */
   occupied: Set<string>
   add(op: Op): void
   place(key: string): Place
   skip(key: string, path: string, code: SkipCode): void
   removeLocal(key: string, l: LocalEntry, reason: Reason): void
   removeRemote(key: string, r: RemoteEntry, reason: Reason): void
-  /** Renames the local side to a conflict copy; false when a copy with its content exists already. */
+  /** Renames the local side to a conflict copy; false if a copy with its content exists. */
   renameToConflictCopy(key: string, l: LocalEntry): boolean
   /** Leaves everything below to the next plan. */
   deferBelow(key: string): void
@@ -137,7 +137,7 @@ type Paths = ReadonlyMap<string, { path: string }>
 
 const asItIs = (name: string): string => name
 
-/** Spells keys as one side does: its own spelling where it has the path, the other side's, fitted to this one, for what it lacks. */
+/** Spells keys as one side does: its own spelling if it has the path, otherwise the adapted spelling of the other side. */
 export function speller(own: Paths, other: Paths, base: Paths, fitted = asItIs): (key: string) => string {
   const known = new Map<string, string>([[ROOT, ROOT]])
   const spell = (key: string): string => {
@@ -147,7 +147,7 @@ export function speller(own: Paths, other: Paths, base: Paths, fitted = asItIs):
     const folder = parentOf(key)
     const over = known.get(folder) ?? spell(folder)
     known.set(folder, over)
-    // The text that is there already does, where it says the same.
+    // Reuse the existing string if it is equal.
     const name = nameOf(model)
     const fit = fitted(name)
     return parentOf(model) === over && fit === name ? model : childOf(over, fit)
@@ -155,7 +155,7 @@ export function speller(own: Paths, other: Paths, base: Paths, fitted = asItIs):
   return spell
 }
 
-/** A name for the local side of a conflict that nobody has yet; undefined when that name holds its content already. */
+/** An unused conflict name for the local side; undefined if that name already holds its content. */
 function copyName(input: PlanInput, taken: Set<string>, key: string, l: LocalEntry): string | undefined {
   const sha256 = l.kind === 'file' ? l.sha256 : undefined
   for (let attempt = 1; ; attempt += 1) {

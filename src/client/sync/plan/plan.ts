@@ -7,7 +7,7 @@ import {
   type Reason,
   type RemoteEntry,
 } from './plan-builder.ts'
-import { planMoves } from './plan-moves.ts'
+import { planMoves } from './move-plan.ts'
 import {
   isBelow,
   isUncertain,
@@ -20,14 +20,13 @@ import {
   type LocalFolder,
   type RemoteFile,
   type Tree,
-} from './tree.ts'
+} from './sync-tree.ts'
 
 /**
- * Decides what brings both sides together: a pure function of three trees. Content decides, never time; an edit beats a
- * deletion; where both sides changed, the server's version keeps the path and the local one becomes a conflict copy; equal
- * changes are no conflict; what has only another name is moved, and the rest is planned from where it is then; nothing is deleted
- * whose absence elsewhere is not certain. A plan may need another after it, for
- * example when a folder takes the place of a file: what one plan brought about, the next one plans from.
+ * Decides how to synchronise both sides: a pure function of three trees. Content decides, never time. An edit beats a
+ * deletion. If both sides changed, the server's version keeps the path and the local one becomes a conflict copy; equal
+ * changes are no conflict. Renames are moves. Nothing is deleted unless its absence on the other side is certain. A
+ * plan may need another one after it, for example when a folder replaces a file.
  */
 export function plan(input: PlanInput): Plan {
   const moves = planMoves(input)
@@ -36,7 +35,7 @@ export function plan(input: PlanInput): Plan {
   const keys = [...base.keys()]
   for (const key of local.nodes.keys()) if (!base.has(key)) keys.push(key)
   for (const key of remote.nodes.keys()) if (!base.has(key) && !local.nodes.has(key)) keys.push(key)
-  // Backwards: what a folder holds is decided before the folder, which then knows whether it is still needed.
+  // In reverse: the contents of a folder are decided before the folder.
   for (const key of keys.sort().reverse()) decide(builder, key)
   const { ops, skipped } = builder.result()
   return { ops: [...moves.ops, ...ops], skipped }
@@ -50,13 +49,13 @@ function decide(builder: PlanBuilder, key: string): void {
 
   if (builder.excluded?.has(key)) return staysAlone()
   if (l?.kind === 'other' || r?.kind === 'other') {
-    // The tree that found it reports it; here only what cannot come because of it.
+    // The tree reports it; this reports only what it blocks.
     if (l && r && r.kind !== 'other') builder.skip(key, r.path, 'in_the_way')
     return staysAlone()
   }
   if (l && r) return onBothSides(builder, key, b, l, r)
   if (!l && isUncertain(builder.local, key)) return staysAlone()
-  // A new file may be sent all the same: the server takes it only where there is nothing.
+  // A new file can be uploaded anyway: the server accepts it only if the path is free.
   if (!r && isUncertain(builder.remote, key) && (b || l?.kind !== 'file')) return staysAlone()
   if (l) onlyLocal(builder, key, b, l)
   else if (r) onlyRemote(builder, key, b, r)
@@ -90,9 +89,9 @@ function onlyRemote(builder: PlanBuilder, key: string, b: BaseNode | undefined, 
   else builder.removeRemote(key, r, 'deleted_here')
 }
 
-/** Leaves a folder that should go but holds what is not synchronised. */
+/** Keeps a folder that should be deleted but contains unsynchronised items. */
 function keep(builder: PlanBuilder, key: string, path: string, tree: Tree<unknown>): void {
-  // Reported once, for the folder that holds it; those above stay for its sake.
+  // Reported once, for the containing folder; its parents are kept too.
   if (tree.occupied.has(key)) builder.skip(key, path, 'kept')
   else builder.occupied.add(parentOf(key))
 }
@@ -121,7 +120,7 @@ function twoFiles(builder: PlanBuilder, key: string, b: BaseNode | undefined, l:
   download(builder, key, r, 'both_changed', renamed ? undefined : l.id)
 }
 
-/** Equal contents: at most their times are brought together, without a transfer. */
+/** Equal contents: at most the times are synchronised, without a transfer. */
 function alike(builder: PlanBuilder, key: string, before: FileState | undefined, l: LocalFile, r: RemoteFile): void {
   const known = before?.sha256 === r.sha256
   if (known && before.mtime === r.mtime) return
@@ -155,19 +154,19 @@ function folderAndFile(
   download(builder, key, r, 'both_changed')
 }
 
-/** Whether a listing has a hole at, above or below a key: then nothing of it makes way for something else. */
+/** Whether a listing is incomplete at, above or below a key: then nothing there is replaced. */
 const isDoubtful = ({ local, remote }: PlanBuilder, key: string): boolean =>
   [local, remote].some((tree) => isUncertain(tree, key) || [...tree.incomplete].some((at) => isBelow(at, key)))
 
-/** Whether everything a folder held at the last agreement is going away, and nothing was added. */
+/** Whether everything that a folder held at the last agreement is deleted, and nothing was added. */
 const isUnchangedFolder = (builder: PlanBuilder, key: string, b: BaseNode | undefined): boolean =>
   b?.kind === 'dir' && !builder.needed.has(key) && !builder.occupied.has(key)
 
 const stateOf = ({ sha256, size, mtime }: FileState): FileState => ({ kind: 'file', sha256, size, mtime })
 
 /**
- * Whether a file lost its content without being edited: nothing but zeros left, with the time of the last agreement. Journalling
- * file systems leave such files when the power fails before the data is written (nextcloud/desktop#10547).
+ * Whether a file lost its content without an edit: only zeros, with the time of the last agreement. Journalling file
+ * systems leave such files after a power cut (nextcloud/desktop#10547).
  */
 const isDamaged = (l: LocalFile, b: FileState): boolean =>
   (l.id.size === 0 || l.blank) && b.size > 0 && l.sha256 !== b.sha256 && secondsOf(l.id.mtimeNs) === b.mtime

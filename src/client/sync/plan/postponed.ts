@@ -7,13 +7,13 @@ import {
   type Tree,
   type Content,
   type Side,
-} from './tree.ts'
+} from './sync-tree.ts'
 import type { Place } from './plan-builder.ts'
 
 /** Postponed paths, and those that are synchronised again. */
 export interface PostponedPaths {
   keys: Set<string>
-  /** Holds whose reason is gone: something changed, and it is dealt with like anything else. */
+  /** Postponed paths that have changed: they are synchronised again. */
   resumed: string[]
   skipped: Skipped[]
 }
@@ -37,14 +37,14 @@ export function findPostponed(holds: readonly Postponed[], { base, local, remote
       found.skipped.push({ path: here, code: 'taken_back' })
     } else found.resumed.push(key)
   }
-  // A folder speaks for what it holds.
+  // A folder is reported for its contents.
   found.skipped = found.skipped.filter(({ path }) => !found.keys.has(parentOf(path)))
   return found
 }
 
 /** A path that an undo removed on one side: runs skip it until it changes on the other. */
 export interface Postponed extends Place {
-  /** Where it stays. */
+  /** The side that still has it. */
   side: Side
   what: Content
 }

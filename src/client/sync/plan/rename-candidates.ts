@@ -1,16 +1,16 @@
 import { matchRenamedFiles, type Inodes, type RenameMatch, type SideTree } from './rename-matches.ts'
-import { nameOf, parentOf, ROOT, type BaseTree, isWithin } from './tree.ts'
+import { nameOf, parentOf, ROOT, type BaseTree, isWithin } from './sync-tree.ts'
 
-/** A move that one side seems to have made; whether the other can follow is another question. */
+/** A move that one side seems to have made; whether the other can follow is decided later. */
 export interface MoveCandidate {
   from: string
   to: string
   kind: 'file' | 'dir'
-  /** The very thing was renamed; otherwise only its content was found again. */
+  /** Whether the item itself was renamed (same inode); otherwise only its content matched. */
   sure: boolean
 }
 
-/** What one side moved since the last agreement, folders before files, in an order that depends on nothing but the keys. */
+/** The moves of one side since the last agreement, folders before files, in an order that depends only on keys. */
 export function findMoves(base: BaseTree, side: SideTree, inodes?: Inodes): MoveCandidate[] {
   const pairs = matchRenamedFiles(base, side, inodes).sort(byFrom)
   if (pairs.length === 0) return []
@@ -23,7 +23,7 @@ const byFrom = (a: { from: string }, b: { from: string }): number => (a.from < b
 
 type Votes = Map<string, Map<string, number>>
 
-/** Folders of which nothing stayed, and most of whose files went to one and the same other folder, each under its own name. */
+/** Folders of which nothing is left, and most of whose files went to one other folder under the same names. */
 function folderMoves(base: BaseTree, side: SideTree, pairs: readonly RenameMatch[]): MoveCandidate[] {
   const votes: Votes = new Map()
   for (const { from, to } of pairs) {
@@ -61,7 +61,7 @@ function tangledFolders(folders: ReadonlyMap<string, string>, pairs: readonly Re
 const isBetter = ([to, count]: [string, number], [bestTo, best]: [string, number]): boolean =>
   count > best || (count === best && to < bestTo)
 
-/** Every two folders below which a file has the same path before and after. */
+/** All pairs of folders below which a file has the same relative path before and after. */
 function* foldersOf(from: string, to: string): Generator<[string, string]> {
   let [a, b] = [from, to]
   while (nameOf(a) === nameOf(b)) {
@@ -72,7 +72,7 @@ function* foldersOf(from: string, to: string): Generator<[string, string]> {
   }
 }
 
-/** How many files base knows below each of some folders, and in which of these some file is where it was. */
+/** Number of base files below each of some folders, and which of these still hold an unmoved file. */
 function countFiles(base: BaseTree, side: SideTree, folders: ReadonlyMap<string, unknown>) {
   const totals = new Map<string, number>()
   const staying = new Set<string>()

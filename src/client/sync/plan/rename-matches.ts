@@ -1,4 +1,4 @@
-import { isUncertain, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './tree.ts'
+import { isUncertain, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './sync-tree.ts'
 
 export type SideTree = Tree<LocalNode | RemoteNode>
 
@@ -6,18 +6,18 @@ export type SideTree = Tree<LocalNode | RemoteNode>
 export interface RenameMatch {
   from: string
   to: string
-  /** The very file was renamed; otherwise only its content was found again. */
+  /** The file itself was renamed; otherwise only its content matched. */
   sure: boolean
 }
 
 const DEEPEST = 64
 
-/** Numbers of files by key. */
+/** Inodes by key. */
 export type Inodes = Pick<ReadonlyMap<string, bigint>, 'get'>
 
 /**
- * Finds which new file of a side is which one that is gone: the same file by its number, else the only one with that content,
- * else the only one with that content and the same name. What is ambiguous is left out.
+ * Matches new files of a side with missing ones: by inode, else by unique content, else by unique content and name.
+ * Ambiguous matches are dropped.
  */
 export function matchRenamedFiles(base: BaseTree, side: SideTree, inodes?: Inodes): RenameMatch[] {
   const gone = goneFiles(base, side, inodes)
@@ -31,7 +31,7 @@ export function matchRenamedFiles(base: BaseTree, side: SideTree, inodes?: Inode
   return [...arrived].flatMap(([sha256, to]) => matchByContent(gone.get(sha256)!, to, side, inodes))
 }
 
-/** Keys of files that are not where they were any more, by content. */
+/** Keys of files that are no longer at their path, by content. */
 function goneFiles(base: BaseTree, side: SideTree, inodes: Inodes | undefined): Map<string, string[]> {
   const gone = new Map<string, string[]>()
   for (const [key, before] of base) {
@@ -57,7 +57,7 @@ function matchByContent(from: string[], to: string[], side: SideTree, inodes: In
   const pairs: RenameMatch[] = []
   const others = from.filter((key) => {
     const found = byInode.get(inodes?.get(key) ?? -1n) ?? []
-    // Several names of one file are hard links: which of them is the old one cannot be told.
+    // Several names of one file are hard links: the old one is unknown.
     if (found.length !== 1 || !left.delete(found[0]!)) return true
     pairs.push({ from: key, to: found[0]!, sure: true })
     return false
@@ -75,7 +75,7 @@ function matchByName(from: string[], to: string[], depth: number): RenameMatch[]
   return [...groups.from].flatMap(([names, keys]) => matchByName(keys, groups.to.get(names) ?? [], depth + 1))
 }
 
-/** The last names of a key; all of it when it has not that many. */
+/** The last names of a key; the whole key if it has fewer. */
 function ending(key: string, names: number): string {
   let at = key.length
   for (let count = 0; count < names && at > 0; count += 1) at = key.lastIndexOf('/', at - 1)

@@ -10,7 +10,7 @@ import {
   type MoveOp,
   type OrderedMove,
 } from './move-operations.ts'
-import { isSamePath, nameOf, type BaseNode, type RemoteNode, type Tree } from './tree.ts'
+import { isSamePath, nameOf, type BaseNode, type RemoteNode, type Tree } from './sync-tree.ts'
 
 /** Moves of each side. */
 export interface BothSides {
@@ -18,7 +18,7 @@ export interface BothSides {
   remote: readonly MoveCandidate[]
 }
 
-/** The trees while moves are planned: each planned operation is applied to them at once. */
+/** The trees while moves are planned: each planned operation is applied at once. */
 export interface WorkingTrees {
   ops: MoveOp[]
   trees(): PlanInput
@@ -28,7 +28,7 @@ export interface WorkingTrees {
   undo(moves: readonly MoveCandidate[]): true
   /** Records what both sides moved to the same path. */
   agree(moves: readonly MoveCandidate[]): true
-  /** Where names that differ in case are one name, brings the spelling of both sides together. */
+  /** On a case-insensitive file system, synchronises the spelling of both sides. */
   respell(): void
 }
 
@@ -41,7 +41,7 @@ export function makeWorkingTrees(input: PlanInput): WorkingTrees {
 
   function plan(planned: readonly MoveOp[]): true {
     const { base, local, remote } = input
-    // The caller's trees are copied before they are changed for the first time.
+    // The caller's trees are copied before the first change.
     if (trees === input) trees = { ...input, base: new Map(base), local: copyOf(local), remote: copyOf(remote) }
     applyMoves(trees, planned)
     ops.push(...planned)
@@ -78,9 +78,9 @@ export function makeWorkingTrees(input: PlanInput): WorkingTrees {
           continue
         const move: MoveCandidate = { from: key, to: key, kind: l.kind, sure: true }
         const before = trees.base.get(key)
-        // Without a former agreement nobody renamed anything, and the server's spelling stands.
+        // Without an earlier agreement nothing was renamed, and the server's spelling is used.
         const isOurs = before?.kind === l.kind && isSpelledAlike(before.path, r.path)
-        // What was changed there is not moved there before it was here: the next plan spells it.
+        // A changed remote item is not renamed before its download: the next plan corrects the spelling.
         if (isOurs && !isAsAgreed(before, r)) continue
         if (isOurs) plan([moveOnServer(trees, { move, cycle: undefined }, NONE)])
         else plan([moveLocally(trees, { move, cycle: (cycles += 1) }, NONE)])

@@ -1,17 +1,17 @@
 import { DAY, type Clock } from '../../../base/clock.ts'
 import type { Api } from '../../api.ts'
-import type { Account } from '../../credentials.ts'
+import type { Account } from '../../auth/credentials.ts'
 import { readCapabilities, type Capabilities } from './capabilities.ts'
 import type { Throttle } from '../../http/throttle.ts'
 import type { Limits } from '../../http/rate-limiter.ts'
 import type { Registered } from '../state/root.ts'
-import type { State } from '../state/store.ts'
+import type { State } from '../state/sync-state.ts'
 import { Refused } from '../../refused.ts'
-import { type Features, identify, fingerprint } from '../../account-identity.ts'
+import { type Features, identify, fingerprint } from '../../auth/account-identity.ts'
 
-/** What is remembered of the server between runs. */
+/** What is stored about the server between runs. */
 interface KnownServer {
-  /** The token it was asked with; another one may be another account's. */
+  /** The token used; another one may belong to another account. */
   token: string
   limits: Limits
   features: Features
@@ -29,8 +29,8 @@ interface Parts {
 }
 
 /**
- * Makes sure that the signed-in account is the one whose files the folder holds. Asked once for each token and then once a
- * day, together with the server's limits and what it offers. Throws `Refused` when it is another.
+ * Verifies that the signed-in account is that of the folder. Asks once per token and then once a day, together with the
+ * server's limits and capabilities. Throws `Refused` for another account.
  */
 export async function assertSameAccount({
   api,
@@ -58,12 +58,12 @@ export const otherAccountError = ({ path, username, url }: Registered, found: st
     `${path} holds the files of ${username} at ${url}, but this is ${found}: choose the account with --profile. Nothing was changed.`,
   )
 
-/** The server's limits as they were last heard of, without those that make no sense. */
+/** The last known limits of the server, without invalid ones. */
 export function knownLimits(state: State): Limits {
   const limits = Object.entries(state.get<KnownServer>('server')?.limits ?? {})
   return Object.fromEntries(limits.filter(([, { max, per }]) => max > 0 && per > 0))
 }
 
-/** What the server offers beyond the bare interface, as it was last heard of. */
+/** The last known capabilities of the server. */
 export const knownCapabilities = (state: State): Capabilities =>
   readCapabilities(state.get<KnownServer>('server')?.features ?? {})

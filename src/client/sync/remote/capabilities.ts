@@ -1,29 +1,29 @@
 import { DOWNLOAD_BATCH, FILES_BATCH, UPLOAD_BATCH } from '../../../contract/limits.ts'
 import { isFault } from '../../../contract/errors.ts'
 import { Unreachable } from '../../errors.ts'
-import type { Features } from '../../account-identity.ts'
+import type { Features } from '../../auth/account-identity.ts'
 
 /**
- * What a server announced beyond the bare interface. What turns out not to be so is withdrawn for the rest of a run, and
- * everything goes the plain way.
+ * Capabilities that a server announced. Those that do not work are withdrawn for the rest of a run, and single requests
+ * are used.
  */
 export interface Capabilities {
   upload_batch: { entries: number; bytes: number } | undefined
   download_batch: { entries: number } | undefined
-  /** `ifEmpty`: a deletion may ask that the folder is empty. */
+  /** `ifEmpty`: a deletion may require that the folder is empty. */
   files_batch: { operations: number; ifEmpty: boolean } | undefined
-  /** A download may begin in the middle. */
+  /** A download may start at an offset. */
   range: boolean
   /** The change feed covers files. */
   feed: boolean
-  /** Whether a batch ended in an error of the server once: the next one like that withdraws the offer. */
+  /** Whether a batch has ended in a server error: the next one withdraws the capability. */
   failedOnce: boolean
 }
 
-/** The smallest archive worth sending, in bytes: proxies often take no more than a megabyte. */
+/** The smallest useful archive, in bytes: proxies often accept only a megabyte. */
 const LEAST_BYTES = 900 * 1024
 
-/** Reads what was announced; limits that make no sense count as no offer, and ours are never exceeded. */
+/** Reads announced capabilities; invalid limits count as none, and our own limits are never exceeded. */
 export function readCapabilities(features: Features): Capabilities {
   const limit = (feature: string, name: string, most: number): number => {
     const announced = features[feature]
@@ -46,16 +46,16 @@ export function readCapabilities(features: Features): Capabilities {
   }
 }
 
-/** Statuses that say that there is no such thing at this address, or that it is not understood. */
+/** Statuses of an unknown address or unsupported request. */
 const NOT_HERE = new Set([400, 404, 405, 415, 501])
-/** A web page of a proxy that lets such a request not through. */
+/** Includes statuses of proxies that reject such requests. */
 const HELD_UP = new Set([...NOT_HERE, 403, 406])
 
 type Batch = 'upload_batch' | 'download_batch' | 'files_batch'
 
 /**
- * What an error of a whole batch means for what was in it: it goes on its own, because the offer does not hold and is
- * withdrawn, or is tried again. Undefined when it has nothing to do with batches.
+ * What a batch error means for its items: they are sent one by one, because the capability is withdrawn, or the batch
+ * is retried. Undefined if the error does not concern batches.
  */
 export function fallback(capabilities: Capabilities, batch: Batch, error: unknown): 'alone' | 'again' | undefined {
   if (isFault(error, 'internal') && !capabilities.failedOnce) {

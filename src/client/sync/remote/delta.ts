@@ -1,8 +1,8 @@
-import { knownTime } from '../../times.ts'
+import { knownTime } from '../../files/modification-time.ts'
 import type { Listed } from './manifest.ts'
 import type { FeedNode, FeedPage } from '../state/remote-memory.ts'
-import { childOf, isCount, ROOT } from '../plan/tree.ts'
-import { isSafePath, nameProblem } from '../../path-rules.ts'
+import { childOf, isCount, ROOT } from '../plan/sync-tree.ts'
+import { isSafePath, nameProblem } from '../../files/path-rules.ts'
 
 /** The table of the account's files in the feed. */
 export const FILES = 'svc_files'
@@ -14,7 +14,7 @@ export class InvalidResponse extends Error {
 
 const isId = (value: unknown): value is number => isCount(value) && value > 0
 
-/** A row of `svc_files` with everything in it checked. Throws `InvalidResponse`. */
+/** A validated row of `svc_files`. Throws `InvalidResponse`. */
 export function toNode(row: unknown): FeedNode {
   const { id, parent_id: parent = null, name, type, size, sha256, mtime } = (row ?? {}) as Record<string, unknown>
   const named = isId(id) && (parent === null || isId(parent)) && typeof name === 'string' && !nameProblem(name)
@@ -26,8 +26,8 @@ export function toNode(row: unknown): FeedNode {
 }
 
 /**
- * A page of `delta`, taken apart and checked; `files` tells whether anything in it is about files. What the feed told of them up to
- * `known` is left out. Throws `InvalidResponse`.
+ * Validates a page of `delta`; `files` tells whether it concerns files. File changes up to `known` are dropped. Throws
+ * `InvalidResponse`.
  */
 export function readPage(
   document: Record<string, unknown>,
@@ -37,7 +37,7 @@ export function readPage(
   const { changes, cursor, has_more: more, epoch, server_id } = document
   if (!Array.isArray(changes) || !isCount(cursor) || typeof more !== 'boolean') throw new InvalidResponse('page')
   if (cursor < after || (more && cursor === after)) throw new InvalidResponse('cursor')
-  // Of each row its last word; in a page it stands once, but nothing depends on it.
+  // The last state of each row; a row should occur once, but nothing relies on it.
   const last = new Map<number, FeedNode | undefined>()
   for (const change of changes as unknown[]) {
     const { table, operation, data, cursor: at } = (change ?? {}) as Record<string, unknown>
@@ -57,8 +57,8 @@ export function readPage(
 }
 
 /**
- * The nodes with their paths, parents first. Throws `InvalidResponse` unless every node hangs on the root through folders alone, with a
- * path of its own that may be joined to the root of a folder.
+ * The nodes with their paths, parents first. Throws `InvalidResponse` unless every node has a unique, safe path and
+ * folders up to the root.
  */
 export function toListing(nodes: Iterable<FeedNode>): Listed[] {
   const children = new Map<number | null, FeedNode[]>()
@@ -83,7 +83,7 @@ export function toListing(nodes: Iterable<FeedNode>): Listed[] {
       } else listed.push({ kind: 'file', path, sha256, size, mtime })
     }
   }
-  // The rest is without a parent, in a file, or in a circle.
+  // The rest has no parent, is inside a file, or forms a cycle.
   if (listed.length !== count) throw new InvalidResponse('parent')
   return listed
 }

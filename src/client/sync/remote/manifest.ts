@@ -1,12 +1,12 @@
 import { contract } from '../../../contract/contract.ts'
-import { notOurs, readJson } from '../../answers.ts'
+import { notOurs, readJson } from '../../http/response.ts'
 import type { Api } from '../../api.ts'
-import { knownTime } from '../../times.ts'
+import { knownTime } from '../../files/modification-time.ts'
 import { Unreachable } from '../../errors.ts'
 import type { Throttle } from '../../http/throttle.ts'
 import type { Remembered } from '../state/remote-memory.ts'
-import { parentOf, ROOT, isCount, type RemoteFile, type RemoteNode, type Skipped } from '../plan/tree.ts'
-import { isSafePath } from '../../path-rules.ts'
+import { parentOf, ROOT, isCount, type RemoteFile, type RemoteNode, type Skipped } from '../plan/sync-tree.ts'
+import { isSafePath } from '../../files/path-rules.ts'
 
 const { manifest } = contract.syncFiles.actions
 
@@ -15,7 +15,7 @@ export type Listed = Exclude<RemoteNode, { kind: 'other' }>
 /** The account's files as the server listed them, every entry checked. */
 export interface Listing {
   nodes: Iterable<Listed>
-  /** Entries that no sound server sends; with any of them the listing counts as incomplete. */
+  /** Entries that no valid server sends; with any of them the listing counts as incomplete. */
   rejected: Skipped[]
   cursor: number
   epoch: string
@@ -24,7 +24,7 @@ export interface Listing {
 
 type Fetched = { unchanged: true } | { unchanged: false; etag: string | undefined; listing: Listing }
 
-/** Asks for the listing; a server that says that nothing changed since `remembered` sends none. */
+/** Requests the listing, unless nothing changed since `remembered`. */
 export async function fetchListing(
   api: Api,
   throttle: Throttle,
@@ -36,21 +36,19 @@ export async function fetchListing(
     const answer = await api.receive(manifest, {}, { headers, ...(signal ? { signal } : {}) })
     if (answer.status === 304) {
       if (remembered) return { unchanged: true }
-      throw new Unreachable(
-        `${api.url} answered 304 to a question that asked for everything: check what stands between.`,
-      )
+      throw new Unreachable(`${api.url} answered 304 to a request for everything: check the proxies in between.`)
     }
     const document = await readJson(answer, api.url)
     return { unchanged: false, etag: answer.headers['etag'], listing: readListing(document, api.url) }
   })
 }
 
-/** Takes a manifest apart. A document that is none is an error, never an empty account. */
+/** Parses a manifest. An invalid document is an error, never an empty account. */
 function readListing(document: Record<string, unknown>, from: string): Listing {
   const { ok, files, directories = [], cursor, epoch = '', server_id = '' } = document
   const sound = ok === true && Array.isArray(files) && Array.isArray(directories)
   if (!sound || typeof epoch !== 'string' || typeof server_id !== 'string') {
-    throw notOurs(from, 200, 'a listing that is none')
+    throw notOurs(from, 200, 'an invalid listing')
   }
   const rejected: Skipped[] = []
   const seen = new Map<string, Listed>()

@@ -1,5 +1,5 @@
 import type { IgnoreRules } from '../local/ignore-rules.ts'
-import { isOwn, resemblesOwn } from '../plan/paths.ts'
+import { isOwn, resemblesOwn } from '../plan/reserved-paths.ts'
 import {
   emptyTree,
   keyOf,
@@ -11,13 +11,13 @@ import {
   type RemoteNode,
   type SkipCode,
   type Tree,
-} from '../plan/tree.ts'
-import { unrepresentable } from '../../path-rules.ts'
+} from '../plan/sync-tree.ts'
+import { unrepresentable } from '../../files/path-rules.ts'
 import type { Listed, Listing } from './manifest.ts'
 
 interface BuildOptions {
   fold: boolean
-  /** Decides which of two names that are one name here is taken: the one agreed on before. */
+  /** Decides which of two names that are equal locally is used: the one agreed before. */
   base: BaseTree
   rules?: Pick<IgnoreRules, 'find'>
   platform?: NodeJS.Platform
@@ -59,7 +59,7 @@ export function buildRemote(
   return tree
 }
 
-/** A folder always before what it holds, whatever was agreed on; then what was agreed on before what was not. What is as base has it is base's own node. */
+/** Folders precede their contents; then agreed entries precede others. Entries equal to base reuse its node. */
 function inOrder(nodes: Iterable<Listed>, { fold, base }: Pick<BuildOptions, 'fold' | 'base'>): Listed[] {
   const levels: Record<'agreed' | 'other', Listed[]>[] = []
   for (const node of nodes) {

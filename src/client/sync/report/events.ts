@@ -1,9 +1,9 @@
 import type { Reason } from '../plan/plan-builder.ts'
-import type { Ignored, Skipped } from '../plan/tree.ts'
-import type { LeftAlone, Step } from '../undo/plan-undo.ts'
+import type { Ignored, Skipped } from '../plan/sync-tree.ts'
+import type { LeftAlone, Step } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
 
-/** Something about a run that a person should know, beside what it does. */
+/** A notice for users. */
 export type NoticeCode =
   | 'state_lost'
   | 'state_foreign'
@@ -38,17 +38,17 @@ export interface Planned {
   files?: number
 }
 
-/** How far the transfers of a plan are. */
+/** Progress of a plan's transfers. */
 export interface Progress {
   files: number
   of_files: number
   bytes: number
   of_bytes: number
-  /** Share of the work that is done, from 0 to 1. */
+  /** Completed share, from 0 to 1. */
   part: number
-  /** Null as long as nothing can be said. */
+  /** Null while unknown. */
   seconds_left: number | null
-  /** The limit of the server that makes it last, if one does: requests in so many seconds. */
+  /** The limit that slows the run down, if any: requests per number of seconds. */
   limited_by: { limit: string; max: number; per: number } | null
 }
 
@@ -56,7 +56,7 @@ export interface Progress {
 export type SyncEvent =
   | { event: 'started'; root: string; url: string; username: string; dry_run: boolean }
   | { event: 'notice'; code: NoticeCode; message: string }
-  /** `seconds` is how long the server's limits make it last, at least. */
+  /** `seconds` is the minimum duration because of the server's limits. */
   | ({ event: 'planned'; transfers: number; bytes: number; deletions: number; seconds: number } & Pick<
       Progress,
       'limited_by'
@@ -64,12 +64,12 @@ export type SyncEvent =
   | ({ event: 'plan' } & Planned)
   | ({ event: 'done' } & Done)
   | ({ event: 'skipped'; message: string } & Skipped)
-  /** What rules ignore on either side, with the rule; of a dry run only. */
+  /** Ignored paths of either side, with their rules; in a dry run only. */
   | ({ event: 'ignored' } & Ignored)
   | ({ event: 'rows' } & RowTally)
-  /** What an undo would do, or did; `side` is where a copy goes, `from` where a move began. */
+  /** An undo step, planned or done; `side` is the side of a removed copy, `from` the source of a move. */
   | ({ event: 'undo' } & Undone)
-  /** What an undo leaves as it is. */
+  /** An item that an undo does not change. */
   | ({ event: 'left'; message: string } & LeftAlone)
   | { event: 'waiting'; limit: string; ms: number }
   | ({ event: 'progress' } & Progress)
@@ -81,13 +81,13 @@ export interface Undone {
   /** What the run, or the undo, did to it. */
   did: Step['by']
   side?: 'here' | 'there'
-  /** Where something moved goes back to. */
+  /** Where a moved item returns to. */
   to?: string
 }
 
 /** The result of an undo. */
 export interface UndoSummary {
-  /** When the undone run was, in milliseconds since the epoch; null when there is none. */
+  /** When the undone run was, in milliseconds since the epoch; null if there is none. */
   run_at: number | null
   /** Whether that run was an undo itself. */
   of_undo: boolean
@@ -95,7 +95,7 @@ export interface UndoSummary {
   left: (LeftAlone & { message: string })[]
 }
 
-/** Why a run ended before its end. */
+/** Why a run failed. */
 export interface Failure {
   /** Milliseconds since the epoch. */
   at: number
@@ -110,16 +110,16 @@ export interface Summary {
   downloaded: { files: number; bytes: number }
   removed_here: number
   removed_there: number
-  /** Files and folders that were renamed instead of being transferred. */
+  /** Files and folders that were renamed instead of transferred. */
   moved_here: number
   moved_there: number
-  /** Folders that were made, on either side, beside those that came with a file. */
+  /** Folders created on either side, without those created by a file. */
   folders: number
   conflicts: { path: string; copy: string }[]
   skipped: (Skipped & { message: string })[]
-  /** Rows of the synchronised tables; missing where they were not looked at. */
+  /** Rows of the synchronised tables; missing if they were not checked. */
   rows?: RowTally
-  /** Whether both sides hold the same now, as far as this run could see. */
+  /** Whether both sides are now equal, as far as this run could tell. */
   in_sync: boolean
   requests: number
   /** Local files that were read to know their content. */
@@ -127,6 +127,6 @@ export interface Summary {
   took_ms: number
   /** Of an undo only. */
   undo?: UndoSummary
-  /** Why a real run would stop before it did anything; of a dry run only. */
+  /** Why a real run would stop beforehand; in a dry run only. */
   refused?: { reason: string; message: string }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../base/clock.ts'
-import type { ApplyResult } from '../apply/results.ts'
+import type { ApplyResult } from '../apply/apply-results.ts'
 import { moveFields } from '../apply/executor.ts'
 import type { Op, Plan } from '../plan/plan-builder.ts'
 import type { NoticeCode, Planned, Progress, RowTally, Summary, SyncEvent, Undone, UndoSummary } from './events.ts'
-import type { Load } from './progress.ts'
-import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from '../plan/tree.ts'
+import type { Load } from './transfer-progress.ts'
+import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from '../plan/sync-tree.ts'
 import type { Record } from '../state/journal.ts'
-import { leftReasons, type Step, type UndoPlan } from '../undo/plan-undo.ts'
+import { leftReasons, type Step, type UndoPlan } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
 import type { Refused } from '../../refused.ts'
 
@@ -17,26 +17,26 @@ interface ReportParts {
   emit: (event: SyncEvent) => void
 }
 
-/** What a dry run reports beside the plan. */
+/** Additional data of a dry run. */
 interface Prospect {
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>
   refusal: Refused | undefined
-  /** Whether files of rules are about to come from the server. */
+  /** Whether ignore files are about to be downloaded. */
   newRules: boolean
 }
 
 const NEW_RULES =
-  'The rules of what is ignored change with this run (.svcignore): it would begin with them, and plan the rest by them.'
+  'This run changes the rules of what is ignored (.svcignore): it would synchronise them first, and plan the rest with them.'
 
 export type Report = ReturnType<typeof makeReport>
 
-/** Counts what a run does, emits its events and sums it up. */
+/** Counts what a run does, emits events and creates the summary. */
 export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
   const began = clock.now()
   const done: Done[] = []
   const failed = new Map<string, Skipped>()
-  /** What the last plan skipped; what earlier plans skipped may be resolved by now. */
+  /** What the last plan skipped; earlier skips may be resolved. */
   let leftAlone: Skipped[] = []
   const forGood: Skipped[] = []
   let refused: Refused | undefined
@@ -58,7 +58,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       done.push(each)
       emit({ event: 'done', ...each })
     },
-    /** Takes a plan in; `begin` says how long it takes. */
+    /** Records a plan; `begin` returns its duration. */
     planned(
       plan: Plan,
       { local, remote }: { local: Tree<LocalNode>; remote: Tree<RemoteNode> },
@@ -111,7 +111,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
   }
 }
 
-/** What was done, summed up. */
+/** Sums of the completed operations. */
 function totals(done: readonly Done[]) {
   const sum = (op: Done['op']) => {
     const files = done.filter((each) => each.op === op)
@@ -129,7 +129,7 @@ function totals(done: readonly Done[]) {
   }
 }
 
-/** Counts what is undone. */
+/** Counts undone operations. */
 function makeUndoReport({ dryRun, emit }: Pick<ReportParts, 'dryRun' | 'emit'>) {
   let undo: UndoSummary | undefined
 

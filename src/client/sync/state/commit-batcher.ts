@@ -1,27 +1,27 @@
-import { syncFolder } from '../../../host/durable.ts'
+import { syncFolder } from '../../../host/durable-files.ts'
 import { errorCode } from '../../../base/errors.ts'
-import type { Change, State } from './store.ts'
+import type { Change, State } from './sync-state.ts'
 
-/** What an operation brought about: folders whose names changed, and what state is to know of it. */
+/** The effect of an operation: folders with changed names, and changes of the state. */
 export interface Effect {
   folders?: readonly string[]
   changes: readonly Change[]
 }
 
 export interface CommitBatcher {
-  /** Records an effect; resolves when it is durable. It may wait a moment for others to share the cost. */
+  /** Records an effect; resolves when it is durable. It may wait for others to share the commit. */
   (effect: Effect): Promise<void>
-  /** Records an effect, and all that wait, without waiting for more. */
+  /** Records an effect and all pending ones without further delay. */
   now(effect: Effect): Promise<void>
-  /** Nobody else is coming: what waits is recorded now. */
+  /** No more effects are coming: commit the pending ones now. */
   flush(): void
 }
 
-/** Effects that share one commit: many enough to divide its cost, few enough to lose little when the run is killed. */
+/** Most effects in one commit: enough to share its cost, few enough to lose little in a crash. */
 const GROUP = 500
 const LINGER_MS = 250
 
-/** A folder that went away since takes its names with it: what matters then is the folder it was in. */
+/** The names of a removed folder are gone with it: its parent is flushed instead. */
 async function syncIfThere(folder: string): Promise<void> {
   try {
     await syncFolder(folder)
@@ -36,8 +36,8 @@ interface Waiting extends Effect {
 }
 
 /**
- * Records effects durably: first the names in the folders reach the disk, then state says so, never the other way round.
- * Effects that come about at the same time share the flushing of folders and one commit.
+ * Records effects durably: names in folders are flushed before the state refers to them, never the reverse. Concurrent
+ * effects share flushes and one commit.
  */
 export function makeCommitBatcher(state: Pick<State, 'commit'>): CommitBatcher {
   const queue: Waiting[] = []

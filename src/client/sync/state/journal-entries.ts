@@ -1,22 +1,22 @@
 import type { Op, Place } from '../plan/plan-builder.ts'
-import type { BaseNode, Content, Side } from '../plan/tree.ts'
+import type { BaseNode, Content, Side } from '../plan/sync-tree.ts'
 
 /** The operation that caused an entry. */
 export type By = Op['op'] | 'undo'
 
-/** What one operation changed, as far as an undo needs it. */
+/** A change by one operation, with what an undo needs. */
 export type JournalEntry =
-  /** Both sides had agreed on `before` and hold `after` now; null is nothing. */
+  /** Both sides agreed on `before` and hold `after` now; null means nothing. */
   | (Place & { deed: 'set'; by: By; before: Content | null; after: Content | null })
-  /** What was new on one side was copied to the other, `side`. */
+  /** A new item was copied to the other side, `side`. */
   | (Place & { deed: 'copy'; by: By; side: Side; what: Content })
-  /** The copy on `side` was removed; the original stayed, and is left alone since. */
+  /** The copy on `side` was removed; the original stayed and is skipped since. */
   | (Place & { deed: 'uncopy'; by: By; side: Side; what: Content })
   | (Place & { deed: 'move'; by: By; from: Place; kind: 'file' | 'dir'; cycle: boolean })
   /** Both versions were kept, under two names. */
   | (Place & { deed: 'conflict'; by: By })
 
-/** An entry as it is appended: `before` is read from base then. */
+/** An entry to append: `before` is then read from base. */
 export type NewEntry = JournalEntry | Omit<Extract<JournalEntry, { deed: 'set' }>, 'before'>
 
 const placeIn = ({ key, here, there }: Place): Place => ({ key, here, there })
@@ -26,17 +26,20 @@ const holdingOf = (node: BaseNode): Content => {
   return holding
 }
 
-/** Something that both sides agree on from now on. */
+/** An item that both sides agree on from now on. */
 interface Agreed {
   put: string
   node: BaseNode
 }
 
-/** The journal entries of an operation, from what was agreed on after it. None when both sides made the same change, or only a time was set. */
+/**
+ * The journal entries of an operation, from the agreement after it. None if both sides made the same change, or only a
+ * time was set.
+ */
 export function journalEntriesOf(op: Op, puts: readonly Agreed[]): NewEntry[] {
   const side: Side = op.op === 'move-local' || op.op === 'download' || op.op === 'make-local' ? 'here' : 'there'
   const by = op.op
-  // Folders that came into being on the way.
+  // Folders created implicitly.
   const folders = puts.flatMap(({ put: key, node }): NewEntry[] =>
     key !== op.key && node.kind === 'dir'
       ? [{ deed: 'copy', by, side, key, here: node.path, there: node.path, what: { kind: 'dir' } }]

@@ -1,14 +1,13 @@
 import type { SqliteFile } from '../../../host/sqlite-file.ts'
 import type { JournalEntry, NewEntry } from './journal-entries.ts'
-import type { Content } from '../plan/tree.ts'
+import type { Content } from '../plan/sync-tree.ts'
 import type { Postponed } from '../plan/postponed.ts'
 
-/** The run that the journal is of. */
 export interface Record {
   run: string
   /** Milliseconds since the epoch. */
   at: number
-  /** Whether it came to its end: what comes next begins a new record. */
+  /** Whether the run ended: the next entry starts a new journal. */
   ended: boolean
   /** Whether it was an undo. */
   undo: boolean
@@ -17,11 +16,11 @@ export interface Record {
 /** The journal of the last run that changed something, and the paths postponed by an undo. */
 export interface Journal {
   record(): Record | undefined
-  /** In the order in which they came about. */
+  /** In order of execution. */
   journalEntries(): JournalEntry[]
-  /** The record is complete. */
+  /** Marks the journal as complete. */
   endRecord(): void
-  /** Puts another record in the place of this one. */
+  /** Replaces the journal. */
   replaceRecord(record: Record, entries: readonly JournalEntry[]): void
   postponed(): Postponed[]
 }
@@ -31,7 +30,7 @@ export const JOURNAL_SCHEMA = `
   create table if not exists holds (key text primary key, hold text not null) strict, without rowid;
 `
 
-/** What one commit changes of it. */
+/** A change of the journal in a commit. */
 export type JournalChange = { entry: NewEntry; run: string; at: number } | { postpone: Postponed } | { resume: string }
 
 interface Facts {
@@ -55,7 +54,7 @@ export function makeJournal(db: SqliteFile, { get, set }: Facts) {
   function begin({ run, at }: { run: string; at: number }): void {
     const before = record()
     if (before?.run === run) return
-    // What a run that was cut off began, the next one completes.
+    // An interrupted run's journal is continued by the next run.
     if (!before || before.ended) db.run('delete from deeds')
     set('record', { run, at, ended: false, undo: false } satisfies Record)
   }
@@ -88,7 +87,7 @@ export function makeJournal(db: SqliteFile, { get, set }: Facts) {
       if ('postpone' in change) {
         const { key } = change.postpone
         db.run('insert or replace into holds values (?, ?)', key, JSON.stringify(change.postpone))
-        // What was read of it is still so.
+        // Both sides are unchanged since it was read.
         db.run('delete from base where key = ?', key)
       } else if ('resume' in change) db.run('delete from holds where key = ?', change.resume)
       else append(change)

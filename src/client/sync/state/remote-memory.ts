@@ -1,5 +1,5 @@
 import type { SqliteFile } from '../../../host/sqlite-file.ts'
-import type { BaseNode, FileState, RemoteNode } from '../plan/tree.ts'
+import type { BaseNode, FileState, RemoteNode } from '../plan/sync-tree.ts'
 
 /** The listing of the server that an ETag stands for. */
 export interface Remembered {
@@ -18,27 +18,27 @@ export interface FeedNode {
   mtime: number
 }
 
-/** What one page of the feed changes, and up to where. */
+/** Changes of one feed page, and its cursor. */
 export interface FeedPage {
   put: readonly FeedNode[]
   gone: readonly number[]
   cursor: number
 }
 
-/** What is remembered of the account's files: a listing by paths, or the nodes of the change feed, never both. */
+/** The remembered files of the account: a listing by paths, or the nodes of the feed, never both. */
 export interface RemoteMemory {
-  /** Which of both it is, and the cursor it stands for; undefined while nothing is known. */
+  /** Which of the two it is, and its cursor; undefined if nothing is remembered. */
   known(): { as: 'nodes' | 'listing'; cursor: number } | undefined
-  /** Its nodes are read when they are asked for, and while they are nothing else can be asked. */
+  /** Nodes are read lazily; no other query can run meanwhile. */
   remembered(): Remembered | undefined
   remember(listing: Remembered): void
-  /** Nothing that the listing holds changed up to this cursor. */
+  /** The listing has not changed up to this cursor. */
   confirm(cursor: number): void
-  /** All nodes and the cursor they stand for, undefined while none are known. */
+  /** All nodes and their cursor, undefined if unknown. */
   nodes(): Iterable<FeedNode> | undefined
-  /** Begins anew with these. */
+  /** Replaces everything. */
   begin(nodes: readonly FeedNode[], cursor: number): void
-  /** Takes in a page together with its cursor. */
+  /** Applies a page with its cursor. */
   learn(page: FeedPage): void
   forgetRemote(): void
 }
@@ -64,7 +64,7 @@ export const toNode = (path: string, { sha256, size, mtime }: FileRow): BaseNode
 export const valuesOf = (node: FileState | { kind: string }): [string | null, number | null, number | null] =>
   'sha256' in node ? [node.sha256, node.size, node.mtime] : [null, null, null]
 
-/** A root's named facts. */
+/** Named values of a root. */
 interface Facts {
   get<T>(name: string): T | undefined
   set(name: string, value: unknown): void

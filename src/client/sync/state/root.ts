@@ -1,30 +1,30 @@
 import { errorCode } from '../../../base/errors.ts'
-import { makeFolder } from '../../../host/make-folder.ts'
+import { makeFolder } from '../../../host/folder-creation.ts'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join, parse, relative, resolve } from 'node:path'
 import { randomHex } from '../../../base/random.ts'
-import { writeDurably } from '../../../host/durable.ts'
-import { OWN_FOLDER } from '../plan/paths.ts'
+import { writeDurably } from '../../../host/durable-files.ts'
+import { OWN_FOLDER } from '../plan/reserved-paths.ts'
 import { Refused } from '../../refused.ts'
 import { NoRoot } from '../sync-errors.ts'
-import type { AccountIdentity } from '../../account-identity.ts'
+import type { AccountIdentity } from '../../auth/account-identity.ts'
 
-/** What a synchronised folder says of itself, in `.svc/root.json`. */
+/** The marker of a synchronised folder, in `.svc/root.json`. */
 export interface Marker extends AccountIdentity {
   root_id: string
 }
 
 /**
- * What is remembered of a folder outside of it. Only where both agree the folder is what it was: an empty mount point has no
- * marker, and a disk of somebody else's has another one (syncthing#1496, mutagen#275).
+ * What is stored about a folder outside of it. Both must agree: an empty mount point has no marker, and another disk
+ * has a different one (syncthing#1496, mutagen#275).
  */
 export interface Registered extends Marker {
   path: string
   url: string
   username: string
   device_name: string
-  /** A run has come to its end here: from then on a missing state is one that was lost. */
+  /** A run has completed: if the state is missing now, it was lost. */
   synced?: true
 }
 
@@ -76,7 +76,7 @@ function isMarker(value: unknown): value is Marker {
   )
 }
 
-/** The JSON in a file; undefined when there is no such file, null when it holds none. */
+/** The JSON in a file; undefined if the file is missing, null if it is invalid. */
 async function readJsonFile(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))
@@ -95,7 +95,7 @@ async function register(stateFolder: string, registered: Registered): Promise<vo
   await write(registryFile(stateFolder, registered.root_id), registered)
 }
 
-/** The folder to synchronise: the one named, the one around `cwd`, or the only one there is. Throws `NoRoot` and `Refused`. */
+/** The folder to synchronise: the given one, the one around `cwd`, or the only one. Throws `NoRoot` and `Refused`. */
 export async function findRoot(named: string | undefined, cwd: string, stateFolder: string): Promise<string> {
   const roots = await listRoots(stateFolder)
   const start = resolve(cwd, named ?? '.')
@@ -103,14 +103,14 @@ export async function findRoot(named: string | undefined, cwd: string, stateFold
   if (above !== undefined && (named === undefined || above === start)) return realpathSync(above)
   const lost = roots.find(({ path }) => isWithin(start, path))
   if (lost && (named === undefined || lost.path === start)) throw gone(lost.path)
-  if (above !== undefined) throw new NoRoot(`${start} lies in the synchronised folder ${above}: run svc sync ${above}`)
+  if (above !== undefined) throw new NoRoot(`${start} is in the synchronised folder ${above}: run svc sync ${above}`)
   if (named !== undefined) throw new NoRoot(`${start} is not a synchronised folder: run svc sync init ${named}`)
   const present = roots.filter(({ path }) => existsSync(path))
   const [only, ...others] = present.length > 0 ? present : roots
   if (!only) throw new NoRoot('No folder is synchronised yet: run svc sync init DIR')
   if (others.length > 0) {
     throw new NoRoot(
-      `Several folders are synchronised: name one of ${[only, ...others].map(({ path }) => path).join(', ')}.`,
+      `Several folders are synchronised: give one of ${[only, ...others].map(({ path }) => path).join(', ')}.`,
       2,
     )
   }
@@ -118,7 +118,7 @@ export async function findRoot(named: string | undefined, cwd: string, stateFold
   return realpathSync(only.path)
 }
 
-/** The folders named, or all that are kept in step with an account. Throws `NoRoot` and `Refused`. */
+/** The given folders, or all of an account. Throws `NoRoot` and `Refused`. */
 export async function findRoots(
   named: readonly string[],
   cwd: string,
@@ -135,10 +135,10 @@ export async function findRoots(
 const gone = (path: string): Refused =>
   new Refused(
     'gone',
-    `${path} is not there as it was: ${markerFile(path)} is missing. Is a disk not mounted, or was the folder replaced? Nothing is deleted because of it. If this is the folder, run svc sync init ${path} --adopt`,
+    `${path} is not as it was: ${markerFile(path)} is missing. Is a disk not mounted, or was the folder replaced? Nothing is deleted because of it. If this is the folder, run svc sync init ${path} --adopt`,
   )
 
-/** The nearest folder, from `path` upwards, that is marked as synchronised. */
+/** The nearest marked folder, from `path` upwards. */
 function nearestMarked(path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
     if (existsSync(markerFile(at))) return at
@@ -147,9 +147,9 @@ function nearestMarked(path: string): string | undefined {
 }
 
 const adoptIt = (path: string): string =>
-  `If it is yours all the same, run svc sync init ${path} --adopt: both sides are compared anew, and nothing is deleted.`
+  `If it is yours anyway, run svc sync init ${path} --adopt: both sides are compared again, and nothing is deleted.`
 
-/** Opens a root after making sure that it is the one that is remembered. Throws `Refused`, having changed nothing. */
+/** Opens a root after verifying that it is the remembered one. Throws `Refused` without changing anything. */
 export async function openRoot(path: string, stateFolder: string): Promise<Root> {
   const marker = await readJsonFile(markerFile(path))
   if (marker === undefined) throw gone(path)
@@ -170,15 +170,15 @@ export async function openRoot(path: string, stateFolder: string): Promise<Root>
   if (isMarker(other) && other.root_id === marker.root_id) {
     throw new Refused(
       'copied',
-      `${path} is a copy of ${registered.path}, which is synchronised already. ${adoptIt(path)}`,
+      `${path} is a copy of ${registered.path}, which is already synchronised. ${adoptIt(path)}`,
     )
   }
   return { path, registered: { ...registered, path } }
 }
 
 /**
- * Makes a check that the folder is still the one that was opened: a disk that goes away while a run is at work would
- * look like a user who deletes everything.
+ * Returns a check that the folder is still the opened one: a disk unmounted during a run would look like a user who
+ * deletes everything.
  */
 export function makeGuard({ path, registered }: Root): () => void {
   const { dev, ino } = statSync(path)
@@ -190,7 +190,7 @@ export function makeGuard({ path, registered }: Root): () => void {
   }
 }
 
-/** Remembers after a run where the root is now, and that there was one. */
+/** Remembers the root's location, and that a run has completed. */
 export async function rememberRun({ path, registered }: Root, stateFolder: string): Promise<void> {
   const known = await readRegistered(stateFolder, registered.root_id)
   if (known?.path !== path || !known.synced) await register(stateFolder, { ...registered, path, synced: true })
@@ -199,7 +199,7 @@ export async function rememberRun({ path, registered }: Root, stateFolder: strin
 const nested = (path: string, around: string): Refused =>
   new Refused(
     'nested',
-    `${path} lies in ${around}, which is synchronised already: one folder cannot be synchronised within another.`,
+    `${path} lies in ${around}, which is already synchronised: one folder cannot be synchronised within another.`,
   )
 
 export interface InitOptions {
@@ -209,13 +209,13 @@ export interface InitOptions {
   url: string
   username: string
   device_name: string
-  /** Takes a folder over that is marked but not, or not rightly, remembered. */
+  /** Adopts a folder that is marked but not, or differently, remembered. */
   adopt: boolean
-  /** Files that must not be synchronised, for example the tokens of this program. */
+  /** Paths that must not be synchronised, such as the tokens of svc. */
   secrets: readonly string[]
 }
 
-/** Makes a folder (created when missing) a synchronised one; false when it was one already. Throws `Refused`. */
+/** Sets up a folder, created if missing, for synchronisation; false if it already was. Throws `Refused`. */
 export async function initRoot(options: InitOptions): Promise<{ path: string; created: boolean }> {
   const { stateFolder, owner, url, username, device_name, adopt } = options
   const path = realPathOf(resolve(options.path))
@@ -237,7 +237,7 @@ export async function initRoot(options: InitOptions): Promise<{ path: string; cr
 
   const root_id = randomHex(16)
   await makeFolder(ownFile(path), 0o700)
-  // The old state belongs to the old mark; a run that finds it moves it aside by itself.
+  // The old state belongs to the old marker; the next run moves it aside.
   await register(stateFolder, { root_id, ...owner, path, url, username, device_name })
   await write(markerFile(path), { root_id, ...owner })
   for (const old of await listRoots(stateFolder)) {
@@ -246,7 +246,7 @@ export async function initRoot(options: InitOptions): Promise<{ path: string; cr
   return { path, created: true }
 }
 
-/** The path without links, also of a folder that is still to be made. */
+/** The path with links resolved, also of a folder that does not exist yet. */
 const realPathOf = (path: string): string =>
   existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path))
 
@@ -262,6 +262,6 @@ async function refusePlace(path: string, { stateFolder, secrets }: InitOptions):
   if (secret)
     throw new Refused(
       'not_ours',
-      `${path} holds ${secret}, where this program keeps its own secrets and state: choose another folder.`,
+      `${path} holds ${secret}, where svc keeps its own secrets and state: choose another folder.`,
     )
 }

@@ -15,7 +15,7 @@ interface Fields {
   quota: QuotaEntry
 }
 
-const empty: Fields = {
+const blank: Fields = {
   username: '',
   display_name: '',
   password: '',
@@ -25,7 +25,7 @@ const empty: Fields = {
 
 /** Makes an account. */
 export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (id: number) => void }) {
-  const [fields, setFields] = useState(empty)
+  const [fields, setFields] = useState(blank)
   const { username, display_name, password, role, quota } = fields
   const bytes = bytesIn(quota)
 
@@ -51,7 +51,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
       onClose={onClose}
       run={add}
     >
-      {(flaws) => (
+      {(problems) => (
         <>
           <TextField
             label={words('username')}
@@ -63,7 +63,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
             autocapitalize="none"
             spellcheck={false}
             data-first
-            flaw={flaws.username}
+            problem={problems.username}
             onInput={({ currentTarget }) => setFields({ ...fields, username: currentTarget.value })}
           />
           <TextField
@@ -75,7 +75,7 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
           />
           <NewPassword
             value={password}
-            flaw={flaws.password}
+            problem={problems.password}
             onChange={(value) => setFields({ ...fields, password: value })}
           />
           <Select

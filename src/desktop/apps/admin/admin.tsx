@@ -16,8 +16,8 @@ import type { FunctionComponent } from 'preact'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Empty, OfflineBanner } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
 import { Apps } from './apps.tsx'
 import { Audit } from './audit.tsx'
@@ -25,9 +25,9 @@ import { Backups } from './backups.tsx'
 import { Health } from './health.tsx'
 import { Maintenance } from './maintenance.tsx'
 import { Quotas } from './quotas.tsx'
-import { askAgain } from './shown.ts'
+import { refreshAll } from './live-query.ts'
 import { Users } from './users.tsx'
-import { goTo, openPage, pageNames, showPage, type PageName } from './where.ts'
+import { goTo, openPage, pageNames, showPage, type PageName } from './navigation.ts'
 import { words } from './words.ts'
 
 const pages: Record<PageName, { icon: IconNode; Page: FunctionComponent }> = {
@@ -49,14 +49,14 @@ export function Admin() {
     return (
       <main>
         <h1 class="unseen">{words('admin')}</h1>
-        <Empty icon={ShieldUser} title={words('only_administrators')} />
+        <EmptyState icon={ShieldUser} title={words('only_administrators')} />
       </main>
     )
   return (
     <>
       <h1 class="unseen">{words('admin')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('admin')}
         shows={name ? 'main' : 'side'}
         side={
@@ -84,7 +84,7 @@ export function Admin() {
                 />
                 <h2>{words(name)}</h2>
                 <span class="space" />
-                <IconButton icon={RefreshCw} label={words('reload')} onClick={askAgain} />
+                <IconButton icon={RefreshCw} label={words('reload')} onClick={refreshAll} />
               </Toolbar>
               <div class="page admin-page" role="region" aria-label={words(name)} tabIndex={0}>
                 <Page key={name} />

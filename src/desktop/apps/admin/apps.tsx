@@ -3,9 +3,9 @@ import { Switch } from '../../kit/field.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { Shown, Table } from './parts.tsx'
-import { said } from './said.ts'
-import { useShown } from './shown.ts'
+import { QueryResult, Table } from './controls.tsx'
+import { describeAdminError } from './error-texts.ts'
+import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
 
 type App = AnswerOf<'admin.apps'>['apps'][number]
@@ -15,10 +15,10 @@ const sourceText = ({ source, owner }: App): string =>
 
 /** Every app of the service, and whether users have it. */
 export function Apps() {
-  const shown = useShown(() => bridge.call('admin.apps', {}))
+  const shown = useLiveQuery(() => bridge.call('admin.apps', {}))
 
-  async function turn({ slug, name, disabled }: App): Promise<void> {
-    const isSure =
+  async function toggle({ slug, name, disabled }: App): Promise<void> {
+    const isConfirmed =
       disabled ||
       (await confirm({
         title: words('app_off_title', name),
@@ -26,19 +26,19 @@ export function Apps() {
         action: words('app_off'),
         danger: true,
       }))
-    if (isSure) {
+    if (isConfirmed) {
       try {
         await bridge.call(disabled ? 'admin.enable_app' : 'admin.disable_app', { slug })
         toast(words(disabled ? 'app_is_on' : 'app_is_off', name))
       } catch (error) {
-        toast(said(error), { tone: 'bad' })
+        toast(describeAdminError(error), { tone: 'bad' })
       }
     }
     await shown.reload()
   }
 
   return (
-    <Shown of={shown}>
+    <QueryResult of={shown}>
       {({ apps }) => (
         <Table
           label={words('apps')}
@@ -67,7 +67,7 @@ export function Apps() {
                     onChange={({ currentTarget }) => {
                       // It shows what is, not what is asked for.
                       currentTarget.checked = !app.disabled
-                      void turn(app)
+                      void toggle(app)
                     }}
                   />
                 )}
@@ -76,6 +76,6 @@ export function Apps() {
           ))}
         </Table>
       )}
-    </Shown>
+    </QueryResult>
   )
 }

@@ -4,20 +4,20 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { SearchField, Select, TextField } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
-import { useTask } from '../../kit/loaded.ts'
-import { Empty } from '../../kit/states.tsx'
+import { useMutation } from '../../kit/query.ts'
+import { EmptyState } from '../../kit/placeholders.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { groups, happened, type Group } from './audit-words.ts'
-import { Shown, Table } from './parts.tsx'
-import { said } from './said.ts'
-import { useShown } from './shown.ts'
+import { groups, eventTitle, type Group } from './audit-words.ts'
+import { QueryResult, Table } from './controls.tsx'
+import { describeAdminError } from './error-texts.ts'
+import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
 
 type Entry = AnswerOf<'admin.audit'>['entries'][number]
 
-const SIZE = 50
+const PAGE_SIZE = 50
 /** A pause in typing that long begins to search, ms. */
-const PAUSE = 250
+const SEARCH_DELAY = 250
 
 interface View {
   user: string
@@ -33,7 +33,7 @@ const Row = ({ entry }: { entry: Entry }) => (
       <time dateTime={entry.at}>{formatDateTime(entry.at)}</time>
     </td>
     <td>
-      {happened(entry.kind)}
+      {eventTitle(entry.kind)}
       <small class="detail" lang="en">
         {detailText(entry)}
       </small>
@@ -48,7 +48,7 @@ function Filters({ view, setView }: { view: View; setView: (view: View) => void 
   const [typed, setTyped] = useState(view.user)
   useEffect(() => {
     if (typed.trim() === view.user) return undefined
-    const timer = setTimeout(() => setView({ ...view, user: typed.trim() }), PAUSE)
+    const timer = setTimeout(() => setView({ ...view, user: typed.trim() }), SEARCH_DELAY)
     return () => clearTimeout(timer)
   }, [typed])
   return (
@@ -82,9 +82,9 @@ export function Audit() {
   const [more, setMore] = useState<{ after: string; entries: readonly Entry[]; next: string | null } | undefined>(
     undefined,
   )
-  const ask = (after?: string) =>
+  const fetchPage = (after?: string) =>
     bridge.call('admin.audit', {
-      limit: SIZE,
+      limit: PAGE_SIZE,
       ...(view.user === '' ? {} : { user: view.user }),
       ...(view.group === 'all'
         ? {}
@@ -92,13 +92,13 @@ export function Audit() {
       ...(view.since === '' ? {} : { since: new Date(`${view.since}T00:00`).toISOString() }),
       ...(after === undefined ? {} : { after }),
     })
-  const shown = useShown(() => ask(), { key: JSON.stringify(view), every: more ? undefined : 15_000 })
+  const shown = useLiveQuery(() => fetchPage(), { key: JSON.stringify(view), interval: more ? undefined : 15_000 })
   const first = shown.value?.next ?? undefined
-  const goesOn = more !== undefined && more.after === first
-  const next = goesOn ? more.next : (first ?? null)
-  const older = useTask(async () => {
-    const page = await ask(next!)
-    setMore({ after: first!, entries: [...(goesOn ? more.entries : []), ...page.entries], next: page.next })
+  const isContinued = more !== undefined && more.after === first
+  const next = isContinued ? more.next : (first ?? null)
+  const older = useMutation(async () => {
+    const page = await fetchPage(next!)
+    setMore({ after: first!, entries: [...(isContinued ? more.entries : []), ...page.entries], next: page.next })
   })
   return (
     <>
@@ -109,10 +109,10 @@ export function Audit() {
           setView(changed)
         }}
       />
-      <Shown of={shown}>
+      <QueryResult of={shown}>
         {({ entries }) =>
           entries.length === 0 ? (
-            <Empty icon={ScrollText} title={words('no_entries')} />
+            <EmptyState icon={ScrollText} title={words('no_entries')} />
           ) : (
             <Table
               label={words('audit')}
@@ -124,14 +124,14 @@ export function Audit() {
                 { title: words('address'), wide: true },
               ]}
             >
-              {[...entries, ...(goesOn ? more.entries : [])].map((entry) => (
+              {[...entries, ...(isContinued ? more.entries : [])].map((entry) => (
                 <Row key={entry.entry_id} entry={entry} />
               ))}
             </Table>
           )
         }
-      </Shown>
-      {older.trouble !== undefined && <p class="flaw">{said(older.trouble)}</p>}
+      </QueryResult>
+      {older.error !== undefined && <p class="problem">{describeAdminError(older.error)}</p>}
       {next !== null && (
         <div class="action-row">
           <Button busy={older.busy} onClick={older.start}>

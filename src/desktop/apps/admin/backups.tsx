@@ -1,17 +1,17 @@
 import { bridge } from '../../kit/bridge.ts'
 import { formatDateTime, formatNumber, formatSize } from '../../kit/formats.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { Badge, Facts, Shown, Table } from './parts.tsx'
-import { useShown } from './shown.ts'
+import { Badge, DescriptionList, QueryResult, Table } from './controls.tsx'
+import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
 
 type State = AnswerOf<'admin.backups'>
 
-const made = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
+const describeBackup = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
 
 const Last = ({ state: { last, overdue } }: { state: State }) => (
   <>
-    {last ? made(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
+    {last ? describeBackup(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
     {overdue && <Badge tone="bad">{words('overdue')}</Badge>}
   </>
 )
@@ -39,7 +39,7 @@ const Advice = ({ state: { schedule, last, proven } }: { state: State }) => (
   </section>
 )
 
-const Stored = ({ state: { stored, stored_count } }: { state: State }) => (
+const StoredBackups = ({ state: { stored, stored_count } }: { state: State }) => (
   <section>
     <h3>{words('stored')}</h3>
     <Table
@@ -72,33 +72,36 @@ const Stored = ({ state: { stored, stored_count } }: { state: State }) => (
 
 /** What is known of the backups: they are made and restored on the machine. */
 export function Backups() {
-  const shown = useShown(() => bridge.call('admin.backups', {}))
+  const shown = useLiveQuery(() => bridge.call('admin.backups', {}))
   return (
-    <Shown of={shown}>
+    <QueryResult of={shown}>
       {(state) => (
         <>
-          <Facts
+          <DescriptionList
             of={[
               [words('last_backup'), <Last state={state} />],
               ...(state.failed
                 ? [[words('failed'), `${formatDateTime(state.failed.at)}: ${state.failed.message}`] as const]
                 : []),
               [words('next_backup'), state.next_at === null ? words('no_schedule') : formatDateTime(state.next_at)],
-              [words('proven'), state.proven ? made(state.proven) : <Badge tone="warn">{words('never_proven')}</Badge>],
+              [
+                words('proven'),
+                state.proven ? describeBackup(state.proven) : <Badge tone="warn">{words('never_proven')}</Badge>,
+              ],
               [words('schedule'), state.schedule === null ? words('off') : <code>{state.schedule}</code>],
               [words('place'), state.place ?? words('not_set')],
               [words('keeps'), words('keeps_text', state.keep)],
             ]}
           />
           {state.trouble !== null && (
-            <p class="flaw" lang="en">
+            <p class="problem" lang="en">
               {state.trouble}
             </p>
           )}
-          {state.stored.length > 0 && <Stored state={state} />}
+          {state.stored.length > 0 && <StoredBackups state={state} />}
           <Advice state={state} />
         </>
       )}
-    </Shown>
+    </QueryResult>
   )
 }

@@ -2,13 +2,13 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { OwnName, TextField } from '../../kit/field.tsx'
-import { useTask } from '../../kit/loaded.ts'
+import { HiddenUsername, TextField } from '../../kit/field.tsx'
+import { useMutation } from '../../kit/query.ts'
 import { common } from '../../kit/words.ts'
-import { flawIn } from './said.ts'
+import { formProblems } from './error-texts.ts'
 import { words } from './words.ts'
 
-interface Form {
+interface FormDialogProps {
   title: string
   /** What happens. */
   text?: string
@@ -32,20 +32,20 @@ export function FormDialog({
   onCancel = onClose,
   run,
   children,
-}: Form & {
+}: FormDialogProps & {
   /** Whether it goes on only with the own password. */
   asksPassword?: boolean
   /** When nothing was done; `onClose` where nothing is said. */
   onCancel?: () => void
   run: (password: string) => Promise<void>
-  children?: (flaws: ReturnType<typeof flawIn>) => ComponentChildren
+  children?: (problems: ReturnType<typeof formProblems>) => ComponentChildren
 }) {
   const [password, setPassword] = useState('')
-  const task = useTask(async () => {
+  const task = useMutation(async () => {
     await run(password)
     onClose()
   })
-  const flaws = flawIn(task.trouble)
+  const problems = formProblems(task.error)
   return (
     <Dialog title={title} onClose={onCancel}>
       <form
@@ -56,10 +56,10 @@ export function FormDialog({
         }}
       >
         {text && <p>{text}</p>}
-        {children?.(flaws)}
+        {children?.(problems)}
         {asksPassword && (
           <>
-            <OwnName />
+            <HiddenUsername />
             <TextField
               label={words('own_password')}
               hint={words('own_password_hint')}
@@ -69,17 +69,17 @@ export function FormDialog({
               maxLength={1024}
               autocomplete="current-password"
               data-first
-              flaw={flaws.current}
+              problem={problems.current}
               onInput={({ currentTarget }) => {
                 setPassword(currentTarget.value)
-                task.setTrouble(undefined)
+                task.setError(undefined)
               }}
             />
           </>
         )}
-        {flaws.other && (
-          <p class="flaw" role="alert">
-            {flaws.other}
+        {problems.other && (
+          <p class="problem" role="alert">
+            {problems.other}
           </p>
         )}
         <footer>

@@ -1,15 +1,18 @@
 import { CircleAlert, CircleCheck, CircleX } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
 import { Icon } from '../../kit/icon.tsx'
+import { language } from '../../kit/language.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { checkName } from './check-words.ts'
-import { Shown } from './parts.tsx'
-import { useShown } from './shown.ts'
+import { germanFinding } from './german-finding.ts'
+import { QueryResult } from './controls.tsx'
+import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
 
 type Finding = AnswerOf<'admin.doctor'>['checks'][number]
 
 const pictures = { ok: CircleCheck, warning: CircleAlert, failure: CircleX } as const
+const localized = (text: string): string => (language.value === 'de' ? germanFinding(text) : text)
 const worstFirst = ['failure', 'warning', 'ok'] as const
 
 function verdictOf(checks: readonly Finding[]): { health: Finding['health']; text: string } {
@@ -26,10 +29,10 @@ const Check = ({ check: { id, summary, health, found, remedy } }: { check: Findi
     <div>
       <strong>{checkName(id, summary)}</strong>
       <span class="unseen">{words(`health_${health}`)}</span>
-      <p lang="en">{found}</p>
+      <p>{localized(found)}</p>
       {remedy !== null && (
         <p>
-          {words('remedy')} <span lang="en">{remedy}</span>
+          {words('remedy')} {localized(remedy)}
         </p>
       )}
     </div>
@@ -38,9 +41,9 @@ const Check = ({ check: { id, summary, health, found, remedy } }: { check: Findi
 
 /** What the checks of the installation find, the worst first. */
 export function Health() {
-  const shown = useShown(() => bridge.call('admin.doctor', {}))
+  const shown = useLiveQuery(() => bridge.call('admin.doctor', {}))
   return (
-    <Shown of={shown}>
+    <QueryResult of={shown}>
       {({ checks }) => {
         const { health, text } = verdictOf(checks)
         const sorted = worstFirst.flatMap((wanted) => checks.filter((check) => check.health === wanted))
@@ -60,6 +63,6 @@ export function Health() {
           </>
         )
       }}
-    </Shown>
+    </QueryResult>
   )
 }

@@ -6,12 +6,12 @@ import { confirm } from '../../kit/dialog.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { useTask } from '../../kit/loaded.ts'
+import { useMutation } from '../../kit/query.ts'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { Shown } from './parts.tsx'
-import { said } from './said.ts'
-import { useShown } from './shown.ts'
+import { QueryResult } from './controls.tsx'
+import { describeAdminError } from './error-texts.ts'
+import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
 
 type State = AnswerOf<'admin.maintenance'>
@@ -25,29 +25,29 @@ function stateText({ maintenance, read_only, until }: State): string {
 }
 
 /** A moment as the field for one has it, in the zone of the browser. */
-function localMoment(iso: string | null): string {
+function toLocalInput(iso: string | null): string {
   if (iso === null) return ''
-  const moment = new Date(iso)
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+  const date = new Date(iso)
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-function Declare({ state, onDone }: { state: State; onDone: () => Promise<void> }) {
+function MaintenanceForm({ state, onDone }: { state: State; onDone: () => Promise<void> }) {
   const [fields, setFields] = useState({
     kind: state.read_only ? 'read_only' : 'closed',
     message: state.message,
-    until: localMoment(state.until),
+    until: toLocalInput(state.until),
   })
   const isReadOnly = fields.kind === 'read_only'
   // Whoever closes a service that was open ends every session, the own one too.
   const closes = !isReadOnly && (!state.maintenance || state.read_only)
-  const task = useTask(async () => {
-    const isSure = await confirm({
+  const task = useMutation(async () => {
+    const isConfirmed = await confirm({
       title: words(isReadOnly ? 'read_only_title' : 'close_title'),
       text: words(isReadOnly ? 'read_only_text' : closes ? 'close_text' : 'still_closed_text'),
       action: words(state.maintenance ? 'change' : 'begin'),
       danger: true,
     })
-    if (!isSure) return
+    if (!isConfirmed) return
     await bridge.call('admin.begin_maintenance', {
       read_only: isReadOnly,
       message: fields.message.trim(),
@@ -79,9 +79,9 @@ function Declare({ state, onDone }: { state: State; onDone: () => Promise<void> 
         value={fields.until}
         onInput={({ currentTarget }) => setFields({ ...fields, until: currentTarget.value })}
       />
-      {task.trouble !== undefined && (
-        <p class="flaw" role="alert">
-          {said(task.trouble)}
+      {task.error !== undefined && (
+        <p class="problem" role="alert">
+          {describeAdminError(task.error)}
         </p>
       )}
       <div class="actions">
@@ -95,14 +95,14 @@ function Declare({ state, onDone }: { state: State; onDone: () => Promise<void> 
 
 /** Whether the service is under maintenance, and the switch for it. */
 export function Maintenance() {
-  const shown = useShown(() => bridge.call('admin.maintenance', {}), { every: 15_000 })
-  const end = useTask(async () => {
+  const shown = useLiveQuery(() => bridge.call('admin.maintenance', {}), { interval: 15_000 })
+  const end = useMutation(async () => {
     await bridge.call('admin.end_maintenance', {})
     toast(words('maintenance_ended'))
     await shown.reload()
   })
   return (
-    <Shown of={shown}>
+    <QueryResult of={shown}>
       {(state) => (
         <>
           <section class={`standing ${state.maintenance ? 'warn' : 'good'}`}>
@@ -118,11 +118,11 @@ export function Maintenance() {
                 </Button>
               </div>
             )}
-            {end.trouble !== undefined && <p class="flaw">{said(end.trouble)}</p>}
+            {end.error !== undefined && <p class="problem">{describeAdminError(end.error)}</p>}
           </section>
-          <Declare key={JSON.stringify(state)} state={state} onDone={shown.reload} />
+          <MaintenanceForm key={JSON.stringify(state)} state={state} onDone={shown.reload} />
         </>
       )}
-    </Shown>
+    </QueryResult>
   )
 }

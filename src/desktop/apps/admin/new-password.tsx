@@ -5,15 +5,15 @@ import { TextField } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
 // Without letters that are taken for others.
-const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789'
+const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
 /** A password that can be read out: four groups of five, some 99 bits. */
-function madeUpPassword(): string {
+function generatePassword(): string {
   const picked: string[] = []
   while (picked.length < 20) {
     for (const byte of crypto.getRandomValues(new Uint8Array(32)))
       // Only whole rounds of the letters, so that each comes equally often.
-      if (byte < 256 - (256 % LETTERS.length) && picked.length < 20) picked.push(LETTERS[byte % LETTERS.length]!)
+      if (byte < 256 - (256 % ALPHABET.length) && picked.length < 20) picked.push(ALPHABET[byte % ALPHABET.length]!)
   }
   return picked.join('').replace(/(.{5})(?=.)/g, '$1-')
 }
@@ -21,20 +21,20 @@ function madeUpPassword(): string {
 /** A password for somebody else: typed, or made up and shown. */
 export function NewPassword({
   value,
-  flaw,
+  problem,
   onChange,
 }: {
   value: string
-  flaw: string | undefined
+  problem: string | undefined
   onChange: (value: string) => void
 }) {
-  const [isSeen, setSeen] = useState(false)
+  const [isVisible, setVisible] = useState(false)
   return (
     <div class="new-password">
       <TextField
         label={words('new_password')}
         hint={words('new_password_hint')}
-        type={isSeen ? 'text' : 'password'}
+        type={isVisible ? 'text' : 'password'}
         value={value}
         required
         minLength={8}
@@ -42,23 +42,23 @@ export function NewPassword({
         autocomplete="new-password"
         data-first
         spellcheck={false}
-        flaw={flaw}
+        problem={problem}
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
       />
       <div class="actions">
         <Button
           icon={Dices}
           onClick={() => {
-            setSeen(true)
-            onChange(madeUpPassword())
+            setVisible(true)
+            onChange(generatePassword())
           }}
         >
           {words('make_up')}
         </Button>
         <IconButton
-          icon={isSeen ? EyeOff : Eye}
-          label={words(isSeen ? 'hide_password' : 'show_password')}
-          onClick={() => setSeen(!isSeen)}
+          icon={isVisible ? EyeOff : Eye}
+          label={words(isVisible ? 'hide_password' : 'show_password')}
+          onClick={() => setVisible(!isVisible)}
         />
       </div>
     </div>

@@ -10,7 +10,7 @@ export interface QuotaEntry {
 
 const GIGABYTE = 1024 ** 3
 
-export function entryOf(bytes: number | null, isDefault: boolean): QuotaEntry {
+export function quotaEntryOf(bytes: number | null, isDefault: boolean): QuotaEntry {
   if (isDefault) return { kind: 'default', amount: '' }
   if (bytes === null) return { kind: 'none', amount: '' }
   return { kind: 'own', amount: String(Math.round((bytes / GIGABYTE) * 1_000) / 1_000) }
@@ -49,7 +49,7 @@ export function QuotaField({
           required
           inputMode="decimal"
           maxLength={12}
-          flaw={value.amount !== '' && bytesIn(value) === undefined ? words('no_amount') : undefined}
+          problem={value.amount !== '' && bytesIn(value) === undefined ? words('no_amount') : undefined}
           onInput={({ currentTarget }) => onChange({ ...value, amount: currentTarget.value })}
         />
       )}

@@ -6,15 +6,15 @@ import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { FormDialog } from './form-dialog.tsx'
-import { Facts, Pager, Share, Shown, Table } from './parts.tsx'
-import { bytesIn, entryOf, QuotaField } from './quota-field.tsx'
-import { useShown } from './shown.ts'
-import { showUser } from './where.ts'
+import { DescriptionList, Pager, QuotaUsage, QueryResult, Table } from './controls.tsx'
+import { bytesIn, quotaEntryOf, QuotaField } from './quota-field.tsx'
+import { useLiveQuery } from './live-query.ts'
+import { showUser } from './navigation.ts'
 import { words } from './words.ts'
 
 type Usage = AnswerOf<'admin.usage'>
 
-const SIZE = 50
+const PAGE_SIZE = 50
 const orders = ['used', 'percent', 'growth', 'name'] as const
 const shares = [0, 50, 80, 100] as const
 
@@ -35,7 +35,7 @@ function DefaultQuota({
   onClose: () => void
   onDone: () => Promise<void>
 }) {
-  const [quota, setQuota] = useState(entryOf(bytes, false))
+  const [quota, setQuota] = useState(quotaEntryOf(bytes, false))
   const wanted = bytesIn(quota)
   return (
     <FormDialog
@@ -55,9 +55,9 @@ function DefaultQuota({
   )
 }
 
-const Sums = ({ usage: { total, disk, default_quota_bytes }, onChange }: { usage: Usage; onChange: () => void }) => (
+const Totals = ({ usage: { total, disk, default_quota_bytes }, onChange }: { usage: Usage; onChange: () => void }) => (
   <section>
-    <Facts
+    <DescriptionList
       of={[
         [
           words('in_all'),
@@ -88,7 +88,7 @@ function Row({ account }: { account: Usage['accounts'][number] }) {
         </button>
       </th>
       <td class="share">
-        <Share used={used_bytes} quota={quota_bytes} isDefault={quota_is_default} />
+        <QuotaUsage used={used_bytes} quota={quota_bytes} isDefault={quota_is_default} />
         {percent !== null && (
           <meter min={0} max={100} high={90} value={Math.min(percent, 100)} aria-label={words('used_share', username)}>
             {percent} %
@@ -107,12 +107,14 @@ function Row({ account }: { account: Usage['accounts'][number] }) {
 export function Quotas() {
   const [view, setView] = useState({ sort: 'used', over: 0, offset: 0 })
   const [isChanging, setChanging] = useState(false)
-  const shown = useShown(() => bridge.call('admin.usage', { ...view, limit: SIZE }), { key: JSON.stringify(view) })
+  const shown = useLiveQuery(() => bridge.call('admin.usage', { ...view, limit: PAGE_SIZE }), {
+    key: JSON.stringify(view),
+  })
   return (
-    <Shown of={shown}>
+    <QueryResult of={shown}>
       {(usage) => (
         <>
-          <Sums usage={usage} onChange={() => setChanging(true)} />
+          <Totals usage={usage} onChange={() => setChanging(true)} />
           <div class="filters">
             <Select
               label={words('show')}
@@ -151,7 +153,7 @@ export function Quotas() {
           )}
           <Pager
             offset={view.offset}
-            size={SIZE}
+            size={PAGE_SIZE}
             total={usage.matching}
             onMove={(offset) => setView({ ...view, offset })}
           />
@@ -160,6 +162,6 @@ export function Quotas() {
           )}
         </>
       )}
-    </Shown>
+    </QueryResult>
   )
 }

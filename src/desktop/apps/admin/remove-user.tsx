@@ -5,13 +5,13 @@ import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { toast } from '../../kit/toast.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { FormDialog } from './form-dialog.tsx'
-import { Shown } from './parts.tsx'
-import { useShown } from './shown.ts'
-import type { User } from './about.ts'
+import { QueryResult } from './controls.tsx'
+import { useLiveQuery } from './live-query.ts'
+import type { User } from './user-dialog-props.ts'
 import { words } from './words.ts'
 
 /** Accounts that are offered to get the files; where there are more, they are searched. */
-const OFFERED = 100
+const MAX_OPTIONS = 100
 
 const kinds = [
   'files',
@@ -26,7 +26,7 @@ const kinds = [
   'sessions',
 ] as const
 
-function Plan({ plan: { has: held, messages_kept, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
+function RemovalPlan({ plan: { has: held, messages_kept, hands_over } }: { plan: AnswerOf<'admin.removal'> }) {
   const has = { ...held, messages: held.messages - messages_kept }
   const some = kinds.filter((kind) => has[kind] > 0)
   return (
@@ -57,48 +57,48 @@ function Plan({ plan: { has: held, messages_kept, hands_over } }: { plan: Answer
   )
 }
 
-interface Heir {
+interface Recipient {
   id: number
   label: string
 }
 
 /** Who gets the files. */
-function HeirField({
+function RecipientField({
   of,
-  heir,
+  recipient,
   onChange,
 }: {
   of: User
-  heir: Heir | undefined
-  onChange: (heir: Heir | undefined) => void
+  recipient: Recipient | undefined
+  onChange: (recipient: Recipient | undefined) => void
 }) {
-  const [sought, setSought] = useState('')
-  const search = sought.trim()
-  const asked = { state: 'enabled', limit: OFFERED, ...(search === '' ? {} : { search }) }
-  const { value } = useShown(() => bridge.call('admin.users', asked), { key: search })
+  const [searchText, setSearchText] = useState('')
+  const search = searchText.trim()
+  const params = { state: 'enabled', limit: MAX_OPTIONS, ...(search === '' ? {} : { search }) }
+  const { value } = useLiveQuery(() => bridge.call('admin.users', params), { key: search })
   const found = (value?.users ?? [])
     .filter(({ id }) => id !== of.id)
     .map(({ id, display_name, username }) => ({ id, label: `${display_name} (${username})` }))
   // Whoever was chosen stays on offer, whatever is searched for now.
-  const offered = heir && !found.some(({ id }) => id === heir.id) ? [heir, ...found] : found
+  const options = recipient && !found.some(({ id }) => id === recipient.id) ? [recipient, ...found] : found
   return (
     <>
-      {(sought !== '' || (value?.total ?? 0) > OFFERED) && (
+      {(searchText !== '' || (value?.total ?? 0) > MAX_OPTIONS) && (
         <SearchField
           label={words('search_heir')}
-          value={sought}
+          value={searchText}
           maxLength={100}
-          onInput={({ currentTarget }) => setSought(currentTarget.value)}
+          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
         />
       )}
       <Select
         label={words('files_to')}
-        value={heir === undefined ? '' : String(heir.id)}
+        value={recipient === undefined ? '' : String(recipient.id)}
         options={[
           { value: '', label: words('nobody_gets') },
-          ...offered.map(({ id, label }) => ({ value: String(id), label })),
+          ...options.map(({ id, label }) => ({ value: String(id), label })),
         ]}
-        onChange={({ currentTarget }) => onChange(offered.find(({ id }) => String(id) === currentTarget.value))}
+        onChange={({ currentTarget }) => onChange(options.find(({ id }) => String(id) === currentTarget.value))}
       />
     </>
   )
@@ -106,11 +106,11 @@ function HeirField({
 
 /** Removes an account for good: shows before what goes, and asks for its name. */
 export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: () => void; onRemoved: () => void }) {
-  const [heir, setHeir] = useState<Heir | undefined>(undefined)
+  const [recipient, setRecipient] = useState<Recipient | undefined>(undefined)
   const [name, setName] = useState('')
   const [keepsMessages, setKeepsMessages] = useState(false)
-  const options = { ...(heir && { files_to: heir.id }), keep_messages: keepsMessages }
-  const plan = useShown(() => bridge.call('admin.removal', { user_id: user.id, ...options }), {
+  const options = { ...(recipient && { files_to: recipient.id }), keep_messages: keepsMessages }
+  const plan = useLiveQuery(() => bridge.call('admin.removal', { user_id: user.id, ...options }), {
     key: JSON.stringify(options),
   })
 
@@ -133,8 +133,8 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
     >
       {() => (
         <>
-          <Shown of={plan}>{(value) => <Plan plan={value} />}</Shown>
-          <HeirField of={user} heir={heir} onChange={setHeir} />
+          <QueryResult of={plan}>{(value) => <RemovalPlan plan={value} />}</QueryResult>
+          <RecipientField of={user} recipient={recipient} onChange={setRecipient} />
           <Switch
             label={words('keep_messages')}
             checked={keepsMessages}

@@ -3,15 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
-import type { User } from './about.ts'
-import { Badge, Facts, Share, Shown, StateBadge } from './parts.tsx'
+import type { User } from './user-dialog-props.ts'
+import { Badge, DescriptionList, QuotaUsage, QueryResult, StateBadge } from './controls.tsx'
 import { RemoveUser } from './remove-user.tsx'
-import { useShown } from './shown.ts'
-import { DisableUser, EditUser, enable, SignOut, unlock } from './user-changes.tsx'
-import { BypassCode, ChangeRole, ResetFactor, SetPassword } from './user-entry.tsx'
+import { useLiveQuery } from './live-query.ts'
+import { DisableUser, EditUser, enable, SignOut, unlock } from './user-dialogs.tsx'
+import { BypassCode, ChangeRole, ResetFactor, SetPassword } from './access-dialogs.tsx'
 import { words } from './words.ts'
 
-type Doing = 'edit' | 'disable' | 'sign_out' | 'password' | 'role' | 'bypass' | 'reset' | 'remove'
+type DialogName = 'edit' | 'disable' | 'sign_out' | 'password' | 'role' | 'bypass' | 'reset' | 'remove'
 
 const dialogs = {
   edit: EditUser,
@@ -34,7 +34,7 @@ function factorText({ two_factor, backup_codes_left, bypass_until }: User): stri
 }
 
 const AboutUser = ({ user }: { user: User }) => (
-  <Facts
+  <DescriptionList
     of={[
       [
         words('state'),
@@ -44,7 +44,10 @@ const AboutUser = ({ user }: { user: User }) => (
         </>,
       ],
       [words('role'), words(`role_${user.role}`)],
-      [words('storage'), <Share used={user.used_bytes} quota={user.quota_bytes} isDefault={user.quota_is_default} />],
+      [
+        words('storage'),
+        <QuotaUsage used={user.used_bytes} quota={user.quota_bytes} isDefault={user.quota_is_default} />,
+      ],
       [words('two_factor'), factorText(user)],
       [words('rooms'), String(user.room_count)],
       [words('last_seen'), when(user.last_seen_at)],
@@ -79,7 +82,15 @@ const SignIns = ({ user: { sessions, devices } }: { user: User }) => (
   </section>
 )
 
-function Actions({ user, start, onDone }: { user: User; start: (doing: Doing) => void; onDone: () => Promise<void> }) {
+function Actions({
+  user,
+  start,
+  onDone,
+}: {
+  user: User
+  start: (dialog: DialogName) => void
+  onDone: () => Promise<void>
+}) {
   const isSelf = user.id === bridge.user.value?.id
   const isSignedIn = user.sessions.length + user.devices.length > (isSelf ? 1 : 0)
   if (user.state === 'removing') return <p class="soft">{words('is_being_removed')}</p>
@@ -122,13 +133,13 @@ function Actions({ user, start, onDone }: { user: User; start: (doing: Doing) =>
 
 /** One account, and what can be done about it. */
 export function UserPage({ id, onBack }: { id: number; onBack: () => void }) {
-  const shown = useShown(() => bridge.call('admin.user', { user_id: id }), { every: 30_000 })
-  const [doing, setDoing] = useState<Doing | undefined>(undefined)
+  const shown = useLiveQuery(() => bridge.call('admin.user', { user_id: id }), { interval: 30_000 })
+  const [dialog, setDialog] = useState<DialogName | undefined>(undefined)
   const heading = useRef<HTMLHeadingElement>(null)
   const isThere = shown.value !== undefined
   useEffect(() => heading.current?.focus(), [isThere])
-  const about = { onClose: () => setDoing(undefined), onDone: shown.reload }
-  const Open = doing === undefined || doing === 'remove' ? undefined : dialogs[doing]
+  const about = { onClose: () => setDialog(undefined), onDone: shown.reload }
+  const Open = dialog === undefined || dialog === 'remove' ? undefined : dialogs[dialog]
   return (
     <>
       <div class="user-head">
@@ -141,17 +152,17 @@ export function UserPage({ id, onBack }: { id: number; onBack: () => void }) {
           </h3>
         )}
       </div>
-      <Shown of={shown}>
+      <QueryResult of={shown}>
         {({ user }) => (
           <>
             <AboutUser user={user} />
-            <Actions user={user} start={setDoing} onDone={shown.reload} />
+            <Actions user={user} start={setDialog} onDone={shown.reload} />
             <SignIns user={user} />
             {Open && <Open user={user} {...about} />}
-            {doing === 'remove' && <RemoveUser user={user} onClose={about.onClose} onRemoved={onBack} />}
+            {dialog === 'remove' && <RemoveUser user={user} onClose={about.onClose} onRemoved={onBack} />}
           </>
         )}
-      </Shown>
+      </QueryResult>
     </>
   )
 }

@@ -4,20 +4,20 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { SearchField, Select } from '../../kit/field.tsx'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
-import { Empty } from '../../kit/states.tsx'
+import { EmptyState } from '../../kit/placeholders.tsx'
 import type { AnswerOf, ParamsOf } from '../../wire/actions.ts'
 import { AddUser } from './add-user.tsx'
-import { Badge, Pager, Shown, StateBadge, Table } from './parts.tsx'
-import { useShown } from './shown.ts'
+import { Badge, Pager, QueryResult, StateBadge, Table } from './controls.tsx'
+import { useLiveQuery } from './live-query.ts'
 import { UserPage } from './user-page.tsx'
-import { openUser, showPage, showUser } from './where.ts'
+import { openUser, showPage, showUser } from './navigation.ts'
 import { words } from './words.ts'
 
 type ListedUser = AnswerOf<'admin.users'>['users'][number]
 
-const SIZE = 50
+const PAGE_SIZE = 50
 /** A pause in typing that long begins to search, ms. */
-const PAUSE = 250
+const SEARCH_DELAY = 250
 
 const filters = {
   everybody: {},
@@ -71,20 +71,20 @@ function UserList({
   const [typed, setTyped] = useState(view.search)
   const [isAdding, setAdding] = useState(false)
   const { filter, order, search, offset } = view
-  const shown = useShown(
+  const shown = useLiveQuery(
     () =>
       bridge.call('admin.users', {
         ...filters[filter],
         ...(search === '' ? {} : { search }),
         sort: order,
-        limit: SIZE,
+        limit: PAGE_SIZE,
         offset,
       }),
-    { key: JSON.stringify(view), every: 30_000 },
+    { key: JSON.stringify(view), interval: 30_000 },
   )
   useEffect(() => {
     if (typed.trim() === search) return undefined
-    const timer = setTimeout(() => setView({ ...view, search: typed.trim(), offset: 0 }), PAUSE)
+    const timer = setTimeout(() => setView({ ...view, search: typed.trim(), offset: 0 }), SEARCH_DELAY)
     return () => clearTimeout(timer)
   }, [typed])
   return (
@@ -112,10 +112,10 @@ function UserList({
           {words('add_user')}
         </Button>
       </div>
-      <Shown of={shown}>
+      <QueryResult of={shown}>
         {({ users, total }) =>
           total === 0 ? (
-            <Empty icon={UsersIcon} title={words('nobody')} />
+            <EmptyState icon={UsersIcon} title={words('nobody')} />
           ) : (
             <>
               <Table
@@ -133,11 +133,11 @@ function UserList({
                   <Row key={user.id} user={user} onOpen={() => onOpen(user.id)} />
                 ))}
               </Table>
-              <Pager {...{ offset, total }} size={SIZE} onMove={(to) => setView({ ...view, offset: to })} />
+              <Pager {...{ offset, total }} size={PAGE_SIZE} onMove={(to) => setView({ ...view, offset: to })} />
             </>
           )
         }
-      </Shown>
+      </QueryResult>
       {isAdding && <AddUser onClose={() => setAdding(false)} onAdded={onOpen} />}
     </>
   )

@@ -5,31 +5,41 @@ import { AppTile } from '../../kit/app-tile.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Select, Switch, TextArea, TextField } from '../../kit/field.tsx'
-import { Toolbar } from '../../kit/split.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { explain, flawsOf } from '../../kit/trouble.ts'
+import { describeError, fieldProblems } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { drop, formTrouble, isSaving, isTaken, save, settle, theirs, write, type Form } from './form.ts'
-import { pictureFrom } from './picture.ts'
+import {
+  discard,
+  saveError,
+  isSaving,
+  isSlugTaken,
+  save,
+  resolveConflict,
+  theirs,
+  edit,
+  type AppDraft,
+} from './app-draft.ts'
+import { iconFrom } from './icon-image.ts'
 import { view, type Category } from './store.ts'
 import { words } from './words.ts'
 
-const explained = ['name', 'slug', 'description', 'app_path', 'icon_url'] as const
+const fieldNames = ['name', 'slug', 'description', 'app_path', 'icon_url'] as const
 
 /** What is wrong with each field, in the language of the desktop. */
-function flaws(): Partial<Record<(typeof explained)[number], string>> {
-  if (isTaken(formTrouble.value)) return { slug: words('flaw_taken') }
-  const found = flawsOf(formTrouble.value)
-  return Object.fromEntries(explained.filter((name) => name in found).map((name) => [name, words(`flaw_${name}`)]))
+function problems(): Partial<Record<(typeof fieldNames)[number], string>> {
+  if (isSlugTaken(saveError.value)) return { slug: words('problem_taken') }
+  const found = fieldProblems(saveError.value)
+  return Object.fromEntries(fieldNames.filter((name) => name in found).map((name) => [name, words(`problem_${name}`)]))
 }
 
-function Picture({ written: { details }, flaw }: { written: Form; flaw: string | undefined }) {
+function Picture({ written: { details }, problem }: { written: AppDraft; problem: string | undefined }) {
   const file = useRef<HTMLInputElement>(null)
   const isPicture = details.icon_url.startsWith('data:')
   const take = async (chosen: File | undefined) => {
     if (chosen)
-      await pictureFrom(chosen).then(
-        (icon_url) => write({ icon_url }),
+      await iconFrom(chosen).then(
+        (icon_url) => edit({ icon_url }),
         () => toast(words('no_picture'), { tone: 'bad' }),
       )
   }
@@ -40,12 +50,12 @@ function Picture({ written: { details }, flaw }: { written: Form; flaw: string |
         <TextField
           label={words('icon')}
           hint={words('icon_hint')}
-          flaw={flaw}
+          problem={problem}
           inputMode="url"
           autocomplete="off"
           maxLength={100_000}
           value={details.icon_url}
-          onInput={({ currentTarget }) => write({ icon_url: currentTarget.value })}
+          onInput={({ currentTarget }) => edit({ icon_url: currentTarget.value })}
         />
       )}
       <input
@@ -59,7 +69,7 @@ function Picture({ written: { details }, flaw }: { written: Form; flaw: string |
       <Button icon={ImageUp} onClick={() => file.current?.click()}>
         {words('choose_picture')}
       </Button>
-      {isPicture && <IconButton icon={X} label={words('no_icon')} onClick={() => write({ icon_url: '' })} />}
+      {isPicture && <IconButton icon={X} label={words('no_icon')} onClick={() => edit({ icon_url: '' })} />}
     </div>
   )
 }
@@ -69,8 +79,10 @@ function Conflict() {
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs.value ? 'conflict' : 'gone_meanwhile')}</p>
-      <Button onClick={() => settle('mine')}>{words(theirs.value ? 'keep_mine' : 'as_new')}</Button>
-      <Button onClick={() => settle('theirs')}>{theirs.value ? words('take_theirs') : common('discard')}</Button>
+      <Button onClick={() => resolveConflict('mine')}>{words(theirs.value ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => resolveConflict('theirs')}>
+        {theirs.value ? words('take_theirs') : common('discard')}
+      </Button>
       {theirs.value && (
         <dl>
           {(['name', 'description', 'app_path', 'category'] as const).map((name) => (
@@ -85,9 +97,9 @@ function Conflict() {
   )
 }
 
-function Fields({ written }: { written: Form }) {
+function Fields({ written }: { written: AppDraft }) {
   const { details, base } = written
-  const wrong = flaws()
+  const wrong = problems()
   const first = useRef<HTMLDivElement>(null)
   useEffect(() => first.current?.querySelector('input')?.focus(), [])
   return (
@@ -98,8 +110,8 @@ function Fields({ written }: { written: Form }) {
         maxLength={100}
         autocomplete="off"
         value={details.name}
-        flaw={wrong.name}
-        onInput={({ currentTarget }) => write({ name: currentTarget.value })}
+        problem={wrong.name}
+        onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
       />
       {!base && (
         <TextField
@@ -111,8 +123,8 @@ function Fields({ written }: { written: Form }) {
           autocapitalize="off"
           spellcheck={false}
           value={details.slug}
-          flaw={wrong.slug}
-          onInput={({ currentTarget }) => write({ slug: currentTarget.value })}
+          problem={wrong.slug}
+          onInput={({ currentTarget }) => edit({ slug: currentTarget.value })}
         />
       )}
       <TextField
@@ -126,42 +138,42 @@ function Fields({ written }: { written: Form }) {
         required={base !== undefined}
         placeholder={base ? undefined : `/apps/${details.slug || '…'}/index.html`}
         value={details.app_path}
-        flaw={wrong.app_path}
-        onInput={({ currentTarget }) => write({ app_path: currentTarget.value })}
+        problem={wrong.app_path}
+        onInput={({ currentTarget }) => edit({ app_path: currentTarget.value })}
       />
       <Select
         label={words('category')}
         value={details.category}
         options={categories.map((value) => ({ value, label: words(value) }))}
-        onChange={({ currentTarget }) => write({ category: currentTarget.value as Category })}
+        onChange={({ currentTarget }) => edit({ category: currentTarget.value as Category })}
       />
       <TextArea
         label={words('description')}
         rows={3}
         maxLength={2_000}
         value={details.description}
-        flaw={wrong.description}
-        onInput={({ currentTarget }) => write({ description: currentTarget.value })}
+        problem={wrong.description}
+        onInput={({ currentTarget }) => edit({ description: currentTarget.value })}
       />
-      <Picture written={written} flaw={wrong.icon_url} />
+      <Picture written={written} problem={wrong.icon_url} />
       <Switch
         label={words('context')}
         checked={details.supports_context}
-        onChange={({ currentTarget }) => write({ supports_context: currentTarget.checked })}
+        onChange={({ currentTarget }) => edit({ supports_context: currentTarget.checked })}
       />
     </div>
   )
 }
 
 /** What is said about an app of one's own. */
-export function AppForm({ written }: { written: Form }) {
+export function AppForm({ written }: { written: AppDraft }) {
   const { base, details } = written
   const title = base ? words('change_title', base.name) : words('add')
-  const trouble = formTrouble.value
-  const isGeneral = trouble !== undefined && Object.keys(flaws()).length === 0
+  const error = saveError.value
+  const isGeneral = error !== undefined && Object.keys(problems()).length === 0
   useEffect(() => {
-    bridge.title(`${title} – ${words('apps')}`)
-    return () => bridge.title('')
+    bridge.setTitle(`${title} – ${words('apps')}`)
+    return () => bridge.setTitle('')
   }, [title])
 
   async function onSubmit(event: Event): Promise<void> {
@@ -184,12 +196,12 @@ export function AppForm({ written }: { written: Form }) {
       <form class="page" onSubmit={(event) => void onSubmit(event)}>
         <Fields written={written} />
         {isGeneral && (
-          <p class="flaw" role="alert">
-            {explain(trouble)}
+          <p class="problem" role="alert">
+            {describeError(error)}
           </p>
         )}
         <div class="app-end">
-          <Button onClick={drop}>{base ? common('cancel') : common('discard')}</Button>
+          <Button onClick={discard}>{base ? common('cancel') : common('discard')}</Button>
           <Button kind="main" type="submit" busy={isSaving.value} disabled={theirs.value !== undefined}>
             {base ? common('save') : words('add_it')}
           </Button>

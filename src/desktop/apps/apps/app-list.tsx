@@ -3,12 +3,23 @@ import { categories } from '../../../contract/app-categories.ts'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { beginNew } from './form.ts'
-import { category, found, isDisabled, known, listTrouble, nameOf, refresh, sought, view, type App } from './store.ts'
+import { startNew } from './app-draft.ts'
+import {
+  category,
+  foundApps,
+  isDisabled,
+  installed,
+  listError,
+  nameOf,
+  refresh,
+  searchText,
+  view,
+  type App,
+} from './store.ts'
 import { words } from './words.ts'
 
 const Item = ({ app }: { app: App }) => (
@@ -28,19 +39,19 @@ const Item = ({ app }: { app: App }) => (
 )
 
 function Items() {
-  if (known.value === undefined) {
-    if (listTrouble.value === undefined) return <Loading />
+  if (installed.value === undefined) {
+    if (listError.value === undefined) return <Loading />
     return (
-      <Empty icon={Grid2x2Plus} title={explain(listTrouble.value)}>
+      <EmptyState icon={Grid2x2Plus} title={describeError(listError.value)}>
         <Button onClick={() => void refresh()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
-  if (found.value.length === 0) return <Empty icon={Grid2x2Plus} title={words('none_found')} />
+  if (foundApps.value.length === 0) return <EmptyState icon={Grid2x2Plus} title={words('none_found')} />
   const groups = [
-    ['own', found.value.filter((app) => !app.is_system && !isDisabled(app))],
-    ['of_all', found.value.filter((app) => app.is_system && !isDisabled(app))],
-    ['disabled', found.value.filter(isDisabled)],
+    ['own', foundApps.value.filter((app) => !app.is_system && !isDisabled(app))],
+    ['of_all', foundApps.value.filter((app) => app.is_system && !isDisabled(app))],
+    ['disabled', foundApps.value.filter(isDisabled)],
   ] as const
   return (
     <div class="app-groups">
@@ -67,10 +78,10 @@ export const AppList = () => (
     <Toolbar label={words('apps')}>
       <SearchField
         label={words('search')}
-        value={sought.value}
-        onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+        value={searchText.value}
+        onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
       />
-      <IconButton icon={Plus} label={words('add')} onClick={beginNew} />
+      <IconButton icon={Plus} label={words('add')} onClick={startNew} />
     </Toolbar>
     <select
       class="app-filter"

@@ -1,10 +1,10 @@
 import { Grid2x2Plus } from 'lucide'
-import { Split } from '../../kit/split.tsx'
-import { Empty, OfflineBanner } from '../../kit/states.tsx'
+import { SplitView } from '../../kit/split-view.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
 import { AppForm } from './app-form.tsx'
 import { AppList } from './app-list.tsx'
 import { AppView } from './app-view.tsx'
-import { form, restore } from './form.ts'
+import { draft, restore } from './app-draft.ts'
 import { view } from './store.ts'
 import { words } from './words.ts'
 
@@ -17,19 +17,19 @@ export function AppManager() {
     <>
       <h1 class="unseen">{words('apps')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('apps')}
         shows={now ? 'main' : 'side'}
         side={<AppList />}
         main={
           now?.page === 'app' ? (
             <AppView key={now.slug} slug={now.slug} />
-          ) : now && form.value ? (
-            <AppForm key={form.value.base?.id} written={form.value} />
+          ) : now && draft.value ? (
+            <AppForm key={draft.value.base?.id} written={draft.value} />
           ) : (
-            <Empty icon={Grid2x2Plus} title={words('none_open')}>
+            <EmptyState icon={Grid2x2Plus} title={words('none_open')}>
               <p>{words('none_open_text')}</p>
-            </Empty>
+            </EmptyState>
           )
         }
       />

@@ -4,12 +4,12 @@ import { AppTile } from '../../kit/app-tile.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
-import { beginChange } from './form.ts'
-import { aboutOf, appOf, isDisabled, known, nameOf, refresh, registered, view, type App } from './store.ts'
+import { startEdit } from './app-draft.ts'
+import { descriptionOf, appOf, isDisabled, installed, nameOf, refresh, registered, view, type App } from './store.ts'
 import { words } from './words.ts'
 
 async function remove(app: App): Promise<void> {
@@ -20,7 +20,7 @@ async function remove(app: App): Promise<void> {
     toast(words('removed', app.name))
     view.value = undefined
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
   await refresh()
 }
@@ -30,7 +30,7 @@ async function enable(app: App): Promise<void> {
     await bridge.call('admin.enable_app', { slug: app.slug })
     toast(words('enabled', nameOf(app)))
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
   await refresh()
 }
@@ -42,13 +42,13 @@ async function disable(app: App): Promise<void> {
     await bridge.call('admin.disable_app', { slug: app.slug })
     toast(words('now_disabled', nameOf(app)))
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
   await refresh()
 }
 
 /** What can be done with an app, by everybody and by administrators. */
-function Ways({ app }: { app: App }) {
+function Actions({ app }: { app: App }) {
   if (isDisabled(app))
     return (
       <div class="app-ways">
@@ -73,7 +73,7 @@ function Ways({ app }: { app: App }) {
 }
 
 /** What there is to know of an app; administrators are told little of those that are disabled. */
-function factsOf(app: App): readonly (readonly [string, string])[] {
+function detailsOf(app: App): readonly (readonly [string, string])[] {
   const owner = registered.value.get(app.slug)?.owner
   const origin = owner ? words('origin_of', owner) : words(app.is_system ? 'origin_all' : 'origin_own')
   const always = [
@@ -94,11 +94,11 @@ export function AppView({ slug }: { slug: string }) {
   const app = appOf(slug)
   const name = app ? nameOf(app) : ''
   useEffect(() => {
-    bridge.title(name && `${name} – ${words('apps')}`)
-    return () => bridge.title('')
+    bridge.setTitle(name && `${name} – ${words('apps')}`)
+    return () => bridge.setTitle('')
   }, [name])
   const isOwn = app !== undefined && !app.is_system && !isDisabled(app)
-  if (!app) return known.value ? <Empty icon={Grid2x2Plus} title={words('gone')} /> : <Loading />
+  if (!app) return installed.value ? <EmptyState icon={Grid2x2Plus} title={words('gone')} /> : <Loading />
   return (
     <article class="app" aria-label={name}>
       <Toolbar label={name}>
@@ -109,7 +109,7 @@ export function AppView({ slug }: { slug: string }) {
           onClick={() => void (view.value = undefined)}
         />
         <span class="space" />
-        {isOwn && <IconButton icon={Pencil} label={words('change')} onClick={() => beginChange(app)} />}
+        {isOwn && <IconButton icon={Pencil} label={words('change')} onClick={() => startEdit(app)} />}
         {isOwn && <IconButton icon={Trash2} label={words('remove')} onClick={() => void remove(app)} />}
       </Toolbar>
       <div class="page">
@@ -117,12 +117,12 @@ export function AppView({ slug }: { slug: string }) {
           <AppTile app={app} name={name} size={72} />
           <div>
             <h2>{name}</h2>
-            <p>{aboutOf(app)}</p>
+            <p>{descriptionOf(app)}</p>
           </div>
         </header>
-        <Ways app={app} />
+        <Actions app={app} />
         <dl class="app-facts">
-          {factsOf(app).map(([label, value]) => (
+          {detailsOf(app).map(([label, value]) => (
             <div key={label}>
               <dt>{label}</dt>
               <dd>{value}</dd>

@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import '../../kit/tiles.css'
 import './apps.css'
 import { AppManager } from './app-manager.tsx'

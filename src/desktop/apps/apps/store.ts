@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { nameOfApp, ownSlug } from '../../kit/app-names.ts'
+import { nameOfApp, builtInSlug } from '../../kit/app-names.ts'
 import { bridge } from '../../kit/bridge.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
@@ -9,12 +9,12 @@ type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
 /** Apps of whoever is signed in; undefined until they are there. */
-export const known = signal<readonly App[] | undefined>(undefined)
+export const installed = signal<readonly App[] | undefined>(undefined)
 /** What administrators see besides: every app of the service by short name. */
 export const registered = signal<ReadonlyMap<string, Registered>>(new Map())
 /** Why they are not. */
-export const listTrouble = signal<unknown>(undefined)
-export const sought = signal('')
+export const listError = signal<unknown>(undefined)
+export const searchText = signal('')
 export const category = signal<Category | 'all'>('all')
 
 /** What is shown beside the list: an app, or what is written about one. */
@@ -28,11 +28,11 @@ export async function refresh(): Promise<void> {
       bridge.call('apps.list', {}),
       isAdmin ? bridge.call('admin.apps', {}) : undefined,
     ])
-    known.value = apps
+    installed.value = apps
     registered.value = new Map((all?.apps ?? []).map((app) => [app.slug, app]))
-    listTrouble.value = undefined
+    listError.value = undefined
   } catch (error) {
-    listTrouble.value = error
+    listError.value = error
   }
 }
 
@@ -40,13 +40,13 @@ export async function refresh(): Promise<void> {
 export const nameOf = (app: App): string => nameOfApp(app)
 
 /** What an app is for, likewise. */
-export function aboutOf(app: App): string {
-  const own = ownSlug(app)
+export function descriptionOf(app: App): string {
+  const own = builtInSlug(app)
   return own ? words(`about_${own}`) : app.description
 }
 
 /** An app that nobody is shown, as far as administrators are told of it. */
-const hidden = ({ slug, name, source }: Registered): App => ({
+const disabledApp = ({ slug, name, source }: Registered): App => ({
   id: 0,
   slug,
   name,
@@ -62,21 +62,21 @@ const hidden = ({ slug, name, source }: Registered): App => ({
 export const isDisabled = ({ slug }: App): boolean => registered.value.get(slug)?.disabled === true
 
 const all = computed(() => [
-  ...(known.value ?? []),
-  ...[...registered.value.values()].filter(({ disabled }) => disabled).map(hidden),
+  ...(installed.value ?? []),
+  ...[...registered.value.values()].filter(({ disabled }) => disabled).map(disabledApp),
 ])
 
 export const appOf = (slug: string): App | undefined => all.value.find((app) => app.slug === slug)
 
-const plain = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 /** What the list shows, by name. */
-export const found = computed(() => {
-  const parts = plain(sought.value).split(/\s+/)
+export const foundApps = computed(() => {
+  const parts = fold(searchText.value).split(/\s+/)
   return all.value
     .filter((app) => category.value === 'all' || app.category === category.value)
     .filter((app) => {
-      const text = plain([nameOf(app), app.slug, aboutOf(app), words(app.category)].join('\n'))
+      const text = fold([nameOf(app), app.slug, descriptionOf(app), words(app.category)].join('\n'))
       return parts.every((part) => text.includes(part))
     })
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))

@@ -4,29 +4,29 @@ import { copy } from '../../kit/clipboard.ts'
 import { words } from './words.ts'
 
 /** Gives each block of code a button that copies it. */
-function addCopyButtons(place: HTMLElement): void {
-  for (const block of place.querySelectorAll('pre')) {
+function addCopyButtons(container: HTMLElement): void {
+  for (const block of container.querySelectorAll('pre')) {
     const button = document.createElement('button')
     button.type = 'button'
     button.className = 'button quiet copy-code'
     button.textContent = words('copy')
     const text = block.textContent
     button.addEventListener('click', () => void copy(text))
-    const around = document.createElement('div')
-    around.className = 'code'
-    block.replaceWith(around)
-    around.append(block, button)
+    const wrapper = document.createElement('div')
+    wrapper.className = 'code'
+    block.replaceWith(wrapper)
+    wrapper.append(block, button)
   }
 }
 
 /** An answer in Markdown. While it grows, only its last block is drawn anew: what stands can be selected and stays as it is. */
 export function AnswerText({ text, isGrowing }: { text: string; isGrowing: boolean }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (!isGrowing) addCopyButtons(place.current!)
+    if (!isGrowing) addCopyButtons(container.current!)
   }, [text, isGrowing])
   return (
-    <div ref={place} class="answer-text">
+    <div ref={container} class="answer-text">
       {isGrowing ? (
         blocksOf(text).map((block, index) => <Markdown key={index} literal text={block} />)
       ) : (

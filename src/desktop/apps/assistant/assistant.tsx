@@ -1,22 +1,22 @@
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { useFileDrop } from '../../kit/file-drop.ts'
-import { Split } from '../../kit/split.tsx'
-import { OfflineBanner } from '../../kit/states.tsx'
+import { SplitView } from '../../kit/split-view.tsx'
+import { OfflineBanner } from '../../kit/placeholders.tsx'
 import { Announcer } from './announcer.tsx'
 import { ChangesDialog } from './changes-dialog.tsx'
 import { Composer } from './composer.tsx'
 import { ConversationList } from './conversation-list.tsx'
-import { current, open, pictureFiles, showsList, startUp } from './store.ts'
+import { current, open, droppedFiles, showsList, init } from './store.ts'
 import { ThreadView } from './thread-view.tsx'
 import { words } from './words.ts'
 
 /** The conversation that is shown; files may be dropped anywhere on it. */
 function Main() {
-  const { isOver, on } = useFileDrop((files) => void (pictureFiles.value = files))
+  const { isOver, handlers } = useFileDrop((files) => void (droppedFiles.value = files))
   const thread = current.value
   return (
-    <div class={`thread ${isOver ? 'drop-here' : ''}`} {...on}>
+    <div class={`thread ${isOver ? 'drop-here' : ''}`} {...handlers}>
       <ThreadView key={thread.key} thread={thread} />
       <Composer key={`${thread.key}-composer`} thread={thread} />
     </div>
@@ -25,7 +25,7 @@ function Main() {
 
 /** Questions to the assistant, and what it answers and does. */
 export function Assistant() {
-  useEffect(() => void startUp(), [])
+  useEffect(() => void init(), [])
   const path = bridge.path.value
   useEffect(() => {
     const id = Number(path.slice(1))
@@ -35,7 +35,7 @@ export function Assistant() {
     <>
       <h1 class="unseen">{words('assistant')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('conversations')}
         shows={showsList.value ? 'side' : 'main'}
         side={<ConversationList />}

@@ -1,5 +1,5 @@
 import { bridge } from '../../kit/bridge.ts'
-import type { ChangeSet, Undone } from './undoing.ts'
+import type { ChangeSet, UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
 
 type Item = ChangeSet['items'][number]
@@ -33,7 +33,7 @@ export const ChangeItems = ({ items }: { items: readonly Item[] }) => (
 )
 
 /** What came of an undo: what could not be taken back is named with its reason. */
-export function UndoResult({ result: { items } }: { result: Undone }) {
+export function UndoResult({ result: { items } }: { result: UndoAnswer }) {
   const refused = items.filter(({ status }) => status === 'refused')
   if (refused.length === 0)
     return <p role="status">{words(items.some(({ status }) => status === 'undone') ? 'undone' : 'nothing_undone')}</p>

@@ -4,12 +4,12 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { formatWhen } from '../../kit/formats.ts'
-import { useTask } from '../../kit/loaded.ts'
-import { Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { useMutation } from '../../kit/query.ts'
+import { Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { ChangeItems, UndoResult } from './change-items.tsx'
 import { conversations } from './store.ts'
-import { undo, type ChangeSet, type Undone } from './undoing.ts'
+import { undo, type ChangeSet, type UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
 
 /** Whether the list of changes is open. */
@@ -22,8 +22,8 @@ const titleOf = ({ conversation_id: id }: ChangeSet): string =>
 
 /** One change set, with the way back. */
 function Entry({ set, onUndone }: { set: ChangeSet; onUndone: () => Promise<void> }) {
-  const [result, setResult] = useState<Undone | undefined>(undefined)
-  const { busy, trouble, start } = useTask(async () => {
+  const [result, setResult] = useState<UndoAnswer | undefined>(undefined)
+  const { busy, error, start } = useMutation(async () => {
     setResult(await undo(set.change_set_id))
     await onUndone()
   })
@@ -38,9 +38,9 @@ function Entry({ set, onUndone }: { set: ChangeSet; onUndone: () => Promise<void
         <div>
           <ChangeItems items={set.items} />
           {result && <UndoResult result={result} />}
-          {trouble !== undefined && (
-            <p class="flaw" role="alert">
-              {explain(trouble)}
+          {error !== undefined && (
+            <p class="problem" role="alert">
+              {describeError(error)}
             </p>
           )}
         </div>
@@ -59,9 +59,9 @@ function useChanges() {
   const [hasMore, setHasMore] = useState(false)
   const {
     busy,
-    trouble,
+    error,
     start: more,
-  } = useTask(async () => {
+  } = useMutation(async () => {
     const before = sets?.at(-1)?.change_set_id
     const page = await bridge.call('assistant.changes', { limit: PAGE, ...(before === undefined ? {} : { before }) })
     setSets([...(sets ?? []), ...page.changes])
@@ -74,15 +74,15 @@ function useChanges() {
     setSets([...page.changes, ...(sets ?? []).filter(({ change_set_id }) => change_set_id < last)])
   }
   useEffect(more, [])
-  return { sets, hasMore, busy, trouble, more, refresh }
+  return { sets, hasMore, busy, error, more, refresh }
 }
 
 function Changes() {
-  const { sets, hasMore, busy, trouble, more, refresh } = useChanges()
+  const { sets, hasMore, busy, error, more, refresh } = useChanges()
   return (
     <Dialog title={words('changes')} onClose={() => void (changesOpen.value = false)}>
-      {trouble !== undefined && <p role="alert">{explain(trouble)}</p>}
-      {!sets && trouble === undefined && <Loading />}
+      {error !== undefined && <p role="alert">{describeError(error)}</p>}
+      {!sets && error === undefined && <Loading />}
       {sets?.length === 0 && <p>{words('no_changes')}</p>}
       <ul class="all-changes">
         {sets?.map((set) => (

@@ -4,9 +4,9 @@ import { ASSISTANT_IMAGE, ASSISTANT_MESSAGE } from '../../../contract/limits.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { ask, stop } from './asking.ts'
-import { forget, readPicture, type Picture } from './picture.ts'
-import { composerWanted, pictureFiles, write, type Thread } from './store.ts'
+import { ask, stop } from './requests.ts'
+import { release, readPicture, type Picture } from './attached-picture.ts'
+import { composerFocusRequests, droppedFiles, write, type Thread } from './store.ts'
 import { words } from './words.ts'
 
 /** The picture that goes with the next question. */
@@ -21,30 +21,30 @@ function Attached({ picture, onRemove }: { picture: Picture; onRemove: () => voi
 }
 
 /** Takes a picture from wherever it comes; one goes with a question. */
-function usePicture(setFlaw: (flaw: string | undefined) => void) {
+function usePicture(setProblem: (problem: string | undefined) => void) {
   const [picture, setPicture] = useState<Picture | undefined>(undefined)
   const latest = useRef(picture)
   latest.current = picture
   const drop = (): void => {
-    if (latest.current) forget(latest.current)
+    if (latest.current) release(latest.current)
     setPicture(undefined)
   }
   async function attach([file, ...others]: readonly File[]): Promise<void> {
     if (!file) return
     const read = await readPicture(file)
     if (typeof read === 'string') {
-      setFlaw(read === 'picture_too_large' ? words(read, formatSize(ASSISTANT_IMAGE)) : words(read))
+      setProblem(read === 'picture_too_large' ? words(read, formatSize(ASSISTANT_IMAGE)) : words(read))
       return
     }
     drop()
     setPicture(read)
-    setFlaw(others.length > 0 ? words('one_picture') : undefined)
+    setProblem(others.length > 0 ? words('one_picture') : undefined)
   }
   // What is dropped anywhere on the conversation comes by here.
-  const dropped = pictureFiles.value
+  const dropped = droppedFiles.value
   useEffect(() => {
     if (dropped.length === 0) return
-    pictureFiles.value = []
+    droppedFiles.value = []
     void attach(dropped)
   }, [dropped])
   return { picture, attach, drop, take: () => setPicture(undefined) }
@@ -54,16 +54,16 @@ function usePicture(setFlaw: (flaw: string | undefined) => void) {
 export function Composer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
-  const [flaw, setFlaw] = useState<string | undefined>(undefined)
-  const { picture, attach, drop, take } = usePicture(setFlaw)
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const { picture, attach, drop, take } = usePicture(setProblem)
   const id = useId()
   const text = thread.draft.value
   const isBusy = thread.running.value !== undefined
 
   useEffect(() => {
-    setFlaw(undefined)
-    if (composerWanted.value > 0 || !matchMedia('(hover: none)').matches) field.current?.focus()
-  }, [thread, composerWanted.value])
+    setProblem(undefined)
+    if (composerFocusRequests.value > 0 || !matchMedia('(hover: none)').matches) field.current?.focus()
+  }, [thread, composerFocusRequests.value])
   useLayoutEffect(() => {
     const element = field.current!
     element.style.height = 'auto'
@@ -73,9 +73,9 @@ export function Composer({ thread }: { thread: Thread }) {
   function send(): void {
     const message = text.trim() || (picture ? words('look_at_it') : '')
     if (message === '') return
-    if (isBusy) return setFlaw(words('wait'))
-    if (message.length > ASSISTANT_MESSAGE) return setFlaw(words('too_long', ASSISTANT_MESSAGE))
-    setFlaw(undefined)
+    if (isBusy) return setProblem(words('wait'))
+    if (message.length > ASSISTANT_MESSAGE) return setProblem(words('too_long', ASSISTANT_MESSAGE))
+    setProblem(undefined)
     thread.draft.value = ''
     take()
     void ask(thread, message, picture)
@@ -95,7 +95,7 @@ export function Composer({ thread }: { thread: Thread }) {
     if (files.length === 0 && pasted.length <= ASSISTANT_MESSAGE) return
     event.preventDefault()
     if (files.length > 0) void attach(files)
-    else setFlaw(words('too_long', ASSISTANT_MESSAGE))
+    else setProblem(words('too_long', ASSISTANT_MESSAGE))
   }
 
   return (
@@ -107,9 +107,9 @@ export function Composer({ thread }: { thread: Thread }) {
         else send()
       }}
     >
-      {flaw !== undefined && (
-        <p class="flaw" id={`${id}-flaw`} role="alert">
-          {flaw}
+      {problem !== undefined && (
+        <p class="problem" id={`${id}-problem`} role="alert">
+          {problem}
         </p>
       )}
       {picture && <Attached picture={picture} onRemove={drop} />}
@@ -132,12 +132,12 @@ export function Composer({ thread }: { thread: Thread }) {
           rows={1}
           aria-label={words('ask')}
           placeholder={words('ask')}
-          aria-invalid={flaw !== undefined}
-          aria-describedby={flaw === undefined ? undefined : `${id}-flaw`}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
           value={text}
           onInput={({ currentTarget }) => {
             write(thread, currentTarget.value)
-            setFlaw(undefined)
+            setProblem(undefined)
           }}
           onKeyDown={onKeyDown}
           onPaste={onPaste}

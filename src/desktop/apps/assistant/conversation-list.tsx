@@ -3,26 +3,26 @@ import { useState } from 'preact/hooks'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import {
-  begin,
+  newConversation,
   conversations,
   current,
   isRunning,
-  listTrouble,
+  listError,
   loadList,
   open,
   show,
   titleOf,
-  unborn,
+  unsavedThreads,
 } from './store.ts'
 import { words } from './words.ts'
 
 /** Below so many nobody needs to search. */
-const WORTH_SEARCHING = 8
+const SEARCH_FROM = 8
 
 function Line({
   title,
@@ -51,22 +51,24 @@ function Line({
   )
 }
 
-function List({ wanted }: { wanted: string }) {
+function List({ searchText }: { searchText: string }) {
   const known = conversations.value
-  if (!known && listTrouble.value !== undefined) {
+  if (!known && listError.value !== undefined) {
     return (
-      <Empty icon={MessageSquare} title={explain(listTrouble.value)}>
+      <EmptyState icon={MessageSquare} title={describeError(listError.value)}>
         <Button onClick={() => void loadList()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
   if (!known) return <Loading />
-  if (known.length === 0 && unborn.value.length === 0) return <Empty icon={MessageSquare} title={words('none_yet')} />
-  const found = known.filter(({ title }) => title.toLowerCase().includes(wanted.trim().toLowerCase()))
-  if (found.length === 0 && known.length > 0 && wanted !== '') return <p class="none-found">{words('none_found')}</p>
+  if (known.length === 0 && unsavedThreads.value.length === 0)
+    return <EmptyState icon={MessageSquare} title={words('none_yet')} />
+  const found = known.filter(({ title }) => title.toLowerCase().includes(searchText.trim().toLowerCase()))
+  if (found.length === 0 && known.length > 0 && searchText !== '')
+    return <p class="none-found">{words('none_found')}</p>
   return (
     <ul class="conversation-list">
-      {unborn.value.map((thread) => (
+      {unsavedThreads.value.map((thread) => (
         <Line
           key={thread.key}
           title={titleOf(thread)}
@@ -92,24 +94,24 @@ function List({ wanted }: { wanted: string }) {
 
 /** All conversations, the one used last first. */
 export function ConversationList() {
-  const [wanted, setWanted] = useState('')
+  const [searchText, setSearchText] = useState('')
   return (
     <>
       <Toolbar label={words('conversations')}>
         <strong class="side-title">{words('conversations')}</strong>
         <span class="space" />
-        <IconButton icon={SquarePen} label={words('new_conversation')} onClick={begin} />
+        <IconButton icon={SquarePen} label={words('new_conversation')} onClick={newConversation} />
       </Toolbar>
-      {(conversations.value?.length ?? 0) >= WORTH_SEARCHING && (
+      {(conversations.value?.length ?? 0) >= SEARCH_FROM && (
         <div class="side-search">
           <SearchField
             label={words('search')}
-            value={wanted}
-            onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+            value={searchText}
+            onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
           />
         </div>
       )}
-      <List wanted={wanted} />
+      <List searchText={searchText} />
     </>
   )
 }

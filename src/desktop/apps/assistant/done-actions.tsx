@@ -13,7 +13,7 @@ function Wallpaper({ name, before }: { name: string; before: string | undefined 
     <span class="chip">
       <Icon of={Image} size={15} /> {words('wallpaper_is', name)}
       {isBack && (
-        <button type="button" class="link" onClick={() => bridge.prefer({ wallpaper: before })}>
+        <button type="button" class="link" onClick={() => bridge.setPreferences({ wallpaper: before })}>
           {words('undo')}
         </button>
       )}

@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import './assistant.css'
 import { Assistant } from './assistant.tsx'
 

@@ -1,7 +1,7 @@
 import { Bot } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { Empty } from '../../kit/states.tsx'
+import { EmptyState } from '../../kit/placeholders.tsx'
 import { loadModels } from './store.ts'
 import { words } from './words.ts'
 
@@ -9,7 +9,7 @@ import { words } from './words.ts'
 export function NoModel() {
   const isAdmin = bridge.user.value?.role === 'admin'
   return (
-    <Empty icon={Bot} title={words('no_model')}>
+    <EmptyState icon={Bot} title={words('no_model')}>
       <p>{words(isAdmin ? 'no_model_admin' : 'no_model_user')}</p>
       {isAdmin && (
         <>
@@ -21,6 +21,6 @@ export function NoModel() {
         </>
       )}
       <Button onClick={() => void loadModels()}>{words('check_again')}</Button>
-    </Empty>
+    </EmptyState>
   )
 }

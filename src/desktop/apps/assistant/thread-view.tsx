@@ -4,15 +4,15 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { changesOpen } from './changes-dialog.tsx'
 import { NoModel } from './no-model.tsx'
 import {
-  begin,
+  newConversation,
   chooseModel,
   chosenModel,
   focusComposer,
@@ -27,20 +27,20 @@ import {
 import { TurnView } from './turn-view.tsx'
 import { words } from './words.ts'
 
-async function removeAsking(thread: Thread): Promise<void> {
-  const isSure = await confirm({
+async function confirmAndRemove(thread: Thread): Promise<void> {
+  const isConfirmed = await confirm({
     title: words('delete_title'),
     text: words('delete_text', titleOf(thread)),
     action: common('delete'),
     danger: true,
   })
-  if (!isSure) return
+  if (!isConfirmed) return
   try {
     await remove(thread.id.value!)
     toast(words('deleted'))
     focusComposer()
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }
 
@@ -78,10 +78,10 @@ function Head({ thread, title }: { thread: Thread; title: string }) {
       <h2>{title}</h2>
       <span class="space" />
       <ModelMenu />
-      <IconButton icon={SquarePen} class="only-narrow" label={words('new_conversation')} onClick={begin} />
+      <IconButton icon={SquarePen} class="only-narrow" label={words('new_conversation')} onClick={newConversation} />
       <IconButton icon={History} label={words('changes')} onClick={() => void (changesOpen.value = true)} />
       {thread.id.value !== undefined && (
-        <IconButton icon={Trash2} label={words('delete')} onClick={() => void removeAsking(thread)} />
+        <IconButton icon={Trash2} label={words('delete')} onClick={() => void confirmAndRemove(thread)} />
       )}
     </Toolbar>
   )
@@ -92,7 +92,7 @@ const ideas = ['idea_files', 'idea_tasks', 'idea_note', 'idea_wallpaper'] as con
 function Welcome({ thread }: { thread: Thread }) {
   if (models.value?.length === 0) return <NoModel />
   return (
-    <Empty icon={Bot} title={words('greeting', bridge.user.value?.display_name ?? '')}>
+    <EmptyState icon={Bot} title={words('greeting', bridge.user.value?.display_name ?? '')}>
       <p>{words('greeting_text')}</p>
       <div class="ideas">
         {ideas.map((idea) => (
@@ -107,7 +107,7 @@ function Welcome({ thread }: { thread: Thread }) {
           </Button>
         ))}
       </div>
-    </Empty>
+    </EmptyState>
   )
 }
 
@@ -115,19 +115,19 @@ function Welcome({ thread }: { thread: Thread }) {
 const PAGE = 60
 
 /** Pixels from the end within which somebody still looks at it. */
-const NEAR = 48
+const END_DISTANCE = 48
 
 /** What was said, with its end in sight for as long as nobody looks further up. */
 function Transcript({ thread }: { thread: Thread }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
   const [isAway, setAway] = useState(false)
-  const [most, setMost] = useState(PAGE)
+  const [limit, setLimit] = useState(PAGE)
   const turns = thread.turns.value
   const questions = turns.filter(({ role }) => role === 'user').length
 
   const toEnd = (): void => {
-    const element = place.current!
+    const element = container.current!
     element.scrollTop = element.scrollHeight
   }
   // An own question is looked at wherever one was before.
@@ -136,7 +136,7 @@ function Transcript({ thread }: { thread: Thread }) {
     toEnd()
   }, [questions])
   useEffect(() => {
-    const element = place.current!
+    const element = container.current!
     const follow = new ResizeObserver(() => isAtEnd.current && toEnd())
     follow.observe(element)
     follow.observe(element.firstElementChild!)
@@ -144,23 +144,23 @@ function Transcript({ thread }: { thread: Thread }) {
   }, [])
 
   function onScroll(): void {
-    const { scrollTop, scrollHeight, clientHeight } = place.current!
-    isAtEnd.current = scrollHeight - scrollTop - clientHeight < NEAR
+    const { scrollTop, scrollHeight, clientHeight } = container.current!
+    isAtEnd.current = scrollHeight - scrollTop - clientHeight < END_DISTANCE
     setAway(!isAtEnd.current)
   }
 
   return (
     <div class="transcript-around">
-      <section ref={place} class="transcript" aria-label={words('conversation')} tabIndex={0} onScroll={onScroll}>
+      <section ref={container} class="transcript" aria-label={words('conversation')} tabIndex={0} onScroll={onScroll}>
         <div class="turns">
-          {turns.length > most && (
+          {turns.length > limit && (
             <p class="earlier">
-              <Button kind="quiet" onClick={() => setMost(most + PAGE)}>
+              <Button kind="quiet" onClick={() => setLimit(limit + PAGE)}>
                 {words('earlier')}
               </Button>
             </p>
           )}
-          {turns.slice(-most).map((turn) => (
+          {turns.slice(-limit).map((turn) => (
             <TurnView key={turn.key} thread={thread} turn={turn} />
           ))}
         </div>
@@ -172,11 +172,11 @@ function Transcript({ thread }: { thread: Thread }) {
 
 function Body({ thread }: { thread: Thread }) {
   if (thread.turns.value.length > 0) return <Transcript thread={thread} />
-  if (thread.trouble.value !== undefined) {
+  if (thread.loadError.value !== undefined) {
     return (
-      <Empty icon={Bot} title={explain(thread.trouble.value)}>
+      <EmptyState icon={Bot} title={describeError(thread.loadError.value)}>
         <Button onClick={() => void load(thread)}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
   return thread.isLoaded.value ? <Welcome thread={thread} /> : <Loading />
@@ -186,7 +186,7 @@ function Body({ thread }: { thread: Thread }) {
 export function ThreadView({ thread }: { thread: Thread }) {
   const title = titleOf(thread) || words('new_conversation')
   const isNew = thread.turns.value.length === 0 && thread.id.value === undefined
-  useEffect(() => bridge.title(isNew ? '' : `${title} – ${words('assistant')}`), [title, isNew])
+  useEffect(() => bridge.setTitle(isNew ? '' : `${title} – ${words('assistant')}`), [title, isNew])
   return (
     <>
       <Head thread={thread} title={title} />

@@ -4,7 +4,7 @@ import { toolName, toolObject } from './tool-words.ts'
 import type { ToolUse } from './turns.ts'
 import { words } from './words.ts'
 
-const looks = {
+const statusViews = {
   done: { icon: Check, word: 'done' },
   failed: { icon: TriangleAlert, word: 'tool_failed' },
   blocked: { icon: CircleSlash, word: 'blocked' },
@@ -13,7 +13,7 @@ const looks = {
 
 /** A tool in one line: what it does, to what, and how that ended. */
 function Line({ tool }: { tool: ToolUse }) {
-  const { icon, word } = looks[tool.status]
+  const { icon, word } = statusViews[tool.status]
   const object = toolObject(tool)
   return (
     <li class={`tool ${tool.status}`}>

@@ -10,7 +10,7 @@ const english = {
   make_folder: 'Create folder',
   move_file: 'Move',
   copy_file: 'Copy',
-  delete_file: 'Move to the trash',
+  delete_file: 'Move to trash',
   query_rows: 'Look up',
   insert_row: 'Add',
   update_row: 'Change',
@@ -25,15 +25,15 @@ const english = {
 }
 
 const names = catalogue(english, {
-  list_files: 'Ordner ansehen',
+  list_files: 'Ordner auflisten',
   read_file: 'Datei lesen',
   search_files: 'Dateien suchen',
   write_file: 'Datei schreiben',
   replace_file: 'Datei ersetzen',
-  make_folder: 'Ordner anlegen',
+  make_folder: 'Ordner erstellen',
   move_file: 'Verschieben',
   copy_file: 'Kopieren',
-  delete_file: 'In den Papierkorb legen',
+  delete_file: 'In den Papierkorb verschieben',
   query_rows: 'Nachschlagen',
   insert_row: 'Hinzufügen',
   update_row: 'Ändern',
@@ -41,10 +41,10 @@ const names = catalogue(english, {
   fetch_url: 'Seite abrufen',
   run_command: 'Befehl ausführen',
   open_app: 'App öffnen',
-  set_wallpaper: 'Hintergrund ändern',
-  refresh_apps: 'Dock erneuern',
+  set_wallpaper: 'Hintergrundbild ändern',
+  refresh_apps: 'Dock aktualisieren',
   reload_app: 'App neu laden',
-  save_component: 'Baustein speichern',
+  save_component: 'Komponente speichern',
 })
 
 /** What a tool does, in a word or two; one of a newer server as it calls itself. */

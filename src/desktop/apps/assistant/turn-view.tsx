@@ -3,16 +3,16 @@ import { IconButton, Button } from '../../kit/button.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { AnswerText } from './answer-text.tsx'
-import { askAgain, mayAskAgain, takeBack } from './asking.ts'
-import { Changed } from './changed.tsx'
+import { retry, canRetry, withdraw } from './requests.ts'
+import { ChangeSummary } from './change-summary.tsx'
 import { changesOpen } from './changes-dialog.tsx'
 import { copy } from '../../kit/clipboard.ts'
 import { DoneActions } from './done-actions.tsx'
-import { explainAnswer } from './explaining.ts'
+import { describeAnswerError } from './answer-errors.ts'
 import { focusComposer, write, type Thread } from './store.ts'
 import { ToolList } from './tool-list.tsx'
-import { wishOf, type Turn } from './turns.ts'
-import { WishCard } from './wish-card.tsx'
+import { confirmationOf, type Turn } from './turns.ts'
+import { ConfirmationCard } from './confirmation-card.tsx'
 import { words } from './words.ts'
 
 const Question = ({ turn: { text, picture, at } }: { turn: Turn }) => (
@@ -23,17 +23,17 @@ const Question = ({ turn: { text, picture, at } }: { turn: Turn }) => (
 )
 
 /** Why an answer is not whole, and what can be done about it. */
-function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
+function IncompleteAnswer({ thread, turn }: { thread: Thread; turn: Turn }) {
   const { state, tools } = turn
-  const isQuestion = mayAskAgain(thread, turn)
+  const isQuestion = canRetry(thread, turn)
   const edit = (): void => {
-    const text = takeBack(thread, turn)
+    const text = withdraw(thread, turn)
     if (thread.draft.value === '') write(thread, text)
     focusComposer()
   }
   return (
     <div class={`unfinished ${state}`} role={state === 'failed' ? 'alert' : undefined}>
-      <p>{state === 'stopped' ? words('stopped') : explainAnswer(turn, !isQuestion)}</p>
+      <p>{state === 'stopped' ? words('stopped') : describeAnswerError(turn, !isQuestion)}</p>
       {tools.length > 0 && (
         <p>
           {words('perhaps_changed')}{' '}
@@ -44,7 +44,7 @@ function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
       )}
       {isQuestion && (
         <p>
-          <Button kind="quiet" onClick={() => askAgain(thread, turn)}>
+          <Button kind="quiet" onClick={() => retry(thread, turn)}>
             {words('again')}
           </Button>
           <Button kind="quiet" onClick={edit}>
@@ -58,17 +58,17 @@ function Unfinished({ thread, turn }: { thread: Thread; turn: Turn }) {
 
 function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
   const { text, tools, state, changes, at } = turn
-  const wish = wishOf(turn)
-  const isMaking = state === 'making'
+  const confirmation = confirmationOf(turn)
+  const isStreaming = state === 'making'
   return (
-    <article class="answer" aria-label={words('assistant')} aria-busy={isMaking} title={formatDateTime(at)}>
+    <article class="answer" aria-label={words('assistant')} aria-busy={isStreaming} title={formatDateTime(at)}>
       <span class="face" aria-hidden="true">
         <Icon of={Bot} size={18} />
       </span>
       <div class="answer-body">
         <ToolList tools={tools} />
-        {text !== '' && <AnswerText text={text} isGrowing={isMaking} />}
-        {isMaking && !tools.some(({ status }) => status === 'running') && (
+        {text !== '' && <AnswerText text={text} isGrowing={isStreaming} />}
+        {isStreaming && !tools.some(({ status }) => status === 'running') && (
           <p class="works">
             <span class="dots" aria-hidden="true">
               <i />
@@ -82,9 +82,9 @@ function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
           <IconButton icon={Copy} size={15} class="copy" label={words('copy')} onClick={() => void copy(text)} />
         )}
         <DoneActions turn={turn} />
-        {wish && !isMaking && <WishCard thread={thread} turn={turn} wish={wish} />}
-        {changes !== undefined && <Changed id={changes} />}
-        {(state === 'failed' || state === 'stopped') && <Unfinished thread={thread} turn={turn} />}
+        {confirmation && !isStreaming && <ConfirmationCard thread={thread} turn={turn} confirmation={confirmation} />}
+        {changes !== undefined && <ChangeSummary id={changes} />}
+        {(state === 'failed' || state === 'stopped') && <IncompleteAnswer thread={thread} turn={turn} />}
       </div>
     </article>
   )

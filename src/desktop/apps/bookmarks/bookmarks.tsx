@@ -2,18 +2,18 @@ import { useSignal } from '@preact/signals'
 import { Bookmark as Mark, Folder, FolderOpen, Inbox, Pencil, Plus } from 'lucide'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
-import { EntriesOr, EntryDialog, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntriesView, EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
-import { bookmarks, entries, folder, folders, sought, titleOf, webAddress, type Bookmark } from './store.ts'
+import { bookmarks, entries, folder, folders, searchText, titleOf, webAddress, type Bookmark } from './store.ts'
 import { words } from './words.ts'
 
 /** Bookmarks that are drawn before somebody asks for more. */
-const STEP = 300
+const PAGE_SIZE = 300
 
 const create = (): void => entries.create({ folder: folder.value === '*' || folder.value === '' ? null : folder.value })
 
@@ -36,7 +36,7 @@ function Line({ bookmark }: { bookmark: Bookmark }) {
       ) : (
         <div>
           <strong>{title}</strong>
-          <span class="flaw">{words('not_opened')}</span>
+          <span class="problem">{words('not_opened')}</span>
         </div>
       )}
       {bookmark.note && <p>{bookmark.note.slice(0, 300)}</p>}
@@ -46,13 +46,13 @@ function Line({ bookmark }: { bookmark: Bookmark }) {
 }
 
 function BookmarkDialog({ bookmark }: { bookmark: Bookmark }) {
-  const at = { of: entries, entry: bookmark }
+  const entryProps = { of: entries, entry: bookmark }
   return (
-    <EntryDialog {...at} name={titleOf(bookmark)} title={words('bookmark')}>
-      <EntryTrouble {...at} label={(name) => words(name as 'title')} />
+    <EntryDialog {...entryProps} name={titleOf(bookmark)} title={words('bookmark')}>
+      <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
         <EntryField
-          {...at}
+          {...entryProps}
           name="url"
           label={words('url')}
           type="url"
@@ -60,39 +60,39 @@ function BookmarkDialog({ bookmark }: { bookmark: Bookmark }) {
           check={(text) => (webAddress(text) ? undefined : words('bad_url'))}
           data-first
         />
-        <EntryField {...at} name="title" label={words('title')} />
-        <EntryField {...at} name="folder" label={words('folder')} list="folders" autocomplete="off" />
+        <EntryField {...entryProps} name="title" label={words('title')} />
+        <EntryField {...entryProps} name="folder" label={words('folder')} list="folders" autocomplete="off" />
         <datalist id="folders">
           {folders.value.map(([name]) => (
             <option key={name} value={name} />
           ))}
         </datalist>
-        <EntryField {...at} name="note" label={words('note')} />
+        <EntryField {...entryProps} name="note" label={words('note')} />
       </div>
     </EntryDialog>
   )
 }
 
 function List() {
-  const most = useSignal(STEP)
+  const limit = useSignal(PAGE_SIZE)
   const all = bookmarks.value
   const none = (
-    <NoneYet icon={Mark} title={words('none_yet')} text={words('none_yet_text')} add={words('new')} onAdd={create} />
+    <FirstUse icon={Mark} title={words('none_yet')} text={words('none_yet_text')} add={words('new')} onAdd={create} />
   )
-  const isFiltered = sought.value !== '' || folder.value !== '*'
+  const isFiltered = searchText.value !== '' || folder.value !== '*'
   return (
-    <EntriesOr of={entries} icon={Mark} count={all.length} isFiltered={isFiltered} none={none}>
+    <EntriesView of={entries} icon={Mark} count={all.length} isFiltered={isFiltered} empty={none}>
       <ul class="bookmarks">
-        {all.slice(0, most.value).map((bookmark) => (
+        {all.slice(0, limit.value).map((bookmark) => (
           <Line key={bookmark.key} bookmark={bookmark} />
         ))}
       </ul>
-      {all.length > most.value && (
-        <Button kind="quiet" onClick={() => void (most.value += STEP)}>
-          {common('more')} ({formatNumber(all.length - most.value)})
+      {all.length > limit.value && (
+        <Button kind="quiet" onClick={() => void (limit.value += PAGE_SIZE)}>
+          {common('more')} ({formatNumber(all.length - limit.value)})
         </Button>
       )}
-    </EntriesOr>
+    </EntriesView>
   )
 }
 
@@ -104,7 +104,7 @@ export function Bookmarks() {
     <>
       <h1 class="unseen">{words('bookmarks')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('folders')}
         shows={isSide.value ? 'side' : 'main'}
         side={
@@ -136,8 +136,8 @@ export function Bookmarks() {
               />
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>

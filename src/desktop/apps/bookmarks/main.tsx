@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import './bookmarks.css'
 import { Bookmarks } from './bookmarks.tsx'
 

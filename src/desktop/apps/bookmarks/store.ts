@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { makeSearch } from '../../kit/overlay.ts'
 
 export type Bookmark = Entry<'svc_bookmarks'>
 
@@ -14,7 +15,7 @@ export const entries = openEntries('svc_bookmarks', {
   isComplete: ({ url }) => webAddress(url) !== undefined,
 })
 
-export const sought = signal('')
+export const searchText = signal('')
 /** `*` for all, empty for those without one. */
 export const folder = signal('*')
 
@@ -27,14 +28,12 @@ export const folders = computed(() => {
 /** What a bookmark is called: pages without a title go by their address. */
 export const titleOf = ({ title, url }: Bookmark): string => title || (webAddress(url)?.host ?? url)
 
+const search = makeSearch<Bookmark>(({ title, url, folder: name, note }) => [title, url, name, note])
+const { compare } = new Intl.Collator()
+
 /** Bookmarks of the list, by title. */
-export const bookmarks = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
-  return entries.all.value
+export const bookmarks = computed(() =>
+  search(entries.all.value, searchText.value)
     .filter((bookmark) => folder.value === '*' || (bookmark.folder ?? '') === folder.value)
-    .filter(({ title, url, folder: name, note }) => {
-      const text = [title, url, name, note].join('\n').toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
-    .toSorted((a, b) => titleOf(a).localeCompare(titleOf(b)))
-})
+    .toSorted((a, b) => compare(titleOf(a), titleOf(b))),
+)

@@ -4,9 +4,9 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { formatDay, formatTime, today } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Loading, OfflineBanner } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { Loading, OfflineBanner } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { addDays, addMonths, noonOf, weekOf } from './days.ts'
 import { EventDialog } from './event-dialog.tsx'
@@ -70,12 +70,12 @@ function Bar() {
 }
 
 function Days() {
-  const { isLoaded, trouble, load } = entries.table
-  if (trouble.value !== undefined && !isLoaded.value) {
+  const { isLoaded, loadError, load } = entries.table
+  if (loadError.value !== undefined && !isLoaded.value) {
     return (
       <div class="empty">
         <Icon of={CalendarDays} size={40} />
-        <h2>{explain(trouble.value)}</h2>
+        <h2>{describeError(loadError.value)}</h2>
         <Button onClick={() => void load()}>{common('retry')}</Button>
       </div>
     )
@@ -104,7 +104,7 @@ function Days() {
 export function Calendar() {
   const event = entries.current.value
   const month = monthName()
-  useEffect(() => bridge.title(`${month} – ${words('calendar')}`), [month])
+  useEffect(() => bridge.setTitle(`${month} – ${words('calendar')}`), [month])
   return (
     <>
       <h1 class="unseen">{words('calendar')}</h1>

@@ -35,7 +35,7 @@ export const monthOf = (day: string, first: 0 | 1): string[][] => {
 }
 
 /** What a field for day and time shows of a moment: `2026-11-22T14:03`, here. */
-export function localOf(moment: string): string {
+export function toLocalInput(moment: string): string {
   const date = new Date(moment)
   const time = [date.getHours(), date.getMinutes()].map((part) => String(part).padStart(2, '0')).join(':')
   return `${today(date)}T${time}`

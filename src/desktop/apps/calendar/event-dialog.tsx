@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { EntryField } from '../../kit/entry-field.tsx'
-import { EntryDialog, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Switch, TextField } from '../../kit/field.tsx'
-import { addDays, localOf } from './days.ts'
+import { addDays, toLocalInput } from './days.ts'
 import { daysOf, entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
@@ -17,7 +17,7 @@ function spanOf(event: Event): Span {
     const { first, last } = daysOf(event)
     return { begin: first, end: last }
   }
-  return { begin: localOf(event.starts_at), end: event.ends_at === null ? '' : localOf(event.ends_at) }
+  return { begin: toLocalInput(event.starts_at), end: event.ends_at === null ? '' : toLocalInput(event.ends_at) }
 }
 
 /** The same as it is stored. Undefined where that makes no sense. */
@@ -44,7 +44,7 @@ function Times({ event }: { event: Event }) {
       Date.parse(`${to}${event.all_day ? 'T00:00Z' : ''}`) - Date.parse(`${begin}${event.all_day ? 'T00:00Z' : ''}`)
     const moved = event.all_day
       ? addDays(end, Math.round(by / 86_400_000))
-      : localOf(new Date(Date.parse(end) + by).toISOString())
+      : toLocalInput(new Date(Date.parse(end) + by).toISOString())
     return write({ begin: to, end: moved })
   }
   const leave = () => {
@@ -57,7 +57,7 @@ function Times({ event }: { event: Event }) {
         type={type}
         max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
         value={begin}
-        flaw={begin === '' ? words(event.all_day ? 'no_day' : 'no_moment') : undefined}
+        problem={begin === '' ? words(event.all_day ? 'no_day' : 'no_moment') : undefined}
         onInput={({ currentTarget }) => moveBegin(currentTarget.value)}
         onBlur={leave}
       />
@@ -66,7 +66,7 @@ function Times({ event }: { event: Event }) {
         type={type}
         max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
         value={end}
-        flaw={end !== '' && begin !== '' && end < begin ? words('backwards') : undefined}
+        problem={end !== '' && begin !== '' && end < begin ? words('backwards') : undefined}
         onInput={({ currentTarget }) => write({ begin, end: currentTarget.value })}
         onBlur={leave}
       />
@@ -83,12 +83,12 @@ function toggleAllDay(event: Event, all_day: boolean): void {
 
 /** The event that is open. */
 export function EventDialog({ event }: { event: Event }) {
-  const at = { of: entries, entry: event }
+  const entryProps = { of: entries, entry: event }
   return (
-    <EntryDialog {...at} name={event.title || words('untitled')} title={words('event')}>
-      <EntryTrouble {...at} label={(name) => words(name as 'title')} />
+    <EntryDialog {...entryProps} name={event.title || words('untitled')} title={words('event')}>
+      <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
-        <EntryField {...at} name="title" label={words('title')} autocomplete="off" data-first />
+        <EntryField {...entryProps} name="title" label={words('title')} autocomplete="off" data-first />
         <Switch
           label={words('all_day')}
           checked={event.all_day}
@@ -97,8 +97,8 @@ export function EventDialog({ event }: { event: Event }) {
           }
         />
         <Times key={`${event.all_day}`} event={event} />
-        <EntryField {...at} name="location" label={words('location')} autocomplete="off" />
-        <EntryField {...at} name="note" label={words('note')} />
+        <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
+        <EntryField {...entryProps} name="note" label={words('note')} />
         {!event.all_day && <p class="event-zone">{words('zone', Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>}
       </div>
     </EntryDialog>

@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { formatDay, formatTime, today } from '../../kit/formats.ts'
 import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
-import { createOn, entries, eventsOn, firstWeekday, selected, type Event } from './store.ts'
+import { createOn, entries, eventsOn, firstWeekday, selected, view, type Event } from './store.ts'
 import { words } from './words.ts'
 
 /** Events of a day that are named in the month; the others are counted. */
-const MOST = 3
+const MAX_EVENTS = 3
 
 /** An event as a line to press. */
 export const EventButton = ({ event, day }: { event: Event; day: string }) => {
@@ -30,7 +30,7 @@ const weekday = (day: string): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
 
 /** Moves the selected day by keys; true where the key was one of them. */
-function move(key: string): boolean {
+function moveSelection(key: string): boolean {
   const day = selected.value
   const to = {
     ArrowLeft: () => addDays(day, -1),
@@ -44,6 +44,12 @@ function move(key: string): boolean {
   }[key]
   if (to) selected.value = to()
   return to !== undefined
+}
+
+/** Shows the week of a day, which has room for all its events. */
+function showWeek(day: string): void {
+  selected.value = day
+  view.value = 'week'
 }
 
 function Day({ day }: { day: string }) {
@@ -68,10 +74,14 @@ function Day({ day }: { day: string }) {
       >
         {Number(day.slice(8))}
       </button>
-      {events.slice(0, MOST).map((event) => (
+      {events.slice(0, MAX_EVENTS).map((event) => (
         <EventButton key={event.key} event={event} day={day} />
       ))}
-      {events.length > MOST && <small>{words('more', events.length - MOST)}</small>}
+      {events.length > MAX_EVENTS && (
+        <button type="button" class="more-events" onClick={() => showWeek(day)}>
+          {words('more', events.length - MAX_EVENTS)}
+        </button>
+      )}
     </td>
   )
 }
@@ -95,7 +105,7 @@ export function Month() {
         if (event.key === 'Enter') createOn(selected.value)
         else {
           isByKey.current = true
-          if (!move(event.key)) {
+          if (!moveSelection(event.key)) {
             isByKey.current = false
             return
           }

@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { today } from '../../kit/formats.ts'
 import { language } from '../../kit/language.ts'
-import { addDays, localOf } from './days.ts'
+import { addDays, toLocalInput } from './days.ts'
 
 export type Event = Entry<'svc_events'>
 
@@ -33,7 +33,7 @@ export function daysOf({ starts_at, ends_at, all_day }: Event): { first: string;
     const end = ends_at.slice(0, 10)
     return { first, last: /T00:00(:00(\.0+)?)?(Z|\+00:00)$/.test(ends_at) ? addDays(end, -1) : end }
   }
-  const first = localOf(starts_at).slice(0, 10)
+  const first = toLocalInput(starts_at).slice(0, 10)
   if (ends_at === null || ends_at <= starts_at) return { first, last: first }
   // What ends at midnight is not on the next day.
   return { first, last: today(new Date(Date.parse(ends_at) - 1)) }

@@ -1,15 +1,15 @@
 import { MessagesSquare } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
-import { Split } from '../../kit/split.tsx'
-import { Empty, OfflineBanner } from '../../kit/states.tsx'
-import { followCurrent, replace } from './log.ts'
-import { beginSending } from './outbox.ts'
+import { SplitView } from '../../kit/split-view.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
+import { followCurrent, replace } from './message-log.ts'
+import { startOutbox } from './outbox.ts'
 import { FilesPanel, PeoplePanel, SearchPanel } from './panels.tsx'
 import { RoomDialogs } from './room-dialogs.tsx'
 import { RoomList } from './room-list.tsx'
 import { Room } from './room.tsx'
-import { begin, followPath, noteLast, panel, room } from './store.ts'
+import { startChat, followPath, updateLastMessage, panel, room } from './store.ts'
 import { words } from './words.ts'
 
 function Panels() {
@@ -23,10 +23,10 @@ function Panels() {
 /** Conversations of everybody who has an account here. */
 export function Chat() {
   useEffect(() => {
-    begin()
-    void beginSending((message) => {
+    startChat()
+    void startOutbox((message) => {
       replace(message.room_id, [message])
-      noteLast(message)
+      updateLastMessage(message)
     })
     return followCurrent()
   }, [])
@@ -34,13 +34,13 @@ export function Chat() {
   useEffect(() => followPath(path), [path])
   const one = room.value
   useEffect(() => {
-    if (!one) bridge.title('')
+    if (!one) bridge.setTitle('')
   }, [one === undefined])
   return (
     <>
       <h1 class="unseen">{words('chat')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('rooms')}
         shows={one || panel.value === 'search' ? 'main' : 'side'}
         side={<RoomList />}
@@ -50,9 +50,9 @@ export function Chat() {
               <Room one={one} />
             ) : (
               <section class="room">
-                <Empty icon={MessagesSquare} title={words('none_open')}>
+                <EmptyState icon={MessagesSquare} title={words('none_open')}>
                   <p>{words('none_open_text')}</p>
-                </Empty>
+                </EmptyState>
               </section>
             )}
             <Panels />

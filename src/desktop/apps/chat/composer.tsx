@@ -4,16 +4,16 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { completionsOf, stubAt, type Completion } from './completing.ts'
-import { compose, composingIn, edit, restore, stop, wanted } from './composing.ts'
+import { completionsOf, prefixAt, type Completion } from './completions.ts'
+import { updateComposer, composerOf, edit, restore, stop, focusRequests } from './composer-state.ts'
 import { EmojiPicker } from './emoji-picker.tsx'
 import { lastOwn } from './history.tsx'
-import { replace } from './log.ts'
-import { MOST_BYTES, post } from './outbox.ts'
+import { replace } from './message-log.ts'
+import { MAX_BYTES, post } from './outbox.ts'
 import { plainText } from './plain-text.ts'
 import { uploadAll, uploads } from './room-files.ts'
 import { people, type Person } from './store.ts'
@@ -22,12 +22,12 @@ import { words } from './words.ts'
 /** Milliseconds between saying that the user is typing. */
 const TYPING_EVERY = 4_000
 /** Characters of a text that are put into the field; more would only make it slow. */
-const LONGEST_PASTED = 100_000
+const MAX_PASTED = 100_000
 const bytesOf = (text: string): number => new Blob([text]).size
 
 /** What is written replies to, or changes. */
-function About({ room }: { room: number }) {
-  const { replyTo, editing } = composingIn(room)
+function ComposerContext({ room }: { room: number }) {
+  const { replyTo, editing } = composerOf(room)
   const message = editing ?? replyTo
   if (!message) return null
   return (
@@ -63,17 +63,17 @@ const Uploads = ({ room }: { room: number }) => (
 function useCompletions(text: string, cursor: number | undefined) {
   const [items, setItems] = useState<readonly Completion[]>([])
   const [at, setAt] = useState(0)
-  const stub = cursor === undefined ? undefined : stubAt(text, cursor)
-  const key = stub ? `${stub.kind}${stub.letters}${stub.from}` : undefined
+  const prefix = cursor === undefined ? undefined : prefixAt(text, cursor)
+  const key = prefix ? `${prefix.kind}${prefix.typed}${prefix.from}` : undefined
   const [dismissed, dismiss] = useState<string | undefined>(undefined)
   useEffect(() => {
-    let isLate = false
+    let isStale = false
     setAt(0)
-    if (!stub || key === dismissed) setItems([])
-    else void completionsOf(stub).then((found) => isLate || setItems(found))
-    return () => void (isLate = true)
+    if (!prefix || key === dismissed) setItems([])
+    else void completionsOf(prefix).then((found) => isStale || setItems(found))
+    return () => void (isStale = true)
   }, [key, dismissed, people.value])
-  return { items, at, setAt, stub, dismiss: () => dismiss(key) }
+  return { items, at, setAt, prefix, dismiss: () => dismiss(key) }
 }
 
 function Completions({
@@ -92,7 +92,7 @@ function Completions({
     <div class="completions" role="listbox" id={id} aria-label={words('people')}>
       {items.map((one, index) => (
         <div
-          key={one.shown + one.text}
+          key={one.label + one.text}
           id={`${id}-${index}`}
           role="option"
           aria-selected={index === at}
@@ -102,7 +102,7 @@ function Completions({
           }}
         >
           {one.person && <Avatar of={one.person satisfies Person} dot />}
-          <span>{one.shown}</span>
+          <span>{one.label}</span>
           {one.person && <small>@{one.person.username}</small>}
         </div>
       ))}
@@ -111,32 +111,32 @@ function Completions({
 }
 
 /** Why a message was not sent, and what can be done about it. */
-function Flaw({
+function SendProblem({
   room,
   id,
   text,
-  held,
+  pasted,
   clear,
 }: {
   room: number
   id: string
   text: string
   /** What was pasted and is too long even to be put in. */
-  held: string | undefined
+  pasted: string | undefined
   clear: () => void
 }) {
-  const { text: written, editing } = composingIn(room)
+  const { text: written, editing } = composerOf(room)
   async function sendAsFile(): Promise<void> {
     clear()
-    const file = new File([held ?? written], words('file_name'), { type: 'text/plain' })
+    const file = new File([pasted ?? written], words('file_name'), { type: 'text/plain' })
     await uploadAll(room, [file], (link) =>
-      compose(room, { text: held === undefined ? link : composingIn(room).text + link }),
+      updateComposer(room, { text: pasted === undefined ? link : composerOf(room).text + link }),
     )
   }
   return (
     <div class="too-long" role="alert">
       <p id={id}>{text}</p>
-      {!editing && bytesOf(held ?? written) > MOST_BYTES && (
+      {!editing && bytesOf(pasted ?? written) > MAX_BYTES && (
         <Button onClick={() => void sendAsFile()}>{words('as_file')}</Button>
       )}
     </div>
@@ -145,24 +145,24 @@ function Flaw({
 
 /** Sends what is written, or changes what was: a message that is too long stays where it is, with what can be done about it. */
 function useSending(room: number, field: { current: HTMLTextAreaElement | null }) {
-  const [flaw, setFlaw] = useState<string | undefined>(undefined)
-  const [held, hold] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<string | undefined>(undefined)
+  const [pasted, setPasted] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
-  const { text, replyTo, editing } = composingIn(room)
+  const { text, replyTo, editing } = composerOf(room)
 
-  function refuse(content: string, isHeld = true): void {
-    hold(isHeld ? content : undefined)
-    const [size, most] = [bytesOf(content), formatSize(MOST_BYTES)]
-    setFlaw(words('too_long', formatSize(size) === most ? `${formatNumber(size)} B` : formatSize(size), most))
+  function rejectTooLong(content: string, isPasted = true): void {
+    setPasted(isPasted ? content : undefined)
+    const [size, most] = [bytesOf(content), formatSize(MAX_BYTES)]
+    setProblem(words('too_long', formatSize(size) === most ? `${formatNumber(size)} B` : formatSize(size), most))
   }
 
   async function send(): Promise<void> {
     const content = text.trim()
     if (content === '' || isBusy) return
-    if (bytesOf(content) > MOST_BYTES) return refuse(content, false)
+    if (bytesOf(content) > MAX_BYTES) return rejectTooLong(content, false)
     if (!editing) {
       post(room, content, replyTo?.message_id)
-      compose(room, { text: '', replyTo: undefined })
+      updateComposer(room, { text: '', replyTo: undefined })
       return
     }
     setBusy(true)
@@ -173,14 +173,19 @@ function useSending(room: number, field: { current: HTMLTextAreaElement | null }
       }
       stop(room)
     } catch (error) {
-      setFlaw(explain(error))
+      setProblem(describeError(error))
     } finally {
       setBusy(false)
       field.current?.focus()
     }
   }
 
-  return { flaw, held, setFlaw, refuse, isBusy, send }
+  const onSubmit = (event: Event): void => {
+    event.preventDefault()
+    void send()
+  }
+
+  return { problem, pasted, setProblem, rejectTooLong, isBusy, send, onSubmit }
 }
 
 /** Where a message is written: Enter sends it, with Shift it begins a line. */
@@ -189,17 +194,17 @@ export function Composer({ room, title }: { room: number; title: string }) {
   const chooser = useRef<HTMLInputElement>(null)
   const typedAt = useRef(0)
   const [cursor, setCursor] = useState<number | undefined>(undefined)
-  const { flaw, held, setFlaw, refuse, isBusy, send } = useSending(room, field)
+  const { problem, pasted, setProblem, rejectTooLong, isBusy, send, onSubmit } = useSending(room, field)
   const id = useId()
-  const { text, replyTo, editing } = composingIn(room)
-  const completing = useCompletions(text, cursor)
-  const { items, at, stub } = completing
+  const { text, replyTo, editing } = composerOf(room)
+  const completion = useCompletions(text, cursor)
+  const { items, at, prefix } = completion
 
   useEffect(() => void restore(room), [room])
   useEffect(() => {
-    setFlaw(undefined)
-    if (wanted.value > 0 || !matchMedia('(hover: none)').matches) field.current?.focus()
-  }, [room, wanted.value])
+    setProblem(undefined)
+    if (focusRequests.value > 0 || !matchMedia('(hover: none)').matches) field.current?.focus()
+  }, [room, focusRequests.value])
   useLayoutEffect(() => {
     const element = field.current!
     element.style.height = 'auto'
@@ -207,8 +212,8 @@ export function Composer({ room, title }: { room: number; title: string }) {
   }, [text])
 
   function write(next: string): void {
-    compose(room, { text: next })
-    setFlaw(undefined)
+    updateComposer(room, { text: next })
+    setProblem(undefined)
     if (next === '' || Date.now() - typedAt.current < TYPING_EVERY) return
     typedAt.current = Date.now()
     // Nobody misses it.
@@ -226,16 +231,16 @@ export function Composer({ room, title }: { room: number; title: string }) {
     })
   }
 
-  const pick = (one: Completion) => put(one.text, stub?.from, stub?.to)
+  const pick = (one: Completion) => put(one.text, prefix?.from, prefix?.to)
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.isComposing) return
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.altKey && !event.metaKey
     const chosen = items[at]
     if (chosen && isPlain && (event.key === 'Enter' || event.key === 'Tab')) pick(chosen)
-    else if (chosen && event.key === 'ArrowDown') completing.setAt((at + 1) % items.length)
-    else if (chosen && event.key === 'ArrowUp') completing.setAt((at - 1 + items.length) % items.length)
-    else if (chosen && event.key === 'Escape') completing.dismiss()
+    else if (chosen && event.key === 'ArrowDown') completion.setAt((at + 1) % items.length)
+    else if (chosen && event.key === 'ArrowUp') completion.setAt((at - 1 + items.length) % items.length)
+    else if (chosen && event.key === 'Escape') completion.dismiss()
     else if (event.key === 'Escape' && (editing || replyTo)) stop(room)
     else if (event.key === 'Enter' && !event.shiftKey && !event.altKey) void send()
     else if (event.key === 'ArrowUp' && text === '' && lastOwn(room)) edit(lastOwn(room)!)
@@ -248,18 +253,18 @@ export function Composer({ room, title }: { room: number; title: string }) {
   }
 
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
+    <form class="composer" onSubmit={onSubmit}>
       <Completions id={`${id}-list`} items={items} at={at} pick={pick} />
-      <About room={room} />
+      <ComposerContext room={room} />
       <Uploads room={room} />
-      {flaw !== undefined && (
-        <Flaw room={room} id={`${id}-flaw`} text={flaw} held={held} clear={() => setFlaw(undefined)} />
+      {problem !== undefined && (
+        <SendProblem
+          room={room}
+          id={`${id}-problem`}
+          text={problem}
+          pasted={pasted}
+          clear={() => setProblem(undefined)}
+        />
       )}
       <div class="composer-line">
         <IconButton icon={Paperclip} label={words('attach')} onClick={() => chooser.current!.click()} />
@@ -280,8 +285,8 @@ export function Composer({ room, title }: { room: number; title: string }) {
           rows={1}
           aria-label={words('message_to', title)}
           placeholder={words('message_to', title)}
-          aria-invalid={flaw !== undefined}
-          aria-describedby={flaw === undefined ? undefined : `${id}-flaw`}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${id}-problem`}
           aria-controls={items.length > 0 ? `${id}-list` : undefined}
           aria-activedescendant={items.length > 0 ? `${id}-list-${at}` : undefined}
           aria-autocomplete="list"
@@ -297,13 +302,13 @@ export function Composer({ room, title }: { room: number; title: string }) {
           onPaste={(event) => {
             const files = event.clipboardData?.files
             const pasted = event.clipboardData?.getData('text/plain') ?? ''
-            if (!files?.length && pasted.length <= LONGEST_PASTED) return
+            if (!files?.length && pasted.length <= MAX_PASTED) return
             event.preventDefault()
             if (files?.length) attach(files)
-            else refuse(pasted)
+            else rejectTooLong(pasted)
           }}
         />
-        <EmojiPicker label={words('emoji')} side="above" onPick={(emoji) => put(emoji)} />
+        <EmojiPicker label={words('emoji')} onPick={(emoji) => put(emoji)} />
         <button type="submit" class="icon-button send" aria-label={words('send')} title={words('send')}>
           <Icon of={SendHorizontal} />
         </button>

@@ -1,6 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { SmilePlus } from 'lucide'
 import { Icon } from '../../kit/icon.tsx'
+import { sideOf } from '../../kit/menu.tsx'
 
 const EMOJI = '👍 👎 ❤️ 😂 🙂 😉 😍 🤔 😮 😢 😡 🥳 🎉 🚀 🔥 ✨ 👏 🙏 💪 👀 🤝 👋 💯 ✅ ❌ ⚠️ ❓ 💡 ☕ 🍀 🐛 📌'.split(
   ' ',
@@ -12,22 +13,16 @@ function to(at: number, key: string): number | undefined {
 }
 
 /** A button that offers emoji; the cursor keys move among them. */
-export function EmojiPicker({
-  label,
-  side = 'below',
-  onPick,
-}: {
-  label: string
-  side?: 'above' | 'below'
-  onPick: (emoji: string) => void
-}) {
+export function EmojiPicker({ label, onPick }: { label: string; onPick: (emoji: string) => void }) {
   const [open, setOpen] = useState(false)
+  const [side, setSide] = useState<'above' | 'below'>('below')
   const around = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
 
   useLayoutEffect(() => {
     if (!open) return
-    around.current!.querySelector<HTMLElement>('[role=menuitem]')?.focus()
+    setSide(sideOf(around.current!.querySelector<HTMLElement>('[role=menu]')!))
+    around.current!.querySelector<HTMLElement>('[role=menuitem]')?.focus({ preventScroll: true })
     const outside = ({ target }: Event) => {
       if (!(target instanceof Node) || !around.current?.contains(target)) setOpen(false)
     }

@@ -3,22 +3,22 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ArrowDown, MessagesSquare } from 'lucide'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { formatDate, formatDay } from '../../kit/formats.ts'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { active, MessageLine, PendingLine } from './message.tsx'
-import { logs, logTrouble, newFrom, older, sought } from './log.ts'
+import { logs, logError, firstUnread, loadOlder, targetMessage } from './message-log.ts'
 import { pending } from './outbox.ts'
 import { me, type Message } from './store.ts'
 import { words } from './words.ts'
 
 /** Messages that are in the page at a time, and by how many that moves. */
-const WINDOW = 150
-const STEP = 50
+const WINDOW_SIZE = 150
+const WINDOW_STEP = 50
 /** Pixels from an edge at which more is fetched. */
-const NEAR = 400
+const EDGE_DISTANCE = 400
 /** Milliseconds within which messages of one person stand together. */
-const TOGETHER = 5 * 60_000
+const GROUP_MS = 5 * 60_000
 
 function dayOf(timestamp: string, now = new Date()): string {
   const date = new Date(timestamp)
@@ -28,13 +28,13 @@ function dayOf(timestamp: string, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? formatDay(date) : formatDate(date)
 }
 
-function isTogether(one: Message, before: Message | undefined): boolean {
+function isGrouped(one: Message, before: Message | undefined): boolean {
   return (
     before !== undefined &&
     before.user_id === one.user_id &&
     before.is_assistant === one.is_assistant &&
     one.reply_to === null &&
-    new Date(one.timestamp).getTime() - new Date(before.timestamp).getTime() < TOGETHER
+    new Date(one.timestamp).getTime() - new Date(before.timestamp).getTime() < GROUP_MS
   )
 }
 
@@ -46,7 +46,7 @@ function Lines({ messages, start, end }: { messages: readonly Message[]; start: 
         const before = messages[start + offset - 1]
         const day = dayOf(message.timestamp)
         const isNewDay = !before || dayOf(before.timestamp) !== day
-        const isNew = newFrom.value === message.message_id
+        const isNew = firstUnread.value === message.message_id
         return (
           <div key={message.message_id} class="line">
             {isNewDay && (
@@ -61,9 +61,9 @@ function Lines({ messages, start, end }: { messages: readonly Message[]; start: 
             )}
             <MessageLine
               message={message}
-              follows={!isNewDay && !isNew && isTogether(message, before)}
-              answers={message.reply_to === null ? undefined : byId.get(message.reply_to)}
-              isMarked={marked.value === message.message_id}
+              isContinuation={!isNewDay && !isNew && isGrouped(message, before)}
+              repliedTo={message.reply_to === null ? undefined : byId.get(message.reply_to)}
+              isHighlighted={highlighted.value === message.message_id}
             />
           </div>
         )
@@ -73,7 +73,7 @@ function Lines({ messages, start, end }: { messages: readonly Message[]; start: 
 }
 
 /** The message that was looked for last. */
-const marked = signal<number | undefined>(undefined)
+const highlighted = signal<number | undefined>(undefined)
 
 /** Where in the picture a message stands, to have it stay there when others come above it. */
 interface Anchor {
@@ -81,9 +81,9 @@ interface Anchor {
   top: number
 }
 
-function anchorOf(place: HTMLElement): Anchor | undefined {
-  const { top } = place.getBoundingClientRect()
-  for (const element of place.querySelectorAll<HTMLElement>('[data-id]')) {
+function anchorOf(container: HTMLElement): Anchor | undefined {
+  const { top } = container.getBoundingClientRect()
+  for (const element of container.querySelectorAll<HTMLElement>('[data-id]')) {
     const box = element.getBoundingClientRect()
     if (box.bottom > top) return { id: element.dataset['id']!, top: box.top }
   }
@@ -102,9 +102,9 @@ function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void 
 }
 
 /** Keeps the newest in sight when there is more or less room. */
-function useSize(place: { current: HTMLElement | null }, isShown: boolean, isAtEnd: { current: boolean }): void {
+function useSize(container: { current: HTMLElement | null }, isShown: boolean, isAtEnd: { current: boolean }): void {
   useEffect(() => {
-    const element = place.current
+    const element = container.current
     if (!element) return
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) element.scrollTop = element.scrollHeight
@@ -116,7 +116,7 @@ function useSize(place: { current: HTMLElement | null }, isShown: boolean, isAtE
 
 /** What was said in a room, of which so much is in the page as is looked at. */
 export function History({ room, title }: { room: number; title: string }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const anchor = useRef<Anchor | undefined>(undefined)
   const isAtEnd = useRef(true)
   const [isAway, setAway] = useState(false)
@@ -127,53 +127,53 @@ export function History({ room, title }: { room: number; title: string }) {
   const messages = log?.messages ?? []
   const found = last === undefined ? -1 : messages.findIndex(({ message_id }) => message_id === last)
   const end = found < 0 ? messages.length : found + 1
-  const start = Math.max(0, end - WINDOW)
-  const own = pending.value.filter((one) => one.room_id === room && !one.isShown)
+  const start = Math.max(0, end - WINDOW_SIZE)
+  const pendingHere = pending.value.filter((one) => one.room_id === room && !one.isArrived)
 
-  const hold = () => {
-    anchor.current = isAtEnd.current ? undefined : anchorOf(place.current!)
+  const saveAnchor = () => {
+    anchor.current = isAtEnd.current ? undefined : anchorOf(container.current!)
   }
 
   useLayoutEffect(() => {
-    const element = place.current
+    const element = container.current
     if (!element) return
-    const kept = anchor.current && element.querySelector(`[data-id="${anchor.current.id}"]`)
-    if (kept) element.scrollTop += kept.getBoundingClientRect().top - anchor.current!.top
+    const anchored = anchor.current && element.querySelector(`[data-id="${anchor.current.id}"]`)
+    if (anchored) element.scrollTop += anchored.getBoundingClientRect().top - anchor.current!.top
     else if (isAtEnd.current && end === messages.length) element.scrollTop = element.scrollHeight
-  }, [start, end, messages, own.length, log === undefined])
+  }, [start, end, messages, pendingHere.length, log === undefined])
 
   // An own message is looked at wherever one was before.
   useEffect(() => {
-    if (own.length > 0) toEnd()
-  }, [own.length])
+    if (pendingHere.length > 0) toEnd()
+  }, [pendingHere.length])
 
-  useSize(place, log !== undefined, isAtEnd)
+  useSize(container, log !== undefined, isAtEnd)
 
   useEffect(() => {
-    const id = sought.value
+    const id = targetMessage.value
     const at = messages.findIndex(({ message_id }) => message_id === id)
-    if (at < 0 || !place.current) return
-    const element = place.current.querySelector<HTMLElement>(`[data-id="${id}"]`)
+    if (at < 0 || !container.current) return
+    const element = container.current.querySelector<HTMLElement>(`[data-id="${id}"]`)
     if (!element) {
       isAtEnd.current = false
       anchor.current = undefined
-      showUpTo(at + STEP)
+      showUpTo(at + WINDOW_STEP)
       return
     }
     isAtEnd.current = false
     anchor.current = undefined
     element.scrollIntoView({ block: 'center' })
     element.focus({ preventScroll: true })
-    marked.value = id
-    sought.value = undefined
-  }, [sought.value, start, end])
+    highlighted.value = id
+    targetMessage.value = undefined
+  }, [targetMessage.value, start, end])
 
   function toEnd(): void {
     isAtEnd.current = true
     anchor.current = undefined
     setLast(undefined)
     setAway(false)
-    place.current!.scrollTop = place.current!.scrollHeight
+    container.current!.scrollTop = container.current!.scrollHeight
   }
 
   /** Has the page end with the message at a place, or with the newest. */
@@ -184,35 +184,36 @@ export function History({ room, title }: { room: number; title: string }) {
   async function more(): Promise<void> {
     setLoadingMore(true)
     try {
-      await older(room)
-      hold()
+      await loadOlder(room)
+      saveAnchor()
       const now = logs.value.get(room)?.messages ?? []
-      setLast(now[WINDOW - 1]?.message_id)
+      setLast(now[WINDOW_SIZE - 1]?.message_id)
     } catch (error) {
-      toastTrouble(error)
+      toastError(error)
     } finally {
       setLoadingMore(false)
     }
   }
 
   function onScroll(): void {
-    const { scrollTop, scrollHeight, clientHeight } = place.current!
+    const { scrollTop, scrollHeight, clientHeight } = container.current!
     const below = scrollHeight - scrollTop - clientHeight
     isAtEnd.current = below < 40 && end === messages.length
-    hold()
+    saveAnchor()
     setAway(!isAtEnd.current && (below > clientHeight || end < messages.length))
-    if (scrollTop < NEAR && start > 0) showUpTo(Math.max(WINDOW, end - STEP) - 1)
-    else if (scrollTop < NEAR && log?.hasMore && !isLoadingMore) void more()
-    else if (below < NEAR && end < messages.length) showUpTo(end + STEP - 1)
-    else if (below >= NEAR && last === undefined) showUpTo(end - 1)
+    if (scrollTop < EDGE_DISTANCE && start > 0) showUpTo(Math.max(WINDOW_SIZE, end - WINDOW_STEP) - 1)
+    else if (scrollTop < EDGE_DISTANCE && log?.hasMore && !isLoadingMore) void more()
+    else if (below < EDGE_DISTANCE && end < messages.length) showUpTo(end + WINDOW_STEP - 1)
+    else if (below >= EDGE_DISTANCE && last === undefined) showUpTo(end - 1)
   }
 
-  if (!log && logTrouble.value !== undefined) return <Empty icon={MessagesSquare} title={explain(logTrouble.value)} />
+  if (!log && logError.value !== undefined)
+    return <EmptyState icon={MessagesSquare} title={describeError(logError.value)} />
   if (!log) return <Loading />
   return (
     <div class="history-around">
       <div
-        ref={place}
+        ref={container}
         class="history"
         role="log"
         aria-label={`${words('messages')}: ${title}`}
@@ -220,7 +221,7 @@ export function History({ room, title }: { room: number; title: string }) {
         onScroll={onScroll}
         onKeyDown={moveFocus}
         onPointerLeave={() => {
-          if (!place.current?.contains(document.activeElement)) active.value = undefined
+          if (!container.current?.contains(document.activeElement)) active.value = undefined
         }}
       >
         <div class="filler" />
@@ -234,7 +235,7 @@ export function History({ room, title }: { room: number; title: string }) {
           start === 0 && <p class="older">{words('beginning')}</p>
         )}
         <Lines messages={messages} start={start} end={end} />
-        {end === messages.length && own.map((one) => <PendingLine key={one.client_id} one={one} />)}
+        {end === messages.length && pendingHere.map((one) => <PendingLine key={one.client_id} one={one} />)}
       </div>
       {isAway && <IconButton class="to-end" icon={ArrowDown} label={words('to_end')} onClick={toEnd} />}
     </div>

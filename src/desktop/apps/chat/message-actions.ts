@@ -1,8 +1,8 @@
 import { bridge } from '../../kit/bridge.ts'
 import { confirm } from '../../kit/dialog.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
+import { toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
-import { forget, replace } from './log.ts'
+import { removeMessage, replace } from './message-log.ts'
 import type { Message } from './store.ts'
 import { words } from './words.ts'
 
@@ -13,18 +13,18 @@ export async function react(message: Message, emoji: string): Promise<void> {
     const { reactions } = await bridge.call('teamChat.react', { message_id, emoji })
     replace(room_id, [{ ...message, reactions }])
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }
 
 /** Deletes a message for everybody, after asking. */
-export async function askAndDelete({ message_id, room_id }: Message): Promise<void> {
+export async function confirmAndDelete({ message_id, room_id }: Message): Promise<void> {
   const texts = { title: words('delete_title'), text: words('delete_text'), action: common('delete') }
   if (!(await confirm({ ...texts, danger: true }))) return
   try {
     await bridge.call('teamChat.delete', { message_id })
-    forget(room_id, message_id)
+    removeMessage(room_id, message_id)
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }

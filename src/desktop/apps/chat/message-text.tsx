@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { printable } from '../../../base/text.ts'
-import { isMentioned } from '../../../client/chat/state.ts'
+import { isMentioned } from '../../../client/chat/chat-state.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Markdown } from '../../kit/markdown.tsx'
 import { people } from './store.ts'
@@ -15,7 +15,7 @@ function nameIn(text: string, names: ReadonlySet<string>): string | undefined {
   }
 }
 
-function marked(text: string, names: ReadonlySet<string>, own: string): (string | HTMLElement)[] | undefined {
+function markMentions(text: string, names: ReadonlySet<string>, own: string): (string | HTMLElement)[] | undefined {
   const parts: (string | HTMLElement)[] = []
   let end = 0
   for (const found of text.matchAll(MENTION)) {
@@ -32,13 +32,13 @@ function marked(text: string, names: ReadonlySet<string>, own: string): (string 
 }
 
 /** Marks the names of people in a text that is shown; code stays as it is. */
-function markNames(place: HTMLElement, names: ReadonlySet<string>, own: string): void {
-  const walker = document.createTreeWalker(place, NodeFilter.SHOW_TEXT)
+function markNames(container: HTMLElement, names: ReadonlySet<string>, own: string): void {
+  const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT)
   const texts: Text[] = []
   while (walker.nextNode()) texts.push(walker.currentNode as Text)
   for (const text of texts) {
     if (!text.data.includes('@') || text.parentElement?.closest('code, pre, a, .mention')) continue
-    const parts = marked(text.data, names, own)
+    const parts = markMentions(text.data, names, own)
     if (parts) text.replaceWith(...parts)
   }
 }
@@ -70,14 +70,14 @@ const withFileLinks = (text: string): string =>
 
 /** What somebody wrote: Markdown, with the names of people marked. */
 export function MessageText({ text }: { text: string }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const own = bridge.user.value!.username
   useLayoutEffect(() => {
     const names = new Set([own.toLowerCase(), ...people.value.map(({ username }) => username.toLowerCase())])
-    markNames(place.current!, names, own)
+    markNames(container.current!, names, own)
   }, [text, people.value])
   return (
-    <div ref={place} class="message-text" onClick={follow}>
+    <div ref={container} class="message-text" onClick={follow}>
       <Markdown literal text={withFileLinks(text)} />
     </div>
   )

@@ -6,15 +6,15 @@ import { copy } from '../../kit/clipboard.ts'
 import { formatDateTime, formatTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { edit, reply } from './composing.ts'
+import { edit, reply } from './composer-state.ts'
 import { EmojiPicker } from './emoji-picker.tsx'
-import { jumpTo } from './log.ts'
-import { askAndDelete, react } from './message-actions.ts'
+import { jumpTo } from './message-log.ts'
+import { confirmAndDelete, react } from './message-actions.ts'
 import { MessageText } from './message-text.tsx'
 import { discard, retry, type Pending } from './outbox.ts'
 import { me, people, type Message } from './store.ts'
@@ -37,7 +37,7 @@ function Actions({ message }: { message: Message }) {
           { label: words('copy'), icon: Copy, onSelect: () => void copy(message.content) },
           ...(isOwn ? [{ label: words('edit'), icon: Pencil, onSelect: () => edit(message) }] : []),
           ...(mayDelete
-            ? [{ label: common('delete'), icon: Trash2, danger: true, onSelect: () => void askAndDelete(message) }]
+            ? [{ label: common('delete'), icon: Trash2, danger: true, onSelect: () => void confirmAndDelete(message) }]
             : []),
         ]}
       >
@@ -71,9 +71,17 @@ const Reactions = ({ message }: { message: Message }) =>
   )
 
 /** What a message answers. */
-function Answered({ room_id, message_id, known }: { room_id: number; message_id: number; known: Message | undefined }) {
+function RepliedMessage({
+  room_id,
+  message_id,
+  known,
+}: {
+  room_id: number
+  message_id: number
+  known: Message | undefined
+}) {
   return (
-    <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastTrouble)}>
+    <button type="button" class="answered" onClick={() => void jumpTo({ room_id, message_id }).catch(toastError)}>
       <Icon of={CornerUpLeft} size={13} />
       {known && <strong>{authorOf(known).display_name}</strong>}
       <span>{known ? plainText(known.content) : '…'}</span>
@@ -84,30 +92,30 @@ function Answered({ room_id, message_id, known }: { room_id: number; message_id:
 /** One message; `follows` leaves out who wrote it, where the one before says so. */
 export function MessageLine({
   message,
-  follows,
-  answers,
-  isMarked,
+  isContinuation,
+  repliedTo,
+  isHighlighted,
 }: {
   message: Message
-  follows: boolean
-  answers: Message | undefined
-  isMarked: boolean
+  isContinuation: boolean
+  repliedTo: Message | undefined
+  isHighlighted: boolean
 }) {
   const { message_id, reply_to } = message
   const isActive = active.value === message_id
   const author = authorOf(message)
   return (
     <article
-      class={`message ${follows ? 'follows' : ''} ${isMarked ? 'marked' : ''}`}
+      class={`message ${isContinuation ? 'follows' : ''} ${isHighlighted ? 'marked' : ''}`}
       data-id={message_id}
       aria-label={`${author.display_name}, ${formatTime(message.timestamp)}`}
       tabIndex={-1}
       onPointerEnter={() => void (active.value = message_id)}
       onFocusIn={() => void (active.value = message_id)}
     >
-      {follows ? <span class="beside" /> : <Avatar of={author} />}
+      {isContinuation ? <span class="beside" /> : <Avatar of={author} />}
       <div class="message-body">
-        {!follows && (
+        {!isContinuation && (
           <header>
             <strong>{author.display_name}</strong>
             {message.is_assistant && <span class="tag">{words('assistant')}</span>}
@@ -116,7 +124,7 @@ export function MessageLine({
             </time>
           </header>
         )}
-        {reply_to !== null && <Answered room_id={message.room_id} message_id={reply_to} known={answers} />}
+        {reply_to !== null && <RepliedMessage room_id={message.room_id} message_id={reply_to} known={repliedTo} />}
         <MessageText text={message.content} />
         {message.edited_at !== null && (
           <small class="edited" title={formatDateTime(message.edited_at)}>
@@ -142,7 +150,7 @@ export const PendingLine = ({ one }: { one: Pending }) => (
         <div class="unsent" role="alert">
           <span>
             {words(one.state)}
-            {one.trouble !== undefined && ` ${explain(one.trouble)}`}
+            {one.error !== undefined && ` ${describeError(one.error)}`}
           </span>
           <Button kind="quiet" icon={RotateCw} onClick={() => retry(one.client_id)}>
             {common('retry')}

@@ -8,14 +8,14 @@ import { confirm } from '../../kit/dialog.tsx'
 import { SearchField, Switch } from '../../kit/field.tsx'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { jumpTo } from './log.ts'
+import { jumpTo } from './message-log.ts'
 import { plainText } from './plain-text.ts'
 import { changed, filesOf, type RoomFile } from './room-files.ts'
 import {
@@ -24,7 +24,8 @@ import {
   online,
   panel,
   rooms,
-  talkTo,
+  searchesAllRooms,
+  openDirectMessage,
   titleOf,
   type ChatRoom,
   type Message,
@@ -43,7 +44,7 @@ const Panel = ({ title, children }: { title: string; children: ComponentChildren
   </aside>
 )
 
-async function askAndRemove(one: ChatRoom, person: Person): Promise<void> {
+async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
   const name = person.display_name
   const texts = { title: words('remove_title', name), text: words('remove_text'), action: words('remove_action') }
   if (!(await confirm({ ...texts, danger: true }))) return
@@ -51,7 +52,7 @@ async function askAndRemove(one: ChatRoom, person: Person): Promise<void> {
     await bridge.call('teamChat.remove_participant', { room_id: one.room_id, user_id: person.id })
     await loadRooms()
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }
 
@@ -76,7 +77,7 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
                 type="button"
                 class="person"
                 title={words('write_to', person.display_name)}
-                onClick={() => void talkTo(person).catch(toastTrouble)}
+                onClick={() => void openDirectMessage(person).catch(toastError)}
               >
                 <Avatar of={person} dot />
                 <span>{person.display_name}</span>
@@ -87,7 +88,7 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
               <IconButton
                 icon={UserMinus}
                 label={words('remove', person.display_name)}
-                onClick={() => void askAndRemove(one, person)}
+                onClick={() => void confirmAndRemove(one, person)}
               />
             )}
           </li>
@@ -125,26 +126,26 @@ function File({ file, folder }: { file: RoomFile; folder: string }) {
 /** The files of a room. */
 export function FilesPanel({ one }: { one: ChatRoom }) {
   const [found, setFound] = useState<{ folder: string; files: readonly RoomFile[] } | undefined>(undefined)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
   useEffect(() => {
-    let isLate = false
-    setTrouble(undefined)
+    let isStale = false
+    setError(undefined)
     filesOf(one.room_id).then(
-      (answer) => isLate || setFound(answer),
-      (error: unknown) => isLate || setTrouble(error),
+      (answer) => isStale || setFound(answer),
+      (error: unknown) => isStale || setError(error),
     )
-    return () => void (isLate = true)
+    return () => void (isStale = true)
   }, [one.room_id, changed.value, one.last_message?.message_id])
   return (
     <Panel title={words('files')}>
-      {trouble !== undefined ? (
-        <Empty icon={Folder} title={explain(trouble)} />
+      {error !== undefined ? (
+        <EmptyState icon={Folder} title={describeError(error)} />
       ) : !found ? (
         <Loading />
       ) : found.files.length === 0 ? (
-        <Empty icon={Folder} title={words('no_files')}>
+        <EmptyState icon={Folder} title={words('no_files')}>
           <p>{words('no_files_text')}</p>
-        </Empty>
+        </EmptyState>
       ) : (
         <>
           <ul class="panel-list">
@@ -162,7 +163,7 @@ export function FilesPanel({ one }: { one: ChatRoom }) {
 }
 
 /** Milliseconds after the last key until messages are looked for. */
-const QUIET = 250
+const SEARCH_DELAY = 250
 
 function Hits({ hits }: { hits: readonly Message[] }) {
   const titles = new Map(rooms.value.map((one) => [one.room_id, titleOf(one)]))
@@ -176,7 +177,7 @@ function Hits({ hits }: { hits: readonly Message[] }) {
             onClick={() => {
               // Where there is no room for both, the message is what is wanted.
               if (innerWidth < 800) panel.value = undefined
-              void jumpTo(message).catch(toastTrouble)
+              void jumpTo(message).catch(toastError)
             }}
           >
             <Avatar of={authorOf(message)} />
@@ -195,23 +196,22 @@ function Hits({ hits }: { hits: readonly Message[] }) {
 /** Looks for messages, in one room or in all of them. */
 export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
   const [query, setQuery] = useState('')
-  const [isWide, setWide] = useState(false)
   const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
-  const room_id = isWide ? undefined : one?.room_id
+  const [error, setError] = useState<unknown>(undefined)
+  const room_id = searchesAllRooms.value ? undefined : one?.room_id
   useEffect(() => {
     const text = query.trim().slice(0, 200)
     const stop = new AbortController()
-    setTrouble(undefined)
+    setError(undefined)
     if (text === '') setHits(undefined)
     const timer = setTimeout(() => {
       if (text === '') return
       const params = { query: text, ...(room_id === undefined ? {} : { room_id }) }
       bridge.call('teamChat.search', params, { signal: stop.signal }).then(
         ({ messages }) => setHits(messages),
-        (error: unknown) => stop.signal.aborted || setTrouble(error),
+        (error: unknown) => stop.signal.aborted || setError(error),
       )
-    }, QUIET)
+    }, SEARCH_DELAY)
     return () => {
       clearTimeout(timer)
       stop.abort(new Error('Something else is looked for.'))
@@ -230,18 +230,18 @@ export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
         {one && (
           <Switch
             label={words('search_everywhere')}
-            checked={isWide}
-            onChange={({ currentTarget }) => setWide(currentTarget.checked)}
+            checked={searchesAllRooms.value}
+            onChange={({ currentTarget }) => void (searchesAllRooms.value = currentTarget.checked)}
           />
         )}
       </div>
       <div class="panel-rest" aria-live="polite">
-        {trouble !== undefined ? (
-          <Empty icon={Search} title={explain(trouble)} />
+        {error !== undefined ? (
+          <EmptyState icon={Search} title={describeError(error)} />
         ) : hits === undefined ? (
-          <Empty icon={Search} title={words('search_hint')} />
+          <EmptyState icon={Search} title={words('search_hint')} />
         ) : hits.length === 0 ? (
-          <Empty icon={Search} title={words('none_found')} />
+          <EmptyState icon={Search} title={words('none_found')} />
         ) : (
           <Hits hits={hits} />
         )}

@@ -3,13 +3,23 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { SearchField, TextField } from '../../kit/field.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { Avatar } from './avatar.tsx'
-import { beginning } from './room-list.tsx'
-import { changing } from './room.tsx'
-import { current, loadPeople, me, people, put, room, talkTo, type ChatRoom, type Person } from './store.ts'
+import { creating } from './room-list.tsx'
+import { roomDialog } from './room.tsx'
+import {
+  current,
+  loadPeople,
+  me,
+  people,
+  putRoom,
+  room,
+  openDirectMessage,
+  type ChatRoom,
+  type Person,
+} from './store.ts'
 import { words } from './words.ts'
 
 /** People to choose from: several, or with `onPick` one. */
@@ -25,7 +35,7 @@ function People({
   onPick?: (person: Person) => void
 }) {
   const [query, setQuery] = useState('')
-  useEffect(() => void loadPeople().catch(toastTrouble), [])
+  useEffect(() => void loadPeople().catch(toastError), [])
   const wanted = query.trim().toLowerCase()
   const others = people.value.filter(({ id }) => !without.has(id))
   const found = others
@@ -78,32 +88,32 @@ function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
 
 /** A form in a dialog: what is refused is said in it. */
 function useWork(close: () => void) {
-  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
   const run = (work: () => Promise<void>) => {
     if (isBusy) return
     setBusy(true)
-    setFlaw(undefined)
+    setProblem(undefined)
     work()
-      .then(close, (error: unknown) => setFlaw(explain(error)))
+      .then(close, (error: unknown) => setProblem(describeError(error)))
       .finally(() => setBusy(false))
   }
-  return { flaw, isBusy, run }
+  return { problem, isBusy, run }
 }
 
 const Refusal = ({ text }: { text: string | undefined }) =>
   text === undefined ? null : (
-    <p class="flaw" role="alert">
+    <p class="problem" role="alert">
       {text}
     </p>
   )
 
 function NewDirect({ close }: { close: () => void }) {
-  const { flaw, run } = useWork(close)
+  const { problem, run } = useWork(close)
   return (
     <Dialog title={words('new_direct')} onClose={close}>
-      <Refusal text={flaw} />
-      <People without={new Set([me()])} onPick={(person) => run(() => talkTo(person))} />
+      <Refusal text={problem} />
+      <People without={new Set([me()])} onPick={(person) => run(() => openDirectMessage(person))} />
     </Dialog>
   )
 }
@@ -111,7 +121,7 @@ function NewDirect({ close }: { close: () => void }) {
 function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
   const [name, setName] = useState(one?.name ?? '')
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  const { flaw, isBusy, run } = useWork(close)
+  const { problem, isBusy, run } = useWork(close)
   const title = one ? words('rename') : words('new_room')
 
   async function save(): Promise<void> {
@@ -119,7 +129,7 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
     const answer = one
       ? await bridge.call('teamChat.rename_room', { room_id: one.room_id, name: wanted })
       : await bridge.call('teamChat.create_room', { name: wanted, type: 'channel', participants: [...chosen] })
-    put(answer.room)
+    putRoom(answer.room)
     current.value = answer.room.room_id
   }
 
@@ -138,7 +148,7 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
           required
           maxLength={100}
           value={name}
-          flaw={flaw}
+          problem={problem}
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
         {!one && (
@@ -157,10 +167,10 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
 
 function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
-  const { flaw, isBusy, run } = useWork(close)
+  const { problem, isBusy, run } = useWork(close)
   return (
     <Dialog title={words('add_people')} onClose={close}>
-      <Refusal text={flaw} />
+      <Refusal text={problem} />
       <People
         without={new Set(one.participants.map(({ id }) => id))}
         chosen={chosen}
@@ -175,7 +185,7 @@ function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
           onClick={() =>
             run(async () => {
               const answer = await bridge.call('teamChat.invite', { room_id: one.room_id, user_ids: [...chosen] })
-              put(answer.room)
+              putRoom(answer.room)
             })
           }
         >
@@ -189,12 +199,12 @@ function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
 /** Whatever is being begun or changed. */
 export function RoomDialogs() {
   const end = () => {
-    beginning.value = undefined
-    changing.value = undefined
+    creating.value = undefined
+    roomDialog.value = undefined
   }
-  if (beginning.value === 'direct') return <NewDirect close={end} />
-  if (beginning.value === 'room') return <RoomForm close={end} />
-  if (room.value && changing.value === 'rename') return <RoomForm one={room.value} close={end} />
-  if (room.value && changing.value === 'invite') return <Invite one={room.value} close={end} />
+  if (creating.value === 'direct') return <NewDirect close={end} />
+  if (creating.value === 'room') return <RoomForm close={end} />
+  if (room.value && roomDialog.value === 'rename') return <RoomForm one={room.value} close={end} />
+  if (room.value && roomDialog.value === 'invite') return <Invite one={room.value} close={end} />
   return null
 }

@@ -3,7 +3,7 @@ import { folderAmong, SHARED } from '../../../client/chat/room-folder.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { uuid } from '../../kit/rows.ts'
 import { toast } from '../../kit/toast.tsx'
-import { explain, Trouble } from '../../kit/trouble.ts'
+import { describeError, ApiError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { rooms } from './store.ts'
 
@@ -28,7 +28,7 @@ async function folderOf(room_id: number): Promise<string> {
   const { items } = await bridge.call('filesystem.list', { path: SHARED })
   const names = items.map(({ name }) => name)
   const folder = room && folderAmong(names, room)
-  if (folder === undefined) throw new Trouble({ code: 'not_found', message: '' })
+  if (folder === undefined) throw new ApiError({ code: 'not_found', message: '' })
   return folder
 }
 
@@ -61,7 +61,7 @@ async function upload(room: number, folder: string, name: string, file: File): P
     await bridge.call('filesystem.upload', { path: folder }, { body: file, name, onProgress, signal: stopper.signal })
     return true
   } catch (error) {
-    if (!stopper.signal.aborted) toast(`${name}: ${explain(error)}`, { tone: 'bad' })
+    if (!stopper.signal.aborted) toast(`${name}: ${describeError(error)}`, { tone: 'bad' })
     return false
   } finally {
     uploads.value = uploads.value.filter((one) => one.key !== key)
@@ -88,7 +88,7 @@ export async function uploadAll(
       if (await upload(room, folder, name, file)) links.push(linkTo(folder, name))
     }
   } catch (error) {
-    toast(explain(error), { tone: 'bad' })
+    toast(describeError(error), { tone: 'bad' })
   }
   changed.value++
   if (links.length > 0) linked(`${links.join('\n')} `)

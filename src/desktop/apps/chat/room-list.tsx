@@ -5,20 +5,32 @@ import { Button, IconButton } from '../../kit/button.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
-import { current, isLoaded, loadRooms, me, mentioned, panel, rooms, titleOf, trouble, type ChatRoom } from './store.ts'
+import {
+  current,
+  isLoaded,
+  loadRooms,
+  me,
+  mentioned,
+  panel,
+  rooms,
+  searchesAllRooms,
+  titleOf,
+  loadError,
+  type ChatRoom,
+} from './store.ts'
 import { plainText } from './plain-text.ts'
 import { words } from './words.ts'
 
 /** What is being begun. */
-export const beginning = signal<'room' | 'direct' | undefined>(undefined)
+export const creating = signal<'room' | 'direct' | undefined>(undefined)
 
-function lastWords({ last_message, type }: ChatRoom): string {
+function lastMessageText({ last_message, type }: ChatRoom): string {
   if (!last_message) return ''
   const text = plainText(last_message.content)
   if (last_message.user_id === me()) return words('you_said', text)
@@ -28,7 +40,7 @@ function lastWords({ last_message, type }: ChatRoom): string {
 function Line({ one }: { one: ChatRoom }) {
   const partner = partnerOf(one, me())
   const isOpen = current.value === one.room_id
-  const isNamed = mentioned.value.has(one.room_id)
+  const isMentioned = mentioned.value.has(one.room_id)
   return (
     <li>
       <button
@@ -46,14 +58,14 @@ function Line({ one }: { one: ChatRoom }) {
         )}
         <span class="room-name">{titleOf(one)}</span>
         {one.last_message && <time>{formatWhen(one.last_message.timestamp)}</time>}
-        <span class="last-words">{lastWords(one)}</span>
+        <span class="last-words">{lastMessageText(one)}</span>
         {one.unread_count > 0 && (
-          <span class={`count ${isNamed ? 'named' : ''}`}>
-            {isNamed && <Icon of={AtSign} size={12} />}
+          <span class={`count ${isMentioned ? 'named' : ''}`}>
+            {isMentioned && <Icon of={AtSign} size={12} />}
             <span aria-hidden="true">{one.unread_count > 99 ? '99+' : one.unread_count}</span>
             <span class="unseen">
               {words('unread', one.unread_count)}
-              {isNamed && `, ${words('named')}`}
+              {isMentioned && `, ${words('named')}`}
             </span>
           </span>
         )}
@@ -75,22 +87,22 @@ const Group = ({ title, of }: { title: string; of: readonly ChatRoom[] }) =>
   )
 
 function List() {
-  if (!isLoaded.value && trouble.value !== undefined) {
+  if (!isLoaded.value && loadError.value !== undefined) {
     return (
-      <Empty icon={MessagesSquare} title={explain(trouble.value)}>
+      <EmptyState icon={MessagesSquare} title={describeError(loadError.value)}>
         <Button onClick={() => void loadRooms()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
   if (!isLoaded.value) return <Loading />
   if (rooms.value.length === 0) {
     return (
-      <Empty icon={MessagesSquare} title={words('none_yet')}>
+      <EmptyState icon={MessagesSquare} title={words('none_yet')}>
         <p>{words('none_yet_text')}</p>
-        <Button kind="main" icon={Plus} onClick={() => void (beginning.value = 'direct')}>
+        <Button kind="main" icon={Plus} onClick={() => void (creating.value = 'direct')}>
           {words('new_direct')}
         </Button>
-      </Empty>
+      </EmptyState>
     )
   }
   return (
@@ -99,6 +111,12 @@ function List() {
       <Group title={words('direct')} of={rooms.value.filter(({ type }) => type === 'dm')} />
     </div>
   )
+}
+
+function toggleSearch(): void {
+  const isOpen = panel.value === 'search' && searchesAllRooms.value
+  searchesAllRooms.value = !isOpen
+  panel.value = isOpen ? undefined : 'search'
 }
 
 /** All conversations, with what is unread in them. */
@@ -110,14 +128,14 @@ export const RoomList = () => (
       <IconButton
         icon={Search}
         label={words('search')}
-        aria-pressed={panel.value === 'search'}
-        onClick={() => void (panel.value = panel.value === 'search' ? undefined : 'search')}
+        aria-pressed={panel.value === 'search' && searchesAllRooms.value}
+        onClick={toggleSearch}
       />
       <Menu
         label={words('new')}
         items={[
-          { label: words('new_direct'), icon: AtSign, onSelect: () => void (beginning.value = 'direct') },
-          { label: words('new_room'), icon: Hash, onSelect: () => void (beginning.value = 'room') },
+          { label: words('new_direct'), icon: AtSign, onSelect: () => void (creating.value = 'direct') },
+          { label: words('new_room'), icon: Hash, onSelect: () => void (creating.value = 'room') },
         ]}
       >
         <Icon of={MessageSquarePlus} />

@@ -8,39 +8,44 @@ import { confirm } from '../../kit/dialog.tsx'
 import { useFileDrop } from '../../kit/file-drop.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { Avatar } from './avatar.tsx'
 import { Composer } from './composer.tsx'
 import { History } from './history.tsx'
-import { typing } from './log.ts'
+import { typing } from './message-log.ts'
 import { uploadAll } from './room-files.ts'
-import { close, current, drop, me, online, panel, titleOf, type ChatRoom } from './store.ts'
-import { compose, composingIn } from './composing.ts'
+import { close, current, removeRoom, me, online, panel, searchesAllRooms, titleOf, type ChatRoom } from './store.ts'
+import { updateComposer, composerOf } from './composer-state.ts'
 import { words } from './words.ts'
 
 /** What is being done with the open room. */
-export const changing = signal<'rename' | 'invite' | undefined>(undefined)
+export const roomDialog = signal<'rename' | 'invite' | undefined>(undefined)
 
-const toggle = (which: NonNullable<typeof panel.value>): void =>
-  void (panel.value = panel.value === which ? undefined : which)
+const toggle = (which: 'people' | 'files'): void => void (panel.value = panel.value === which ? undefined : which)
 
-async function askAnd(action: 'leave' | 'delete_room', one: ChatRoom): Promise<void> {
+function toggleSearch(): void {
+  const isOpen = panel.value === 'search' && !searchesAllRooms.value
+  searchesAllRooms.value = false
+  panel.value = isOpen ? undefined : 'search'
+}
+
+async function confirmAndRun(action: 'leave' | 'delete_room', one: ChatRoom): Promise<void> {
   const isLeaving = action === 'leave'
   const name = titleOf(one)
-  const isSure = await confirm({
+  const isConfirmed = await confirm({
     title: isLeaving ? words('leave_title', name) : words('delete_room_title', name),
     text: words(isLeaving ? 'leave_text' : 'delete_room_text'),
     action: words(isLeaving ? 'leave' : 'delete_room'),
     danger: true,
   })
-  if (!isSure) return
+  if (!isConfirmed) return
   try {
     await bridge.call(`teamChat.${action}`, { room_id: one.room_id })
-    drop(one.room_id)
+    removeRoom(one.room_id)
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }
 
@@ -80,26 +85,28 @@ function Head({ one }: { one: ChatRoom }) {
         class="not-tiny"
         label={words('search')}
         aria-pressed={panel.value === 'search'}
-        onClick={() => toggle('search')}
+        onClick={toggleSearch}
       />
       {(isChannel || mayChange) && (
         <Menu
           label={words('more_of_room')}
           items={[
             ...(isChannel
-              ? [{ label: words('add_people'), icon: UserPlus, onSelect: () => void (changing.value = 'invite') }]
+              ? [{ label: words('add_people'), icon: UserPlus, onSelect: () => void (roomDialog.value = 'invite') }]
               : []),
             ...(isChannel && mayChange
-              ? [{ label: words('rename'), icon: Pencil, onSelect: () => void (changing.value = 'rename') }]
+              ? [{ label: words('rename'), icon: Pencil, onSelect: () => void (roomDialog.value = 'rename') }]
               : []),
-            ...(isChannel ? [{ label: words('leave'), icon: LogOut, onSelect: () => void askAnd('leave', one) }] : []),
+            ...(isChannel
+              ? [{ label: words('leave'), icon: LogOut, onSelect: () => void confirmAndRun('leave', one) }]
+              : []),
             ...(mayChange
               ? [
                   {
                     label: words('delete_room'),
                     icon: Trash2,
                     danger: true,
-                    onSelect: () => void askAnd('delete_room', one),
+                    onSelect: () => void confirmAndRun('delete_room', one),
                   },
                 ]
               : []),
@@ -132,14 +139,14 @@ function Typing() {
 
 /** The room that is open. */
 export function Room({ one }: { one: ChatRoom }) {
-  const { isOver, on } = useFileDrop((files) => {
+  const { isOver, handlers } = useFileDrop((files) => {
     const room = current.peek()!
-    void uploadAll(room, files, (link) => compose(room, { text: `${composingIn(room).text}${link}` }))
+    void uploadAll(room, files, (link) => updateComposer(room, { text: `${composerOf(room).text}${link}` }))
   })
   const title = titleOf(one)
-  useEffect(() => bridge.title(`${title} – ${words('chat')}`), [title])
+  useEffect(() => bridge.setTitle(`${title} – ${words('chat')}`), [title])
   return (
-    <section class={`room ${isOver ? 'drop-here' : ''}`} aria-label={title} {...on}>
+    <section class={`room ${isOver ? 'drop-here' : ''}`} aria-label={title} {...handlers}>
       <Head one={one} />
       <History key={one.room_id} room={one.room_id} title={title} />
       <Typing />

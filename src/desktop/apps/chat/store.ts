@@ -1,8 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { partnerOf, type ChatRoom, type Person } from '../../../client/chat/room-names.ts'
-import { isMentioned } from '../../../client/chat/state.ts'
+import { isMentioned } from '../../../client/chat/chat-state.ts'
 import { bridge } from '../../kit/bridge.ts'
-import { Trouble } from '../../kit/trouble.ts'
+import { ApiError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import type { Change } from '../../wire/protocol.ts'
 import { words } from './words.ts'
@@ -14,7 +14,7 @@ export type { ChatRoom, Person }
 export const rooms = signal<readonly ChatRoom[]>([])
 export const isLoaded = signal(false)
 /** Why there are no rooms to show; undefined when nothing is the matter. */
-export const trouble = signal<unknown>(undefined)
+export const loadError = signal<unknown>(undefined)
 /** Everybody one can talk to. */
 export const people = signal<readonly Person[]>([])
 export const online = signal<ReadonlySet<number>>(new Set())
@@ -25,6 +25,9 @@ export const mentioned = signal<ReadonlySet<number>>(new Set())
 /** What stands beside the room. */
 export const panel = signal<'people' | 'files' | 'search' | undefined>(undefined)
 
+/** Whether messages of all rooms are searched. */
+export const searchesAllRooms = signal(false)
+
 export const room = computed(() => rooms.value.find(({ room_id }) => room_id === current.value))
 export const me = (): number => bridge.user.value!.id
 /** A direct conversation is called after the other one in it, who may be gone. */
@@ -32,24 +35,24 @@ export const titleOf = (one: ChatRoom): string =>
   partnerOf(one, me())?.display_name ?? (one.type === 'dm' ? words('former_user') : one.name)
 
 /** Milliseconds between looks at who is there, and words that the user is. */
-const LOOK = 20_000
+const PRESENCE_INTERVAL = 20_000
 /** Milliseconds that changes are gathered before rooms are asked for anew. */
-const GATHER = 150
+const RELOAD_DELAY = 150
 
 export const isFocused = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
 
 /** Whether waiting mends it. */
-export const isPassing = (error: unknown): boolean =>
-  error instanceof Trouble && ['unreachable', 'busy', 'rate_limited', 'maintenance', 'internal'].includes(error.code)
+export const isTransient = (error: unknown): boolean =>
+  error instanceof ApiError && ['unreachable', 'busy', 'rate_limited', 'maintenance', 'internal'].includes(error.code)
 
 export async function loadRooms(): Promise<void> {
   try {
     rooms.value = (await bridge.call('teamChat.rooms', {})).rooms
     isLoaded.value = true
-    trouble.value = undefined
+    loadError.value = undefined
     if (current.value !== undefined && !room.value) close()
   } catch (error) {
-    trouble.value = error
+    loadError.value = error
   }
 }
 
@@ -57,7 +60,7 @@ export async function loadPeople(): Promise<void> {
   people.value = (await bridge.call('teamChat.users', {})).users
 }
 
-async function look(): Promise<void> {
+async function refreshPresence(): Promise<void> {
   if (document.visibilityState !== 'visible') return
   const room_id = current.value
   const here = room_id === undefined ? undefined : bridge.call('teamChat.presence', { room_id })
@@ -66,9 +69,9 @@ async function look(): Promise<void> {
 }
 
 /** Forgets a room that the user is no longer in. */
-export function drop(gone: number): void {
-  rooms.value = rooms.value.filter(({ room_id }) => room_id !== gone)
-  if (current.value === gone) close()
+export function removeRoom(removed: number): void {
+  rooms.value = rooms.value.filter(({ room_id }) => room_id !== removed)
+  if (current.value === removed) close()
 }
 
 export function close(): void {
@@ -76,15 +79,15 @@ export function close(): void {
   panel.value = undefined
 }
 
-export function put(changed: ChatRoom): void {
+export function putRoom(changed: ChatRoom): void {
   rooms.value = [changed, ...rooms.value.filter(({ room_id }) => room_id !== changed.room_id)]
 }
 
 /** Puts a message that was just said where its room shows the last one, and the room in its place. */
-export function noteLast(message: Message): void {
+export function updateLastMessage(message: Message): void {
   const known = rooms.value.find(({ room_id }) => room_id === message.room_id)
   if (!known || (known.last_message && known.last_message.timestamp >= message.timestamp)) return
-  put({ ...known, last_message: message })
+  putRoom({ ...known, last_message: message })
 }
 
 export function markRead(room_id: number): void {
@@ -96,43 +99,41 @@ export function markRead(room_id: number): void {
 }
 
 /** Opens the conversation with somebody, a new one where there is none. */
-export async function talkTo(person: Person): Promise<void> {
+export async function openDirectMessage(person: Person): Promise<void> {
   const name = `${bridge.user.value!.username}, ${person.username}`.slice(0, 100)
   const answer = await bridge.call('teamChat.create_room', { name, type: 'dm', participants: [person.id] })
-  put(answer.room)
+  putRoom(answer.room)
   current.value = answer.room.room_id
 }
 
-let gathering: ReturnType<typeof setTimeout> | undefined
+let reloadTimer: ReturnType<typeof setTimeout> | undefined
 
-function hear(changes: readonly Change[]): void {
+function onChanges(changes: readonly Change[]): void {
   for (const { table, operation, data } of changes) {
     if (table !== 'svc_messages' || operation !== 'INSERT') continue
     const { room_id, user_id, content } = data as unknown as Message
     if (user_id === me() || (room_id === current.value && isFocused())) continue
-    const where = rooms.value.find((one) => one.room_id === room_id)
-    const isNamed = isMentioned(content, bridge.user.value!.username)
-    if (isNamed) mentioned.value = new Set([...mentioned.value, room_id])
-    if (!isNamed && where?.type !== 'dm') continue
-    const who = people.value.find(({ id }) => id === user_id)?.display_name ?? ''
-    bridge.notify(where?.type === 'dm' || !where ? who || '@' : `${who} · ${where.name}`, content.slice(0, 300))
+    if (isMentioned(content, bridge.user.value!.username)) mentioned.value = new Set([...mentioned.value, room_id])
   }
-  gathering ??= setTimeout(() => {
-    gathering = undefined
+  reloadTimer ??= setTimeout(() => {
+    reloadTimer = undefined
     void loadRooms()
-  }, GATHER)
+  }, RELOAD_DELAY)
 }
 
 /** Begins to know what there is, and goes on knowing it. */
-export function begin(): void {
+export function startChat(): void {
   // What fails here is asked for again at the next look.
-  const again = () => void look().catch(() => undefined)
-  bridge.watch(['svc_rooms', 'svc_messages'], hear)
+  const refresh = () => void refreshPresence().catch(() => undefined)
+  bridge.watch(['svc_rooms', 'svc_messages'], onChanges)
   void loadRooms()
   void loadPeople().catch(() => undefined)
-  again()
-  setInterval(again, LOOK)
-  current.subscribe(again)
+  refresh()
+  setInterval(refresh, PRESENCE_INTERVAL)
+  current.subscribe((room_id) => {
+    refresh()
+    bridge.setLocation(room_id === undefined ? '/' : `/${room_id}`)
+  })
   addEventListener('focus', () => {
     if (current.value !== undefined) markRead(current.value)
   })
@@ -147,7 +148,7 @@ export function followPath(path: string): void {
   void loadPeople()
     .then(() => {
       const person = people.value.find(({ username }) => username === name)
-      return person && talkTo(person)
+      return person && openDirectMessage(person)
     })
-    .catch((error: unknown) => (trouble.value = error))
+    .catch((error: unknown) => (loadError.value = error))
 }

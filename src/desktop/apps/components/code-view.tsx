@@ -5,9 +5,9 @@ import { Editor } from '../../kit/editor.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { formatSize } from '../../kit/formats.ts'
 import type { Draft } from './drafts.ts'
-import { reasonOf } from './failure.ts'
-import { write } from './opened.ts'
-import { triedName } from './trial.ts'
+import { describeFailure } from './stop-reason.ts'
+import { write } from './open-component.ts'
+import { previewedName } from './live-preview.ts'
 import { words } from './words.ts'
 
 const languages = { css: 'css', js: 'js', widget: 'html' } as const
@@ -37,23 +37,24 @@ function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
 const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
 /** What becomes of what is tried out. */
-function Trial({ one }: { one: Draft }) {
-  if (triedName.value !== one.name) return null
-  const trial = bridge.trial.value
-  const state = trial?.state
-  const text = state === undefined ? words('trial_waits') : state === 'running' ? words('trial_runs') : reasonOf(state)
+function Preview({ one }: { one: Draft }) {
+  if (previewedName.value !== one.name) return null
+  const preview = bridge.previewState.value
+  const state = preview?.state
+  const text =
+    state === undefined ? words('preview_starts') : state === 'running' ? words('preview_runs') : describeFailure(state)
   return (
-    <section class={`trial trial-${one.kind}`} aria-label={words('trying')}>
-      <p role="status" class={typeof state === 'object' ? 'flaw' : ''}>
+    <section class={`preview preview-${one.kind}`} aria-label={words('previewing')}>
+      <p role="status" class={typeof state === 'object' ? 'problem' : ''}>
         {text}
       </p>
       {(['dock', 'panel'] as const).map((hook) => {
-        const json = trial?.answers[hook]
+        const json = preview?.answers[hook]
         if (json === undefined) return null
         return (
           <div key={hook}>
-            <h3>{words(`answer_${hook}`)}</h3>
-            <pre tabIndex={0} role="region" aria-label={words(`answer_${hook}`)}>
+            <h3>{words(`result_${hook}`)}</h3>
+            <pre tabIndex={0} role="region" aria-label={words(`result_${hook}`)}>
               {pretty(json)}
             </pre>
           </div>
@@ -70,7 +71,7 @@ function Limits({ one }: { one: Draft }) {
   return (
     <div class="limits">
       <span class="soft">{words('size', formatSize(bytes), formatSize(COMPONENT_CODE.max_bytes))}</span>
-      <span role="status" class="flaw">
+      <span role="status" class="problem">
         {bytes > COMPONENT_CODE.max_bytes && words('too_large')}
         {blocked.length > 0 && words('blocked', blocked.join(', '))}
       </span>
@@ -95,6 +96,6 @@ export const CodeView = ({ one }: { one: Draft }) => (
       onInput={(code) => write({ code })}
     />
     <Limits one={one} />
-    <Trial one={one} />
+    <Preview one={one} />
   </>
 )

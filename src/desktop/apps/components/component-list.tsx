@@ -5,36 +5,36 @@ import { confirm } from '../../kit/dialog.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading, NoneYet } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading, FirstUse } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { reasonOf } from './failure.ts'
-import { isBeginning } from './new-dialog.tsx'
-import { kinds, known, lines, listTrouble, refresh, sought, view, type Kind, type Line } from './store.ts'
+import { describeFailure } from './stop-reason.ts'
+import { isNewDialogOpen } from './new-dialog.tsx'
+import { kinds, components, lines, listError, refresh, searchText, view, type Kind, type Line } from './store.ts'
 import { words } from './words.ts'
 
 const icons: Record<Kind, IconNode> = { css: Palette, js: Webhook, widget: LayoutDashboard }
 
 /** What the list says about a component. */
-function stateOf({ listed, draft, off }: Line): string {
+function stateOf({ listed, draft, stopped }: Line): string {
   const active = listed?.active ?? null
   const isOff = listed && active === null
-  const state = off ? words('failing') : isOff ? words('off') : active === null ? '' : words('in_force', active)
+  const state = stopped ? words('failing') : isOff ? words('off') : active === null ? '' : words('active', active)
   return [state, draft && words('unsaved')].filter(Boolean).join(' · ')
 }
 
 function Item({ line }: { line: Line }) {
-  const { name, off, listed } = line
+  const { name, stopped, listed } = line
   const isOpen = view.value?.page === 'component' && view.value.name === name
   return (
     <li>
       <button
         type="button"
-        class={off ? 'failing' : listed?.active === null ? 'off' : ''}
+        class={stopped ? 'failing' : listed?.active === null ? 'off' : ''}
         aria-current={isOpen ? 'true' : undefined}
-        title={off && reasonOf(off.failure)}
+        title={stopped && describeFailure(stopped.failure)}
         onClick={() => void (view.value = { page: 'component', name })}
       >
         <Icon of={icons[line.kind]} />
@@ -48,23 +48,24 @@ function Item({ line }: { line: Line }) {
 }
 
 function Items() {
-  if (known.value === undefined && lines.value.length === 0) {
-    if (listTrouble.value === undefined) return <Loading />
+  if (components.value === undefined && lines.value.length === 0) {
+    if (listError.value === undefined) return <Loading />
     return (
-      <Empty icon={Puzzle} title={explain(listTrouble.value)}>
+      <EmptyState icon={Puzzle} title={describeError(listError.value)}>
         <Button onClick={() => void refresh()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
-  if (lines.value.length === 0 && sought.value !== '') return <Empty icon={Puzzle} title={words('none_found')} />
+  if (lines.value.length === 0 && searchText.value !== '')
+    return <EmptyState icon={Puzzle} title={words('none_found')} />
   if (lines.value.length === 0)
     return (
-      <NoneYet
+      <FirstUse
         icon={Puzzle}
         title={words('none_yet')}
         text={words('none_yet_text')}
         add={words('new')}
-        onAdd={() => void (isBeginning.value = true)}
+        onAdd={() => void (isNewDialogOpen.value = true)}
       />
     )
   return (
@@ -88,13 +89,13 @@ function Items() {
 }
 
 async function resetAll(): Promise<void> {
-  const question = { title: words('switch_all_off_title'), text: words('switch_all_off_text') }
-  if (!(await confirm({ ...question, action: words('switch_all_off'), danger: true }))) return
+  const question = { title: words('disable_all_title'), text: words('disable_all_text') }
+  if (!(await confirm({ ...question, action: words('disable_all'), danger: true }))) return
   try {
     const { deactivated } = await bridge.call('desktopComponents.reset_all', {})
-    toast(words('all_switched_off', deactivated))
+    toast(words('all_disabled', deactivated))
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
   await refresh()
 }
@@ -105,8 +106,8 @@ export const ComponentList = () => (
     <Toolbar label={words('components')}>
       <SearchField
         label={words('search')}
-        value={sought.value}
-        onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+        value={searchText.value}
+        onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
       />
       <IconButton
         icon={Layers}
@@ -114,10 +115,10 @@ export const ComponentList = () => (
         aria-pressed={view.value?.page === 'profiles'}
         onClick={() => void (view.value = { page: 'profiles' })}
       />
-      <IconButton icon={Plus} label={words('new')} onClick={() => void (isBeginning.value = true)} />
+      <IconButton icon={Plus} label={words('new')} onClick={() => void (isNewDialogOpen.value = true)} />
       <Menu
         label={common('more')}
-        items={[{ label: words('switch_all_off'), icon: Power, danger: true, onSelect: () => void resetAll() }]}
+        items={[{ label: words('disable_all'), icon: Power, danger: true, onSelect: () => void resetAll() }]}
       >
         <Icon of={Ellipsis} />
       </Menu>

@@ -6,38 +6,38 @@ import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain, Trouble } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError, ApiError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { CodeView } from './code-view.tsx'
-import { forget } from './drafts.ts'
-import { Notes } from './notes.tsx'
-import { current, draft, isConflict, isSaving, look, openTrouble, present, save } from './opened.ts'
+import { discardDraft } from './drafts.ts'
+import { ComponentStatus } from './component-status.tsx'
+import { current, draft, isConflict, isSaving, refreshOpen, loadError, openComponent, save } from './open-component.ts'
 import { lineOf, refresh, view } from './store.ts'
-import { toggleTrial, triedName } from './trial.ts'
+import { togglePreview, previewedName } from './live-preview.ts'
 import { Versions } from './versions.tsx'
 import { words } from './words.ts'
 
-const gone = new Trouble({ code: 'not_found', message: '' })
+const gone = new ApiError({ code: 'not_found', message: '' })
 
 async function switchOff(name: string): Promise<void> {
-  const question = { title: words('switch_off_title', name), text: words('switch_off_text') }
-  if (!(await confirm({ ...question, action: words('switch_off'), danger: true }))) return
+  const question = { title: words('disable_title', name), text: words('disable_text') }
+  if (!(await confirm({ ...question, action: words('disable'), danger: true }))) return
   try {
     await bridge.call('desktopComponents.reset', { component_id: name })
-    toast(words('switched_off'))
+    toast(words('disabled'))
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
-  await Promise.all([refresh(), look()])
+  await Promise.all([refresh(), refreshOpen()])
 }
 
 async function discard(name: string): Promise<void> {
   const question = { title: words('discard_title'), text: words('discard_text', name) }
   if (!(await confirm({ ...question, action: common('discard'), danger: true }))) return
-  forget(name)
+  discardDraft(name)
   if (lineOf(name) === undefined) view.value = undefined
 }
 
@@ -49,7 +49,7 @@ function More({ name }: { name: string }) {
       items={[
         { label: words('discard'), icon: Undo2, disabled: !draft.value, onSelect: () => void discard(name) },
         {
-          label: words('switch_off'),
+          label: words('disable'),
           icon: Power,
           danger: true,
           disabled: (line?.listed?.active ?? null) === null,
@@ -86,12 +86,12 @@ export function ComponentView({ name }: { name: string }) {
   const page = useSignal<'code' | 'versions'>('code')
   useSaveKey()
   useEffect(() => {
-    bridge.title(`${name} – ${words('components')}`)
-    return () => bridge.title('')
+    bridge.setTitle(`${name} – ${words('components')}`)
+    return () => bridge.setTitle('')
   }, [])
   const one = current.value
-  const isTried = triedName.value === name
-  const isMissing = present.value !== undefined && one === undefined
+  const isTried = previewedName.value === name
+  const isMissing = openComponent.value !== undefined && one === undefined
   return (
     <article class="component" aria-label={name}>
       <Toolbar label={name}>
@@ -117,10 +117,10 @@ export function ComponentView({ name }: { name: string }) {
         />
         <IconButton
           icon={Play}
-          label={words('try_out')}
+          label={words('preview')}
           aria-pressed={isTried}
           disabled={!one}
-          onClick={() => toggleTrial(name)}
+          onClick={() => togglePreview(name)}
         />
         <Button
           kind="main"
@@ -133,16 +133,16 @@ export function ComponentView({ name }: { name: string }) {
         </Button>
         <More name={name} />
       </Toolbar>
-      <Notes name={name} />
+      <ComponentStatus name={name} />
       {one && page.value === 'code' && <CodeView one={one} />}
       {one && page.value === 'versions' && <Versions one={one} />}
-      {!one && openTrouble.value !== undefined && (
-        <Empty icon={Puzzle} title={explain(openTrouble.value)}>
-          <Button onClick={() => void look()}>{common('retry')}</Button>
-        </Empty>
+      {!one && loadError.value !== undefined && (
+        <EmptyState icon={Puzzle} title={describeError(loadError.value)}>
+          <Button onClick={() => void refreshOpen()}>{common('retry')}</Button>
+        </EmptyState>
       )}
-      {isMissing && <Empty icon={Puzzle} title={explain(gone)} />}
-      {!one && !isMissing && openTrouble.value === undefined && <Loading />}
+      {isMissing && <EmptyState icon={Puzzle} title={describeError(gone)} />}
+      {!one && !isMissing && loadError.value === undefined && <Loading />}
     </article>
   )
 }

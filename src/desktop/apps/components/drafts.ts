@@ -1,11 +1,11 @@
 import { batch, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import type { TriedComponent } from '../../wire/protocol.ts'
+import type { PreviewedComponent } from '../../wire/protocol.ts'
 
 /** What somebody writes and has not saved. */
 export interface Draft {
   name: string
-  kind: TriedComponent['component_type']
+  kind: PreviewedComponent['component_type']
   code: string
   metadata: Record<string, unknown>
   /** The newest version that was known when it was begun; 0 for a new component. */
@@ -15,42 +15,42 @@ export interface Draft {
 const KEY = 'drafts'
 
 /** Characters of what is kept over a reload; beyond, what was touched longest ago is only kept while the window is open. */
-const MOST = 900_000
+const MAX_STORED = 900_000
 
 /** By name, what was touched last at the end. */
 export const drafts = signal<ReadonlyMap<string, Draft>>(new Map())
 
-function keep(): void {
+function save(): void {
   const all = [...drafts.value.values()]
   let text = JSON.stringify(all)
-  while (text.length > MOST) {
+  while (text.length > MAX_STORED) {
     all.shift()
     text = JSON.stringify(all)
   }
-  bridge.keep(KEY, all.length > 0 ? text : null)
-  bridge.unsaved(drafts.value.size > 0)
+  bridge.setItem(KEY, all.length > 0 ? text : null)
+  bridge.setUnsaved(drafts.value.size > 0)
 }
 
 /** Keeps a draft in the place of the one before. */
-export function put(draft: Draft): void {
+export function putDraft(draft: Draft): void {
   const next = new Map(drafts.value)
   next.delete(draft.name)
   drafts.value = next.set(draft.name, draft)
-  keep()
+  save()
 }
 
-export function forget(name: string): void {
+export function discardDraft(name: string): void {
   const next = new Map(drafts.value)
   next.delete(name)
   drafts.value = next
-  keep()
+  save()
 }
 
 /** Takes up what an earlier window was left with. */
 export async function restore(): Promise<void> {
-  const text = await bridge.kept(KEY)
-  const kept = text === null ? [] : (JSON.parse(text) as Draft[])
+  const text = await bridge.getItem(KEY)
+  const stored = text === null ? [] : (JSON.parse(text) as Draft[])
   batch(() => {
-    for (const draft of kept) if (!drafts.value.has(draft.name)) put(draft)
+    for (const draft of stored) if (!drafts.value.has(draft.name)) putDraft(draft)
   })
 }

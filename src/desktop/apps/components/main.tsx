@@ -1,5 +1,5 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import './components.css'
-import { Studio } from './studio.tsx'
+import { ComponentsApp } from './components-app.tsx'
 
-void start(Studio)
+void start(ComponentsApp)

@@ -5,19 +5,19 @@ import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Select, TextField } from '../../kit/field.tsx'
 import { common } from '../../kit/words.ts'
-import { put } from './drafts.ts'
+import { putDraft } from './drafts.ts'
 import { samples } from './samples.ts'
-import { isTaken, sought, view } from './store.ts'
+import { isTaken, searchText, view } from './store.ts'
 import { words } from './words.ts'
 
 /** Whether it is asked what to begin with. */
-export const isBeginning = signal(false)
+export const isNewDialogOpen = signal(false)
 
-const LONGEST = 100
+const MAX_NAME_LENGTH = 100
 
 /** What is wrong with a name, of the rules the server has too. */
-function flawOf(name: string): string | undefined {
-  if ([...name].length > LONGEST) return words('name_long')
+function nameProblem(name: string): string | undefined {
+  if ([...name].length > MAX_NAME_LENGTH) return words('name_long')
   if (printable(name) !== name || !name.isWellFormed()) return words('name_bad')
   return isTaken(name) ? words('name_taken') : undefined
 }
@@ -30,20 +30,20 @@ function freeName(name: string): string {
   }
 }
 
-function Beginning() {
+function NewComponentForm() {
   const [key, setKey] = useState<(typeof samples)[number]['key']>('clock')
   const [entered, setEntered] = useState<string | undefined>(undefined)
   const sample = samples.find((one) => one.key === key)!
   const name = entered ?? freeName(words(`name_${key}`))
-  const flaw = flawOf(name)
-  const close = () => void (isBeginning.value = false)
+  const problem = nameProblem(name)
+  const close = () => void (isNewDialogOpen.value = false)
 
   function begin(event: Event): void {
     event.preventDefault()
-    if (name.trim() === '' || flaw) return
+    if (name.trim() === '' || problem) return
     const { kind, code, metadata } = sample
-    put({ name, kind, code, metadata, base: 0 })
-    sought.value = ''
+    putDraft({ name, kind, code, metadata, base: 0 })
+    searchText.value = ''
     view.value = { page: 'component', name }
     close()
   }
@@ -52,7 +52,7 @@ function Beginning() {
     <Dialog title={words('new')} onClose={close}>
       <form class="form" onSubmit={begin}>
         <Select
-          label={words('begin_with')}
+          label={words('template')}
           data-first
           value={key}
           options={samples.map((one) => ({ value: one.key, label: words(one.key) }))}
@@ -63,13 +63,13 @@ function Beginning() {
           required
           autocomplete="off"
           value={name}
-          flaw={flaw}
+          problem={problem}
           onInput={({ currentTarget }) => setEntered(currentTarget.value)}
         />
         <footer>
           <Button onClick={close}>{common('cancel')}</Button>
           <Button kind="main" type="submit">
-            {words('begin')}
+            {words('create')}
           </Button>
         </footer>
       </form>
@@ -78,4 +78,4 @@ function Beginning() {
 }
 
 /** Asks what a new component is to be, where somebody wants one. */
-export const NewDialog = () => (isBeginning.value ? <Beginning /> : null)
+export const NewDialog = () => (isNewDialogOpen.value ? <NewComponentForm /> : null)

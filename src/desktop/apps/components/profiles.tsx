@@ -6,11 +6,11 @@ import { confirm, Dialog } from '../../kit/dialog.tsx'
 import { Switch, TextField } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { useLoaded, useTask } from '../../kit/loaded.ts'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { useQuery, useMutation } from '../../kit/query.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { refresh, view } from './store.ts'
@@ -22,7 +22,7 @@ type Profile = AnswerOf<'desktopComponents.profiles'>['profiles'][number]
 /** A name for what is in force, to keep it under. */
 function Keep({ onKept }: { onKept: () => Promise<void> }) {
   const [name, setName] = useState('')
-  const task = useTask(async () => {
+  const task = useMutation(async () => {
     const { components_saved } = await bridge.call('desktopComponents.save_profile', { name: name.trim() })
     toast(words('profile_saved', components_saved))
     setName('')
@@ -36,7 +36,7 @@ function Keep({ onKept }: { onKept: () => Promise<void> }) {
         maxLength={100}
         autocomplete="off"
         value={name}
-        flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+        problem={task.error === undefined ? undefined : describeError(task.error)}
         onInput={({ currentTarget }) => setName(currentTarget.value)}
       />
       <div class="actions">
@@ -50,7 +50,7 @@ function Keep({ onKept }: { onKept: () => Promise<void> }) {
 
 function Apply({ profile, onClose }: { profile: Profile; onClose: () => void }) {
   const [isExclusive, setExclusive] = useState(true)
-  const task = useTask(async () => {
+  const task = useMutation(async () => {
     await bridge.call('desktopComponents.load_profile', { profile_id: profile.id, exclusive: isExclusive })
     toast(words('applied', profile.name))
     onClose()
@@ -65,9 +65,9 @@ function Apply({ profile, onClose }: { profile: Profile; onClose: () => void }) 
           checked={isExclusive}
           onChange={({ currentTarget }) => setExclusive(currentTarget.checked)}
         />
-        {task.trouble !== undefined && (
-          <p class="flaw" role="alert">
-            {explain(task.trouble)}
+        {task.error !== undefined && (
+          <p class="problem" role="alert">
+            {describeError(task.error)}
           </p>
         )}
         <footer>
@@ -83,7 +83,7 @@ function Apply({ profile, onClose }: { profile: Profile; onClose: () => void }) 
 
 function Rename({ profile, onClose }: { profile: Profile; onClose: (isChanged: boolean) => void }) {
   const [name, setName] = useState(profile.name)
-  const task = useTask(async () => {
+  const task = useMutation(async () => {
     await bridge.call('desktopComponents.rename_profile', { profile_id: profile.id, name: name.trim() })
     onClose(true)
   })
@@ -97,7 +97,7 @@ function Rename({ profile, onClose }: { profile: Profile; onClose: (isChanged: b
           maxLength={100}
           autocomplete="off"
           value={name}
-          flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+          problem={task.error === undefined ? undefined : describeError(task.error)}
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
         <footer>
@@ -114,7 +114,7 @@ function Rename({ profile, onClose }: { profile: Profile; onClose: (isChanged: b
 async function remove({ id, name }: Profile): Promise<void> {
   const question = { title: words('delete_profile_title', name), text: words('delete_profile_text') }
   if (!(await confirm({ ...question, action: common('delete'), danger: true }))) return
-  await bridge.call('desktopComponents.delete_profile', { profile_id: id }).catch(toastTrouble)
+  await bridge.call('desktopComponents.delete_profile', { profile_id: id }).catch(toastError)
 }
 
 function Item({ profile, onChange }: { profile: Profile; onChange: () => Promise<void> }) {
@@ -158,7 +158,7 @@ function Item({ profile, onChange }: { profile: Profile; onChange: () => Promise
 
 /** Sets of components under a name. */
 export function Profiles() {
-  const { value, trouble, reload } = useLoaded(() => bridge.call('desktopComponents.profiles', {}))
+  const { value, error, reload } = useQuery(() => bridge.call('desktopComponents.profiles', {}))
   return (
     <>
       <Toolbar label={words('profiles')}>
@@ -173,13 +173,13 @@ export function Profiles() {
       <div class="page profiles">
         <p>{words('profiles_text')}</p>
         <Keep onKept={reload} />
-        {trouble !== undefined && (
-          <p class="flaw" role="alert">
-            {explain(trouble)} <Button onClick={() => void reload()}>{common('retry')}</Button>
+        {error !== undefined && (
+          <p class="problem" role="alert">
+            {describeError(error)} <Button onClick={() => void reload()}>{common('retry')}</Button>
           </p>
         )}
-        {!value && trouble === undefined && <Loading />}
-        {value?.profiles.length === 0 && <Empty icon={Layers} title={words('no_profiles')} />}
+        {!value && error === undefined && <Loading />}
+        {value?.profiles.length === 0 && <EmptyState icon={Layers} title={words('no_profiles')} />}
         {value && value.profiles.length > 0 && (
           <ul>
             {value.profiles.map((profile) => (

@@ -1,7 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
-import type { SwitchedOff } from '../../wire/protocol.ts'
+import type { StoppedComponent } from '../../wire/protocol.ts'
 import { drafts, type Draft } from './drafts.ts'
 
 export type Listed = AnswerOf<'desktopComponents.overview'>['components'][number]
@@ -10,10 +10,10 @@ export type Kind = Listed['component_type']
 export const kinds = ['css', 'js', 'widget'] as const satisfies readonly Kind[]
 
 /** Components the server has; undefined until they are there. */
-export const known = signal<readonly Listed[] | undefined>(undefined)
+export const components = signal<readonly Listed[] | undefined>(undefined)
 /** Why they are not. */
-export const listTrouble = signal<unknown>(undefined)
-export const sought = signal('')
+export const listError = signal<unknown>(undefined)
+export const searchText = signal('')
 
 /** What is shown beside the list. */
 export const view = signal<{ page: 'component'; name: string } | { page: 'profiles' } | undefined>(undefined)
@@ -21,10 +21,10 @@ export const view = signal<{ page: 'component'; name: string } | { page: 'profil
 /** Asks again which components there are. */
 export async function refresh(): Promise<void> {
   try {
-    known.value = (await bridge.call('desktopComponents.overview', {})).components
-    listTrouble.value = undefined
+    components.value = (await bridge.call('desktopComponents.overview', {})).components
+    listError.value = undefined
   } catch (error) {
-    listTrouble.value = error
+    listError.value = error
   }
 }
 
@@ -35,19 +35,19 @@ export interface Line {
   listed: Listed | undefined
   draft: Draft | undefined
   /** Why the desktop switched the version in force off. */
-  off: SwitchedOff | undefined
+  stopped: StoppedComponent | undefined
 }
 
 const all = computed<readonly Line[]>(() => {
-  const listed = new Map((known.value ?? []).map((one) => [one.component_id, one]))
+  const listed = new Map((components.value ?? []).map((one) => [one.component_id, one]))
   const names = [...new Set([...listed.keys(), ...drafts.value.keys()])]
   return names.map((name) => {
     const one = listed.get(name)
     const draft = drafts.value.get(name)
-    const off = bridge.components.value.off.find(
+    const stopped = bridge.components.value.stopped.find(
       ({ component_id, version }) => component_id === name && version === one?.active,
     )
-    return { name, kind: draft?.kind ?? one!.component_type, listed: one, draft, off }
+    return { name, kind: draft?.kind ?? one!.component_type, listed: one, draft, stopped }
   })
 })
 
@@ -58,7 +58,7 @@ export const isTaken = (name: string): boolean => lineOf(name) !== undefined
 
 /** What the list shows, by kind and name. */
 export const lines = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
+  const words = searchText.value.toLowerCase().split(/\s+/)
   return all.value
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
     .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.name.localeCompare(b.name))

@@ -4,12 +4,12 @@ import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryList } from '../../kit/entry-list.tsx'
-import { EntriesOr, EntryBar, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntriesView, EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Empty, NoneYet, OfflineBanner } from '../../kit/states.tsx'
-import { contacts, entries, isEmail, mailLink, phoneLink, sought, type Contact } from './store.ts'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
+import { contacts, entries, isEmail, mailLink, phoneLink, searchText, type Contact } from './store.ts'
 import { words } from './words.ts'
 
 /** The first letters of first and last name. */
@@ -22,10 +22,10 @@ function initials(name: string): string {
     .toUpperCase()
 }
 
-const Picture = ({ name, class: more = '' }: { name: string; class?: string }) => {
+const Picture = ({ name, class: className = '' }: { name: string; class?: string }) => {
   const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7)
   return (
-    <span class={`contact-picture ${more}`} style={{ '--hue': `${hue}` }} aria-hidden="true">
+    <span class={`contact-picture ${className}`} style={{ '--hue': `${hue}` }} aria-hidden="true">
       {initials(name) || '?'}
     </span>
   )
@@ -40,10 +40,10 @@ const Line = ({ contact: { name, company, email, phone } }: { contact: Contact }
 )
 
 function Details({ contact }: { contact: Contact }) {
-  const at = { of: entries, entry: contact }
+  const entryProps = { of: entries, entry: contact }
   const name = contact.name || words('unnamed')
   const form = useRef<HTMLDivElement>(null)
-  useEffect(() => bridge.title(contact.name && `${contact.name} – ${words('contacts')}`), [contact.name])
+  useEffect(() => bridge.setTitle(contact.name && `${contact.name} – ${words('contacts')}`), [contact.name])
   useEffect(() => {
     if (contact.name === '') form.current?.querySelector('input')?.focus()
     return () => entries.drafts.flush()
@@ -52,8 +52,8 @@ function Details({ contact }: { contact: Contact }) {
   const phone = contact.phone === null ? undefined : phoneLink(contact.phone)
   return (
     <article class="contact" aria-label={name}>
-      <EntryBar {...at} name={name} />
-      <EntryTrouble {...at} label={(column) => words(column as 'name')} />
+      <EntryBar {...entryProps} name={name} />
+      <EntryAlert {...entryProps} label={(column) => words(column as 'name')} />
       <div class="page">
         <header class="contact-head">
           <Picture name={contact.name} class="large" />
@@ -79,18 +79,18 @@ function Details({ contact }: { contact: Contact }) {
           </div>
         )}
         <div class="form" ref={form}>
-          <EntryField {...at} name="name" label={words('name')} autocomplete="off" />
+          <EntryField {...entryProps} name="name" label={words('name')} autocomplete="off" />
           <EntryField
-            {...at}
+            {...entryProps}
             name="email"
             label={words('email')}
             type="email"
             autocomplete="off"
             check={(text) => (isEmail(text.trim()) ? undefined : words('bad_email'))}
           />
-          <EntryField {...at} name="phone" label={words('phone')} type="tel" autocomplete="off" />
-          <EntryField {...at} name="company" label={words('company')} autocomplete="off" />
-          <EntryField {...at} name="note" label={words('note')} />
+          <EntryField {...entryProps} name="phone" label={words('phone')} type="tel" autocomplete="off" />
+          <EntryField {...entryProps} name="company" label={words('company')} autocomplete="off" />
+          <EntryField {...entryProps} name="note" label={words('note')} />
         </div>
       </div>
     </article>
@@ -99,7 +99,7 @@ function Details({ contact }: { contact: Contact }) {
 
 function List() {
   const none = (
-    <NoneYet
+    <FirstUse
       icon={ContactRound}
       title={words('none_yet')}
       text={words('none_yet_text')}
@@ -108,17 +108,17 @@ function List() {
     />
   )
   return (
-    <EntriesOr
+    <EntriesView
       of={entries}
       icon={ContactRound}
       count={contacts.value.length}
-      isFiltered={sought.value !== ''}
-      none={none}
+      isFiltered={searchText.value !== ''}
+      empty={none}
     >
       <EntryList of={entries} items={contacts.value} rowHeight={60} label={words('contacts')}>
         {(contact) => <Line contact={contact} />}
       </EntryList>
-    </EntriesOr>
+    </EntriesView>
   )
 }
 
@@ -129,7 +129,7 @@ export function Contacts() {
     <>
       <h1 class="unseen">{words('contacts')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('contacts')}
         shows={contact ? 'main' : 'side'}
         side={
@@ -137,8 +137,8 @@ export function Contacts() {
             <Toolbar label={words('contacts')}>
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
             </Toolbar>
@@ -149,9 +149,9 @@ export function Contacts() {
           contact ? (
             <Details key={entries.open.value} contact={contact} />
           ) : (
-            <Empty icon={ContactRound} title={words('none_open')}>
+            <EmptyState icon={ContactRound} title={words('none_open')}>
               <p>{words('none_open_text')}</p>
-            </Empty>
+            </EmptyState>
           )
         }
       />

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { makeSearch } from '../../kit/overlay.ts'
 
 export type Contact = Entry<'svc_contacts'>
 
@@ -8,18 +9,15 @@ export const entries = openEntries('svc_contacts', {
   isComplete: ({ name }) => name.trim() !== '',
 })
 
-export const sought = signal('')
+export const searchText = signal('')
+
+const search = makeSearch<Contact>(({ name, email, phone, company, note }) => [name, email, phone, company, note])
+const { compare } = new Intl.Collator()
 
 /** Contacts of the list, by name. */
-export const contacts = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
-  return entries.all.value
-    .filter(({ name, email, phone, company, note }) => {
-      const text = [name, email, phone, company, note].join('\n').toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
-    .toSorted((a, b) => a.name.localeCompare(b.name))
-})
+export const contacts = computed(() =>
+  search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
+)
 
 /** An address that a program for mail understands; nothing else gets into the link. */
 export const mailLink = (email: string): string | undefined =>

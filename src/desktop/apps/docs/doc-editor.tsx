@@ -5,7 +5,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { Editor } from '../../kit/editor.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
-import { EntryBar, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { entries, folders, readTags, tagsOf, type Doc } from './store.ts'
 import { words } from './words.ts'
@@ -17,16 +17,16 @@ const views = [
 ] as const satisfies readonly (readonly [string, IconNode])[]
 
 /** Milliseconds between a key and the preview: long texts take a while to draw. */
-const CALM = 150
+const PREVIEW_DELAY = 150
 
 /** A value that follows another a moment later. */
-function useCalm<T>(value: T): T {
-  const [calm, setCalm] = useState(value)
+function useDebounced<T>(value: T): T {
+  const [debounced, setDebounced] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setCalm(value), CALM)
+    const timer = setTimeout(() => setDebounced(value), PREVIEW_DELAY)
     return () => clearTimeout(timer)
   }, [value])
-  return calm
+  return debounced
 }
 
 function Tags({ doc }: { doc: Doc }) {
@@ -54,17 +54,17 @@ function Tags({ doc }: { doc: Doc }) {
 export function DocEditor({ doc }: { doc: Doc }) {
   const view = useSignal<(typeof views)[number][0]>(innerWidth < 700 ? 'edit' : 'both')
   const title = useRef<HTMLInputElement>(null)
-  const at = { of: entries, entry: doc }
+  const entryProps = { of: entries, entry: doc }
   const name = doc.title || words('untitled')
-  const text = useCalm(doc.content ?? '')
-  useEffect(() => bridge.title(doc.title && `${doc.title} – ${words('docs')}`), [doc.title])
+  const text = useDebounced(doc.content ?? '')
+  useEffect(() => bridge.setTitle(doc.title && `${doc.title} – ${words('docs')}`), [doc.title])
   useEffect(() => {
-    if (entries.isBegun(doc)) title.current?.focus()
+    if (entries.isNew(doc)) title.current?.focus()
     return () => entries.drafts.flush()
   }, [])
   return (
     <article class="doc" aria-label={name}>
-      <EntryBar {...at} name={name}>
+      <EntryBar {...entryProps} name={name}>
         {views.map(([key, icon]) => (
           <IconButton
             key={key}
@@ -80,7 +80,7 @@ export function DocEditor({ doc }: { doc: Doc }) {
           onClick={() => entries.write(doc, { archived: !doc.archived })}
         />
       </EntryBar>
-      <EntryTrouble {...at} label={(column) => words(column as 'title')} />
+      <EntryAlert {...entryProps} label={(column) => words(column as 'title')} />
       <div class="doc-head">
         <input
           class="doc-title"
@@ -92,7 +92,7 @@ export function DocEditor({ doc }: { doc: Doc }) {
           onInput={({ currentTarget }) => entries.write(doc, { title: currentTarget.value })}
         />
         <div class="two">
-          <EntryField {...at} name="folder" label={words('folder')} list="doc-folders" autocomplete="off" />
+          <EntryField {...entryProps} name="folder" label={words('folder')} list="doc-folders" autocomplete="off" />
           <Tags doc={doc} />
         </div>
         <datalist id="doc-folders">

@@ -1,14 +1,14 @@
 import { Archive, FileText, Plus } from 'lucide'
 import { IconButton } from '../../kit/button.tsx'
 import { EntryList } from '../../kit/entry-list.tsx'
-import { EntriesOr } from '../../kit/entry-parts.tsx'
+import { EntriesView } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Empty, NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { DocEditor } from './doc-editor.tsx'
-import { chosen, create, docs, entries, folders, sought, tags, tagsOf, type Doc } from './store.ts'
+import { filter, create, docs, entries, folders, searchText, tags, tagsOf, type Doc } from './store.ts'
 import { words } from './words.ts'
 
 const Line = ({ doc }: { doc: Doc }) => (
@@ -25,8 +25,8 @@ const Filter = () => (
   <select
     class="doc-filter"
     aria-label={words('shown')}
-    value={chosen.value}
-    onChange={({ currentTarget }) => void (chosen.value = currentTarget.value)}
+    value={filter.value}
+    onChange={({ currentTarget }) => void (filter.value = currentTarget.value)}
   >
     <option value="all">{words('all')}</option>
     {folders.value.map((name) => (
@@ -45,7 +45,7 @@ const Filter = () => (
 
 function List() {
   const none = (
-    <NoneYet
+    <FirstUse
       icon={FileText}
       title={words('none_yet')}
       text={words('none_yet_text')}
@@ -53,13 +53,13 @@ function List() {
       onAdd={create}
     />
   )
-  const isFiltered = sought.value !== '' || chosen.value !== 'all'
+  const isFiltered = searchText.value !== '' || filter.value !== 'all'
   return (
-    <EntriesOr of={entries} icon={FileText} count={docs.value.length} isFiltered={isFiltered} none={none}>
+    <EntriesView of={entries} icon={FileText} count={docs.value.length} isFiltered={isFiltered} empty={none}>
       <EntryList of={entries} items={docs.value} rowHeight={60} label={words('docs')}>
         {(doc) => <Line doc={doc} />}
       </EntryList>
-    </EntriesOr>
+    </EntriesView>
   )
 }
 
@@ -70,7 +70,7 @@ export function Docs() {
     <>
       <h1 class="unseen">{words('docs')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('docs')}
         shows={doc ? 'main' : 'side'}
         side={
@@ -78,8 +78,8 @@ export function Docs() {
             <Toolbar label={words('docs')}>
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
@@ -91,9 +91,9 @@ export function Docs() {
           doc ? (
             <DocEditor key={entries.open.value} doc={doc} />
           ) : (
-            <Empty icon={FileText} title={words('none_open')}>
+            <EmptyState icon={FileText} title={words('none_open')}>
               <p>{words('none_open_text')}</p>
-            </Empty>
+            </EmptyState>
           )
         }
       />

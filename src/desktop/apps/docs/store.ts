@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { makeSearch } from '../../kit/overlay.ts'
 
 export type Doc = Entry<'svc_docs'>
 
@@ -8,10 +9,10 @@ export const entries = openEntries('svc_docs', {
   isComplete: ({ title, content }) => title.trim() !== '' || (content ?? '').trim() !== '',
 })
 
-export const sought = signal('')
+export const searchText = signal('')
 
 /** What the list shows: `all`, `archive`, `folder:…` or `tag:…`. */
-export const chosen = signal('all')
+export const filter = signal('all')
 
 export const tagsOf = ({ tags }: Doc): string[] => tags ?? []
 
@@ -27,32 +28,29 @@ export const readTags = (text: string): string[] => [
 
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].toSorted((a, b) => a.localeCompare(b))
 
-const living = computed(() => entries.all.value.filter(({ archived }) => !archived))
-export const folders = computed(() => sorted(living.value.flatMap(({ folder }) => (folder ? [folder] : []))))
-export const tags = computed(() => sorted(living.value.flatMap(tagsOf)))
+const unarchived = computed(() => entries.all.value.filter(({ archived }) => !archived))
+export const folders = computed(() => sorted(unarchived.value.flatMap(({ folder }) => (folder ? [folder] : []))))
+export const tags = computed(() => sorted(unarchived.value.flatMap(tagsOf)))
 
-function isChosen(doc: Doc): boolean {
-  if (chosen.value === 'archive') return doc.archived
+function matchesFilter(doc: Doc): boolean {
+  if (filter.value === 'archive') return doc.archived
   if (doc.archived) return false
-  if (chosen.value.startsWith('folder:')) return doc.folder === chosen.value.slice('folder:'.length)
-  return chosen.value.startsWith('tag:') ? tagsOf(doc).includes(chosen.value.slice('tag:'.length)) : true
+  if (filter.value.startsWith('folder:')) return doc.folder === filter.value.slice('folder:'.length)
+  return filter.value.startsWith('tag:') ? tagsOf(doc).includes(filter.value.slice('tag:'.length)) : true
 }
 
+const search = makeSearch<Doc>((doc) => [doc.title, doc.content, doc.folder, ...tagsOf(doc)])
+
 /** Documents of the list, the newest first. */
-export const docs = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
-  return entries.all.value
-    .filter(isChosen)
-    .filter((doc) => {
-      const text = [doc.title, doc.content, doc.folder, ...tagsOf(doc)].join('\n').toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
-    .toSorted((a, b) => b.updated_at.localeCompare(a.updated_at))
-})
+export const docs = computed(() =>
+  search(entries.all.value, searchText.value)
+    .filter(matchesFilter)
+    .toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)),
+)
 
 export function create(): void {
-  sought.value = ''
-  if (chosen.value === 'archive') chosen.value = 'all'
-  const [kind, name] = [chosen.value.split(':')[0], chosen.value.slice(chosen.value.indexOf(':') + 1)]
+  searchText.value = ''
+  if (filter.value === 'archive') filter.value = 'all'
+  const [kind, name] = [filter.value.split(':')[0], filter.value.slice(filter.value.indexOf(':') + 1)]
   entries.create({ ...(kind === 'folder' ? { folder: name } : {}), ...(kind === 'tag' ? { tags: [name] } : {}) })
 }

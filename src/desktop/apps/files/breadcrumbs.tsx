@@ -2,9 +2,9 @@ import { printable } from '../../../base/text.ts'
 import { ChevronRight } from 'lucide'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../kit/icon.tsx'
-import { dropInto } from './dragging.ts'
-import { folder, go } from './folder.ts'
-import { trailOf } from './paths.ts'
+import { dropTarget } from './item-drag.ts'
+import { folder, openFolder } from './folder.ts'
+import { breadcrumbsOf } from './paths.ts'
 import { words } from './words.ts'
 
 function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boolean }) {
@@ -16,8 +16,8 @@ function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boo
         class={isOver ? 'over' : ''}
         aria-current={isLast ? 'page' : undefined}
         title={printable(name) || words('my_files')}
-        onClick={() => go(path)}
-        {...dropInto(path, setOver)}
+        onClick={() => openFolder(path)}
+        {...dropTarget(path, setOver)}
       >
         {printable(name) || words('my_files')}
       </button>
@@ -29,7 +29,7 @@ function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boo
 /** Where the folder lies; its end stays in sight however deep it is. */
 export function Breadcrumbs() {
   const list = useRef<HTMLOListElement>(null)
-  const trail = trailOf(folder.value)
+  const trail = breadcrumbsOf(folder.value)
   useLayoutEffect(() => void (list.current!.scrollLeft = list.current!.scrollWidth), [folder.value])
   return (
     <nav class="crumbs" aria-label={words('path')}>

@@ -3,11 +3,11 @@ import { ArrowLeft, ChevronLeft, ChevronRight, Download, History } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
-import { Toolbar } from '../../kit/split.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
-import { kindOf } from './kinds.ts'
-import { neighbour, opened, openItem } from './opened.ts'
+import { kindOf } from './file-kinds.ts'
+import { siblingOf, openFile, openItem } from './open-file.ts'
 import { Preview } from './preview.tsx'
 import { TextView } from './text-view.tsx'
 import { VersionsDialog } from './versions-dialog.tsx'
@@ -19,11 +19,11 @@ const TEXT_MAX = 5 * 1_048_576
 /** One file: shown, and where it is a text, written. */
 export function FileView({ path, item }: { path: string; item: Item }) {
   const [isVersions, setVersions] = useState(false)
-  const [before, after] = [neighbour(item.name, -1), neighbour(item.name, 1)]
+  const [before, after] = [siblingOf(item.name, -1), siblingOf(item.name, 1)]
   const kind = kindOf(item)
   const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
-  const close = () => void (opened.value = undefined)
-  useEffect(() => bridge.title(`${printable(item.name)} – ${words('files')}`), [item.name])
+  const close = () => void (openFile.value = undefined)
+  useEffect(() => bridge.setTitle(`${printable(item.name)} – ${words('files')}`), [item.name])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.defaultPrevented || document.querySelector('dialog[open]')) return

@@ -1,32 +1,32 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
-import { Split } from '../../kit/split.tsx'
-import { OfflineBanner } from '../../kit/states.tsx'
-import { toastTrouble } from '../../kit/toast.tsx'
-import { NameQuestions } from './conflict-question.tsx'
-import { follow, listen, place, view } from './folder.ts'
+import { SplitView } from '../../kit/split-view.tsx'
+import { OfflineBanner } from '../../kit/placeholders.tsx'
+import { toastError } from '../../kit/toast.tsx'
+import { NameConflicts } from './name-conflict.tsx'
+import { openPath, startListening, place, view } from './folder.ts'
 import { FileView } from './file-view.tsx'
 import { FolderView } from './folder-view.tsx'
-import { opened, openItem } from './opened.ts'
-import { isSideShown, Side } from './side.tsx'
+import { openFile, openItem } from './open-file.ts'
+import { isSidebarShown, Sidebar } from './sidebar.tsx'
 import { TrashView } from './trash-view.tsx'
 import { UploadPanel } from './upload-panel.tsx'
-import { resumeWithServer } from './uploads.ts'
+import { resumeWhenOnline } from './uploads.ts'
 import { words } from './words.ts'
 
 /** The app. */
 export function Files() {
   const [isStarted, setStarted] = useState(false)
   useEffect(() => {
-    listen()
-    resumeWithServer()
-    void bridge.kept('view').then((kept) => {
+    startListening()
+    resumeWhenOnline()
+    void bridge.getItem('view').then((kept) => {
       if (kept === 'grid') view.value = kept
       setStarted(true)
     })
   }, [])
-  useSignalEffect(() => void follow(bridge.path.value, openItem).catch(toastTrouble))
+  useSignalEffect(() => void openPath(bridge.path.value, openItem).catch(toastError))
   useEffect(() => {
     // A file that misses its folder must not be what the frame shows next.
     const ignore = (event: DragEvent) => event.preventDefault()
@@ -42,14 +42,14 @@ export function Files() {
       <h1 class="unseen">{words('files')}</h1>
       <OfflineBanner />
       <div class="files">
-        <Split
+        <SplitView
           label={words('places')}
-          shows={isSideShown.value ? 'side' : 'main'}
-          side={<Side />}
+          shows={isSidebarShown.value ? 'side' : 'main'}
+          side={<Sidebar />}
           main={
             <>
-              {opened.value ? (
-                <FileView key={opened.value.path} {...opened.value} />
+              {openFile.value ? (
+                <FileView key={openFile.value.path} {...openFile.value} />
               ) : place.value === 'trash' ? (
                 <TrashView />
               ) : (
@@ -60,7 +60,7 @@ export function Files() {
           }
         />
       </div>
-      <NameQuestions />
+      <NameConflicts />
     </>
   )
 }

@@ -5,16 +5,16 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
-import { WindowedList } from '../../kit/windowed-list.tsx'
+import { Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
+import { VirtualList } from '../../kit/virtual-list.tsx'
 import { common } from '../../kit/words.ts'
 import { folder } from './folder.ts'
 import { transfer } from './operations.ts'
 import { isWithin, join, nameOf, parentOf, takesFiles } from './paths.ts'
 import { words } from './words.ts'
 
-type State = { path: string; folders: string[] } | { trouble: unknown } | undefined
+type State = { path: string; folders: string[] } | { error: unknown } | undefined
 
 /** Lets somebody choose a folder to move or copy into: arrow keys choose, Enter goes in. */
 export function FolderPicker({
@@ -38,7 +38,7 @@ export function FolderPicker({
         const folders = items.filter(({ type }) => type === 'directory').map(({ name }) => name)
         if (!isGone) setState({ path, folders: folders.filter((name) => !paths.includes(join(path, name))) })
       },
-      (trouble: unknown) => !isGone && setState({ trouble }),
+      (error: unknown) => !isGone && setState({ error }),
     )
     return () => void (isGone = true)
   }, [path])
@@ -60,12 +60,12 @@ export function FolderPicker({
       <div class="picker">
         {state === undefined ? (
           <Loading />
-        ) : 'trouble' in state ? (
-          <p class="flaw">{explain(state.trouble)}</p>
+        ) : 'error' in state ? (
+          <p class="problem">{describeError(state.error)}</p>
         ) : state.folders.length === 0 ? (
           <p class="soft">{words('no_folders')}</p>
         ) : (
-          <WindowedList
+          <VirtualList
             items={state.folders}
             rowHeight={40}
             keyOf={(one) => one}
@@ -79,7 +79,7 @@ export function FolderPicker({
                 <Icon of={Folder} /> <span>{printable(one)}</span>
               </span>
             )}
-          </WindowedList>
+          </VirtualList>
         )}
       </div>
       <footer>

@@ -23,23 +23,23 @@ import { SearchField } from '../../kit/field.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { ContextMenu, Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { Breadcrumbs } from './breadcrumbs.tsx'
-import { dropInto } from './dragging.ts'
-import { chosen } from './dropped.ts'
-import { openItem } from './opened.ts'
-import { all, folder, isLoading, items, load, sorting, sought, trouble, view, type SortKey } from './folder.ts'
+import { dropTarget } from './item-drag.ts'
+import { readChosen } from './dropped-files.ts'
+import { openItem } from './open-file.ts'
+import { all, folder, isLoading, items, load, sorting, searchText, loadError, view, type SortKey } from './folder.ts'
 import { FolderPicker } from './folder-picker.tsx'
-import { menuItems, type Acts } from './item-menu.ts'
+import { menuItems, type ItemActions } from './item-menu.ts'
 import { ItemView } from './item-view.tsx'
 import { NameDialog } from './name-dialog.tsx'
 import { download, isChangeable, remove } from './operations.ts'
 import { isWithin, nameOf, ROOMS, takesFiles } from './paths.ts'
 import { clear, selected } from './selection.ts'
-import { SideButton } from './side.tsx'
+import { SidebarButton } from './sidebar.tsx'
 import { enqueue } from './uploads.ts'
 import { VersionsDialog } from './versions-dialog.tsx'
 import { words } from './words.ts'
@@ -67,7 +67,7 @@ const Heads = () => (
 )
 
 /** What is selected, and what can be done with it. */
-function Selection({ acts }: { acts: Acts }) {
+function Selection({ actions }: { actions: ItemActions }) {
   const some = selected.value
   if (some.length === 0) return null
   const size = some.reduce((sum, item) => sum + (item.size ?? 0), 0)
@@ -85,7 +85,7 @@ function Selection({ acts }: { acts: Acts }) {
         disabled={!some.every(isChangeable)}
         onClick={() => void remove(some)}
       />
-      <Menu label={words('more_for_selection')} items={menuItems(acts)}>
+      <Menu label={words('more_for_selection')} items={menuItems(actions)}>
         <Icon of={EllipsisVertical} />
       </Menu>
     </div>
@@ -99,45 +99,46 @@ function Rules() {
 }
 
 function Contents({
-  acts,
+  actions,
   renaming,
   onRename,
   onMenu,
 }: {
-  acts: Acts
+  actions: ItemActions
   renaming: string | undefined
   onRename: (name: string | undefined) => void
   onMenu: (at: { x: number; y: number }) => void
 }) {
-  if (trouble.value !== undefined)
+  if (loadError.value !== undefined)
     return (
-      <Empty icon={FolderOpen} title={explain(trouble.value)}>
+      <EmptyState icon={FolderOpen} title={describeError(loadError.value)}>
         <Button onClick={() => void load()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   if (isLoading.value) return <Loading />
-  if (items.value.length === 0 && sought.value !== '') return <Empty icon={Search} title={words('none_found')} />
+  if (items.value.length === 0 && searchText.value !== '')
+    return <EmptyState icon={Search} title={words('none_found')} />
   if (all.value.length === 0 && folder.value === ROOMS)
     return (
-      <Empty icon={FolderOpen} title={words('no_rooms')}>
+      <EmptyState icon={FolderOpen} title={words('no_rooms')}>
         <p>{words('no_rooms_text')}</p>
-      </Empty>
+      </EmptyState>
     )
   if (all.value.length === 0)
     return (
-      <Empty icon={CloudUpload} title={words('empty_folder')}>
+      <EmptyState icon={CloudUpload} title={words('empty_folder')}>
         <p>{words('empty_folder_text')}</p>
-      </Empty>
+      </EmptyState>
     )
   return (
     <>
       {view.value === 'list' && <Heads />}
-      <ItemView renaming={renaming} onRename={onRename} onOpen={acts.open} onMenu={onMenu} />
+      <ItemView renaming={renaming} onRename={onRename} onOpen={actions.open} onMenu={onMenu} />
     </>
   )
 }
 
-type Asked =
+type OpenDialog =
   | { what: 'new'; kind: 'folder' | 'file' }
   | { what: 'pick'; mode: 'move' | 'copy'; paths: readonly string[] }
   | { what: 'versions'; path: string }
@@ -146,57 +147,62 @@ type Asked =
 export function FolderView() {
   const [renaming, setRenaming] = useState<string | undefined>(undefined)
   const [menuAt, setMenuAt] = useState<{ x: number; y: number } | undefined>(undefined)
-  const [asked, setAsked] = useState<Asked | undefined>(undefined)
+  const [dialog, setDialog] = useState<OpenDialog | undefined>(undefined)
   const [isOver, setOver] = useState(false)
   const files = useRef<HTMLInputElement>(null)
   const folders = useRef<HTMLInputElement>(null)
   const path = folder.value
-  const acts: Acts = {
+  const actions: ItemActions = {
     open: openItem,
     rename: setRenaming,
-    pick: (mode, paths) => setAsked({ what: 'pick', mode, paths }),
-    create: (kind) => setAsked({ what: 'new', kind }),
-    versions: ({ name }) => setAsked({ what: 'versions', path: path === '/' ? `/${name}` : `${path}/${name}` }),
+    pick: (mode, paths) => setDialog({ what: 'pick', mode, paths }),
+    create: (kind) => setDialog({ what: 'new', kind }),
+    versions: ({ name }) => setDialog({ what: 'versions', path: path === '/' ? `/${name}` : `${path}/${name}` }),
   }
-  useEffect(() => bridge.title(`${nameOf(path) || words('my_files')} – ${words('files')}`), [path])
+  useEffect(() => bridge.setTitle(`${nameOf(path) || words('my_files')} – ${words('files')}`), [path])
   useEffect(() => folders.current?.setAttribute('webkitdirectory', ''), [])
-  const taking = takesFiles(path)
+  const canUpload = takesFiles(path)
   const onChosen = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
-    enqueue(path, chosen(currentTarget.files))
+    enqueue(path, readChosen(currentTarget.files))
     currentTarget.value = ''
   }
 
   return (
-    <div class={`folder ${isOver ? 'over' : ''}`} {...dropInto(path, setOver)}>
+    <div class={`folder ${isOver ? 'over' : ''}`} {...dropTarget(path, setOver)}>
       <Toolbar label={words('files')}>
-        <SideButton />
+        <SidebarButton />
         <Breadcrumbs />
         <SearchField
           label={words('search')}
-          value={sought.value}
-          onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+          value={searchText.value}
+          onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
         />
         <IconButton
           icon={view.value === 'list' ? LayoutGrid : List}
           label={words(view.value === 'list' ? 'as_grid' : 'as_list')}
           onClick={() => {
             view.value = view.value === 'list' ? 'grid' : 'list'
-            bridge.keep('view', view.value)
+            bridge.setItem('view', view.value)
           }}
         />
         <Menu
           label={words('add')}
           class="button main add"
           items={[
-            { label: words('upload'), icon: Upload, disabled: !taking, onSelect: () => files.current?.click() },
+            { label: words('upload'), icon: Upload, disabled: !canUpload, onSelect: () => files.current?.click() },
             {
               label: words('upload_folder'),
               icon: FolderUp,
-              disabled: !taking,
+              disabled: !canUpload,
               onSelect: () => folders.current?.click(),
             },
-            { label: words('new_folder'), icon: FolderPlus, disabled: !taking, onSelect: () => acts.create('folder') },
-            { label: words('new_file'), icon: FilePlus, disabled: !taking, onSelect: () => acts.create('file') },
+            {
+              label: words('new_folder'),
+              icon: FolderPlus,
+              disabled: !canUpload,
+              onSelect: () => actions.create('folder'),
+            },
+            { label: words('new_file'), icon: FilePlus, disabled: !canUpload, onSelect: () => actions.create('file') },
           ]}
         >
           <Icon of={Plus} />
@@ -206,26 +212,26 @@ export function FolderView() {
       <input ref={files} type="file" multiple hidden aria-label={words('upload')} onChange={onChosen} />
       <input ref={folders} type="file" multiple hidden aria-label={words('upload_folder')} onChange={onChosen} />
       <Rules />
-      <Contents acts={acts} renaming={renaming} onRename={setRenaming} onMenu={setMenuAt} />
-      <Selection acts={acts} />
+      <Contents actions={actions} renaming={renaming} onRename={setRenaming} onMenu={setMenuAt} />
+      <Selection actions={actions} />
       {selected.value.length === 0 && all.value.length > 0 && (
         <p class="count">{words('count', items.value.length, formatNumber(items.value.length))}</p>
       )}
       {menuAt && (
         <ContextMenu
           label={words('actions')}
-          items={menuItems(acts)}
+          items={menuItems(actions)}
           at={menuAt}
           onClose={() => setMenuAt(undefined)}
         />
       )}
-      {asked?.what === 'new' && (
-        <NameDialog what={asked.kind} onClose={() => setAsked(undefined)} onMade={() => undefined} />
+      {dialog?.what === 'new' && (
+        <NameDialog what={dialog.kind} onClose={() => setDialog(undefined)} onMade={() => undefined} />
       )}
-      {asked?.what === 'pick' && (
-        <FolderPicker mode={asked.mode} paths={asked.paths} onClose={() => setAsked(undefined)} />
+      {dialog?.what === 'pick' && (
+        <FolderPicker mode={dialog.mode} paths={dialog.paths} onClose={() => setDialog(undefined)} />
       )}
-      {asked?.what === 'versions' && <VersionsDialog path={asked.path} onClose={() => setAsked(undefined)} />}
+      {dialog?.what === 'versions' && <VersionsDialog path={dialog.path} onClose={() => setDialog(undefined)} />}
     </div>
   )
 }

@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import { language } from '../../kit/language.ts'
-import { Trouble } from '../../kit/trouble.ts'
+import { ApiError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { isWithin, join, nameOf, parentOf, ROOMS, tidy } from './paths.ts'
+import { isWithin, join, nameOf, parentOf, ROOMS, trimSlashes } from './paths.ts'
 
 export type Item = AnswerOf<'filesystem.list'>['items'][number]
 export type SortKey = 'name' | 'size' | 'modified'
@@ -12,17 +12,17 @@ export type SortKey = 'name' | 'size' | 'modified'
 export const place = signal<'folder' | 'trash'>('folder')
 /** Path of the folder that is shown. */
 export const folder = signal('/')
-export const sought = signal('')
+export const searchText = signal('')
 export const sorting = signal<{ key: SortKey; down: boolean }>({ key: 'name', down: false })
 export const view = signal<'list' | 'grid'>('list')
 
-const listed = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
+const listing = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
 /** Why the folder is not there; undefined when nothing is the matter. */
-export const trouble = signal<unknown>(undefined)
-export const isLoading = computed(() => listed.value?.path !== folder.value && trouble.value === undefined)
+export const loadError = signal<unknown>(undefined)
+export const isLoading = computed(() => listing.value?.path !== folder.value && loadError.value === undefined)
 
 /** Everything in the folder, in no order that means anything. */
-export const all = computed<readonly Item[]>(() => (listed.value?.path === folder.value ? listed.value.items : []))
+export const all = computed<readonly Item[]>(() => (listing.value?.path === folder.value ? listing.value.items : []))
 
 export const usage = signal<AnswerOf<'filesystem.quota'> | undefined>(undefined)
 
@@ -34,7 +34,7 @@ const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
 
 /** What is shown of the folder: what was sought, folders first. */
 export const items = computed<readonly Item[]>(() => {
-  const words = sought.value.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = searchText.value.toLowerCase().split(/\s+/).filter(Boolean)
   const { key, down } = sorting.value
   const collator = new Intl.Collator(language.value, { numeric: true })
   const compare = comparers[key]
@@ -50,43 +50,43 @@ export const items = computed<readonly Item[]>(() => {
 
 export const pathOf = ({ name }: Pick<Item, 'name'>): string => join(folder.peek(), name)
 
-let asked = 0
+let lastRequest = 0
 
 /** Asks again what the folder holds. What is shown stays until the answer is there. */
 export async function load(): Promise<void> {
   const path = folder.peek()
-  const number = ++asked
+  const number = ++lastRequest
   try {
     const answer = await bridge.call('filesystem.list', { path, ids: true })
-    if (number !== asked) return
-    listed.value = { path, items: answer.items }
-    trouble.value = undefined
+    if (number !== lastRequest) return
+    listing.value = { path, items: answer.items }
+    loadError.value = undefined
   } catch (error) {
-    if (number !== asked) return
+    if (number !== lastRequest) return
     // Without a line to the server, what was there a moment ago is better than nothing.
-    if (error instanceof Trouble && error.code === 'unreachable' && listed.peek()?.path === path) return
-    listed.value = undefined
-    trouble.value = error
+    if (error instanceof ApiError && error.code === 'unreachable' && listing.peek()?.path === path) return
+    listing.value = undefined
+    loadError.value = error
   }
 }
 
-async function measure(): Promise<void> {
+async function loadUsage(): Promise<void> {
   usage.value = await bridge.call('filesystem.quota', {}).catch(() => usage.peek())
 }
 
 /** Goes to a folder. */
-export function go(path: string): void {
+export function openFolder(path: string): void {
   place.value = 'folder'
-  sought.value = ''
-  trouble.value = undefined
-  folder.value = tidy(path)
+  searchText.value = ''
+  loadError.value = undefined
+  folder.value = trimSlashes(path)
   void load()
 }
 
 /** Milliseconds in which news are gathered before the folder is asked for again: a synchronising device makes many. */
-const GATHER = 250
+const REFRESH_DELAY = 250
 /** Milliseconds between looks at a room's folder, of which the feed of an account tells nothing. */
-const LOOK = 20_000
+const ROOM_INTERVAL = 20_000
 
 /** What else is to be asked for again when files change. */
 const listeners = new Set<() => void>()
@@ -104,31 +104,31 @@ export function refresh(): void {
   timer ??= setTimeout(() => {
     timer = undefined
     void load()
-    void measure()
+    void loadUsage()
     for (const listener of listeners) listener()
-  }, GATHER)
+  }, REFRESH_DELAY)
 }
 
 /** Opens what the desktop was asked to show: a folder, or a file in its folder. */
-export async function follow(path: string, openFile: (item: Item) => void): Promise<void> {
-  go(path)
+export async function openPath(path: string, openFile: (item: Item) => void): Promise<void> {
+  openFolder(path)
   await load()
-  if (path === '/' || !(trouble.peek() instanceof Trouble) || folder.peek() !== tidy(path)) return
-  const { items: beside } = await bridge.call('filesystem.list', { path: parentOf(tidy(path)) })
-  const item = beside.find(({ name }) => name === nameOf(tidy(path)))
+  if (path === '/' || !(loadError.peek() instanceof ApiError) || folder.peek() !== trimSlashes(path)) return
+  const { items: siblings } = await bridge.call('filesystem.list', { path: parentOf(trimSlashes(path)) })
+  const item = siblings.find(({ name }) => name === nameOf(trimSlashes(path)))
   if (!item) return
-  go(parentOf(tidy(path)))
+  openFolder(parentOf(trimSlashes(path)))
   openFile(item)
 }
 
 /** Begins to listen to what changes. */
-export function listen(): void {
+export function startListening(): void {
   bridge.watch(['svc_files'], refresh)
-  void measure()
+  void loadUsage()
   setInterval(() => {
     if (document.visibilityState === 'visible' && isWithin(folder.peek(), ROOMS)) void load()
-  }, LOOK)
+  }, ROOM_INTERVAL)
   effect(() => {
-    if (bridge.online.value && trouble.peek() !== undefined) void load()
+    if (bridge.online.value && loadError.peek() !== undefined) void load()
   })
 }

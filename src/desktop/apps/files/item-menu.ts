@@ -21,7 +21,7 @@ import { selected } from './selection.ts'
 import { words } from './words.ts'
 
 /** What the window does for a menu. */
-export interface Acts {
+export interface ItemActions {
   open: (item: Item) => void
   rename: (name: string) => void
   pick: (mode: 'move' | 'copy', paths: readonly string[]) => void
@@ -29,7 +29,7 @@ export interface Acts {
   versions: (item: Item) => void
 }
 
-function folderItems({ create }: Acts): MenuItem[] {
+function folderItems({ create }: ItemActions): MenuItem[] {
   const disabled = !takesFiles(folder.value)
   return [
     { label: words('new_folder'), icon: FolderPlus, disabled, onSelect: () => create('folder') },
@@ -45,45 +45,45 @@ function folderItems({ create }: Acts): MenuItem[] {
 }
 
 /** What can be done with what is selected, or with the folder where nothing is. */
-export function menuItems(acts: Acts): MenuItem[] {
+export function menuItems(actions: ItemActions): MenuItem[] {
   const some = selected.value
   const [item] = some
-  if (!item) return folderItems(acts)
+  if (!item) return folderItems(actions)
   const isOne = some.length === 1
   const paths = some.map(pathOf)
   const isFree = some.every(isChangeable)
   const isCopyable = !paths.some(isFixed)
-  const hold = (mode: 'move' | 'copy') => () => void (clipboard.value = { mode, paths })
+  const putOnClipboard = (mode: 'move' | 'copy') => () => void (clipboard.value = { mode, paths })
   const one: MenuItem[] = isOne
     ? [
         {
           label: words('open'),
           icon: item.type === 'directory' ? FolderOpen : Eye,
-          onSelect: () => acts.open(item),
+          onSelect: () => actions.open(item),
         },
       ]
     : []
   const file: MenuItem[] =
     isOne && item.type === 'file'
-      ? [{ label: words('versions'), icon: History, onSelect: () => acts.versions(item) }]
+      ? [{ label: words('versions'), icon: History, onSelect: () => actions.versions(item) }]
       : []
   return [
     ...one,
     { label: words('download'), icon: Download, onSelect: () => download(some) },
     ...file,
     ...(isOne
-      ? [{ label: words('rename'), icon: Pencil, disabled: !isFree, onSelect: () => acts.rename(item.name) }]
+      ? [{ label: words('rename'), icon: Pencil, disabled: !isFree, onSelect: () => actions.rename(item.name) }]
       : []),
-    { label: words('move_to'), icon: FolderInput, disabled: !isFree, onSelect: () => acts.pick('move', paths) },
-    { label: words('copy_to'), icon: FolderInput, disabled: !isCopyable, onSelect: () => acts.pick('copy', paths) },
+    { label: words('move_to'), icon: FolderInput, disabled: !isFree, onSelect: () => actions.pick('move', paths) },
+    { label: words('copy_to'), icon: FolderInput, disabled: !isCopyable, onSelect: () => actions.pick('copy', paths) },
     {
       label: words('duplicate'),
       icon: Copy,
       disabled: !isCopyable,
       onSelect: () => void transfer('copy', paths, folder.peek()),
     },
-    { label: words('cut'), icon: Scissors, disabled: !isFree, onSelect: hold('move') },
-    { label: words('copy'), icon: Copy, disabled: !isCopyable, onSelect: hold('copy') },
+    { label: words('cut'), icon: Scissors, disabled: !isFree, onSelect: putOnClipboard('move') },
+    { label: words('copy'), icon: Copy, disabled: !isCopyable, onSelect: putOnClipboard('copy') },
     {
       label: common('delete'),
       icon: Trash2,

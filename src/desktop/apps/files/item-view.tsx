@@ -2,22 +2,22 @@ import { printable } from '../../../base/text.ts'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { dragOut, dropInto } from './dragging.ts'
+import { startDrag, dropTarget } from './item-drag.ts'
 import { folder, items, pathOf, view, type Item } from './folder.ts'
-import { iconOf, kindOf } from './kinds.ts'
+import { iconOf, kindOf } from './file-kinds.ts'
 import { clipboard } from './operations.ts'
 import { RenameField } from './rename-field.tsx'
-import { cursor, extendTo, isSelected, only, selected, toggle } from './selection.ts'
+import { cursor, extendTo, isSelected, selectOnly, selected, toggle } from './selection.ts'
 import { onKey } from './shortcuts.ts'
 import { words } from './words.ts'
 
 /** Rows drawn beyond the visible ones. */
-const SPARE = 6
+const OVERSCAN = 6
 /** Rows that are scrolled before others are drawn. */
 const STRIDE = 4
 /** Pixels. */
-const LINE = 44
-const TALL_LINE = 56
+const ROW_HEIGHT = 44
+const TALL_ROW_HEIGHT = 56
 const TILE = { width: 136, height: 132 }
 const NARROW = 560
 
@@ -44,10 +44,10 @@ function onClick(event: MouseEvent, item: Item, onOpen: (item: Item) => void): v
     else onOpen(item)
   } else if (event.shiftKey) extendTo(item.name)
   else if (event.ctrlKey || event.metaKey) toggle(item.name)
-  else only(item.name)
+  else selectOnly(item.name)
 }
 
-const Facts = ({ item }: { item: Item }) => (
+const ItemDetails = ({ item }: { item: Item }) => (
   <>
     <span class="size">{item.size === undefined ? '' : formatSize(item.size)}</span>
     <time dateTime={item.modified}>{formatWhen(item.modified)}</time>
@@ -75,14 +75,14 @@ function Entry({ item, at, measures, props }: { item: Item; at: number; measures
         width: `${wide}px`,
       }}
       draggable={props.renaming === undefined}
-      onDragStart={(event) => dragOut(event, item)}
-      {...(item.type === 'directory' ? dropInto(path, setOver) : {})}
+      onDragStart={(event) => startDrag(event, item)}
+      {...(item.type === 'directory' ? dropTarget(path, setOver) : {})}
       onClick={(event) => onClick(event, item, props.onOpen)}
       onDblClick={() => props.onOpen(item)}
       onContextMenu={(event) => {
         event.preventDefault()
         event.stopPropagation()
-        if (!isSelected(item.name)) only(item.name)
+        if (!isSelected(item.name)) selectOnly(item.name)
         props.onMenu({ x: event.clientX, y: event.clientY })
       }}
     >
@@ -93,7 +93,7 @@ function Entry({ item, at, measures, props }: { item: Item; at: number; measures
         {printable(item.name)}
       </span>
       {item.type === 'directory' && <span class="unseen">{words('folder')}</span>}
-      <Facts item={item} />
+      <ItemDetails item={item} />
     </div>
   )
 }
@@ -101,17 +101,18 @@ function Entry({ item, at, measures, props }: { item: Item; at: number; measures
 /** The rows or tiles of the folder. Only those in sight are drawn: ten thousand scroll like ten. */
 export function ItemView(props: ItemViewProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const [seen, setSeen] = useState({ top: 0, height: 800, width: 800 })
+  const [viewport, setViewport] = useState({ top: 0, height: 800, width: 800 })
   const shown = items.value
   const isGrid = view.value === 'grid'
   const measures: Measures = isGrid
-    ? { columns: Math.max(1, Math.floor(seen.width / TILE.width)), rowHeight: TILE.height, width: seen.width }
-    : { columns: 1, rowHeight: seen.width < NARROW ? TALL_LINE : LINE, width: seen.width }
+    ? { columns: Math.max(1, Math.floor(viewport.width / TILE.width)), rowHeight: TILE.height, width: viewport.width }
+    : { columns: 1, rowHeight: viewport.width < NARROW ? TALL_ROW_HEIGHT : ROW_HEIGHT, width: viewport.width }
   const { columns, rowHeight } = measures
 
   useLayoutEffect(() => {
     const element = frame.current!
-    const measure = () => setSeen({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth })
+    const measure = () =>
+      setViewport({ top: element.scrollTop, height: element.clientHeight, width: element.clientWidth })
     measure()
     const observer = new ResizeObserver(measure)
     observer.observe(element)
@@ -119,8 +120,11 @@ export function ItemView(props: ItemViewProps) {
   }, [])
   useLayoutEffect(() => void (frame.current!.scrollTop = 0), [folder.value])
 
-  const first = Math.max(0, Math.floor(seen.top / rowHeight) - SPARE) * columns
-  const last = Math.min(shown.length, (Math.ceil((seen.top + seen.height) / rowHeight) + STRIDE + SPARE) * columns)
+  const first = Math.max(0, Math.floor(viewport.top / rowHeight) - OVERSCAN) * columns
+  const last = Math.min(
+    shown.length,
+    (Math.ceil((viewport.top + viewport.height) / rowHeight) + STRIDE + OVERSCAN) * columns,
+  )
   const at = shown.findIndex(({ name }) => name === cursor.value)
   const renamed = shown.findIndex(({ name }) => name === props.renaming)
 
@@ -136,10 +140,10 @@ export function ItemView(props: ItemViewProps) {
   return (
     <div
       ref={frame}
-      class={`items ${isGrid ? 'grid' : seen.width < NARROW ? 'list tall' : 'list'}`}
+      class={`items ${isGrid ? 'grid' : viewport.width < NARROW ? 'list tall' : 'list'}`}
       onScroll={({ currentTarget: { scrollTop } }) => {
         const top = scrollTop - (scrollTop % (STRIDE * rowHeight))
-        if (top !== seen.top) setSeen({ ...seen, top })
+        if (top !== viewport.top) setViewport({ ...viewport, top })
       }}
       onContextMenu={(event) => {
         event.preventDefault()
@@ -155,7 +159,7 @@ export function ItemView(props: ItemViewProps) {
         aria-activedescendant={at >= first && at < last ? `item-${at}` : undefined}
         style={{ height: `${Math.ceil(shown.length / columns) * rowHeight}px` }}
         onKeyDown={(event) => {
-          const page = Math.max(1, Math.floor(seen.height / rowHeight) - 1)
+          const page = Math.max(1, Math.floor(viewport.height / rowHeight) - 1)
           onKey(event, { columns, page, onOpen: props.onOpen, onRename: props.onRename, onMenu: () => openMenu() })
         }}
       >
@@ -168,9 +172,9 @@ export function ItemView(props: ItemViewProps) {
           key={props.renaming}
           item={shown[renamed]!}
           place={{
-            left: `${(renamed % columns) * (seen.width / columns) + (isGrid ? 4 : 48)}px`,
+            left: `${(renamed % columns) * (viewport.width / columns) + (isGrid ? 4 : 48)}px`,
             top: `${Math.floor(renamed / columns) * rowHeight + (isGrid ? 68 : (rowHeight - 36) / 2)}px`,
-            width: `${seen.width / columns - (isGrid ? 8 : 56)}px`,
+            width: `${viewport.width / columns - (isGrid ? 8 : 56)}px`,
           }}
           onDone={() => {
             props.onRename(undefined)

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { TextField } from '../../kit/field.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { all } from './folder.ts'
 import { makeFile, makeFolder } from './operations.ts'
@@ -19,7 +19,7 @@ export function NameDialog({
   onClose: () => void
   onMade: (name: string) => void
 }) {
-  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
   const form = useRef<HTMLFormElement>(null)
   const [proposed] = useState(() =>
@@ -36,16 +36,17 @@ export function NameDialog({
 
   async function make(): Promise<void> {
     const name = field().value.trim()
-    if (name === '') return setFlaw(words('name_needed'))
+    if (name === '') return setProblem(words('name_needed'))
     // A folder that is there already would count as made.
-    if (all.peek().some((item) => item.name.toLowerCase() === name.toLowerCase())) return setFlaw(words('name_taken'))
+    if (all.peek().some((item) => item.name.toLowerCase() === name.toLowerCase()))
+      return setProblem(words('name_taken'))
     setBusy(true)
     try {
       await (what === 'folder' ? makeFolder : makeFile)(name)
       onClose()
       onMade(name)
     } catch (error) {
-      setFlaw(explain(error))
+      setProblem(describeError(error))
       setBusy(false)
     }
   }
@@ -60,7 +61,7 @@ export function NameDialog({
           void make()
         }}
       >
-        <TextField label={words('name')} flaw={flaw} defaultValue={proposed} maxLength={255} spellcheck={false} />
+        <TextField label={words('name')} problem={problem} defaultValue={proposed} maxLength={255} spellcheck={false} />
         <footer>
           <Button onClick={onClose}>{common('cancel')}</Button>
           <Button kind="main" type="submit" busy={isBusy}>

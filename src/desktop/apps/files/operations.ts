@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals'
 import { ARCHIVE } from '../../../contract/limits.ts'
 import { bridge } from '../../kit/bridge.ts'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { Trouble } from '../../kit/trouble.ts'
-import { askAboutName, type Choice } from './conflict-question.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { ApiError } from '../../kit/api-error.ts'
+import { askAboutName, type Choice } from './name-conflict.tsx'
 import { all, folder, pathOf, refresh, type Item } from './folder.ts'
 import { freeName, isFixed, isWithin, join, nameOf, parentOf } from './paths.ts'
 import { selectNames } from './selection.ts'
 import { words } from './words.ts'
 
-const isTaken = (error: unknown): boolean => error instanceof Trouble && error.code === 'exists'
+const isNameTaken = (error: unknown): boolean => error instanceof ApiError && error.code === 'exists'
 
 /** Runs something and says what went wrong with it. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
@@ -17,7 +17,7 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
     await work()
     return true
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
     return false
   } finally {
     refresh()
@@ -32,7 +32,7 @@ async function namesIn(path: string): Promise<string[]> {
 
 /** The place of a name in the folder that is shown. Throws for what would be a place elsewhere. */
 function placeOf(name: string): string {
-  if (name.includes('/')) throw new Trouble({ code: 'bad_path', message: '' })
+  if (name.includes('/')) throw new ApiError({ code: 'bad_path', message: '' })
   return join(folder.peek(), name)
 }
 
@@ -83,7 +83,7 @@ export async function remove(items: readonly Item[]): Promise<void> {
 }
 
 /** Puts one thing at a place; where its name is taken it is asked about. Answers where it is, or undefined when it was skipped. */
-async function put(
+async function transferOne(
   action: 'filesystem.move' | 'filesystem.copy',
   from: string,
   to: string,
@@ -93,7 +93,7 @@ async function put(
     await bridge.call(action, { from, to })
     return to
   } catch (error) {
-    if (!isTaken(error)) throw error
+    if (!isNameTaken(error)) throw error
   }
   const choice = await decide(nameOf(to))
   if (choice === 'skip') return undefined
@@ -129,9 +129,9 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
   await attempt(async () => {
     for (const from of wanted) {
       // A copy beside the original gets a name of its own without a question.
-      const beside = parentOf(from) === target
-      const name = beside ? freeName(nameOf(from), await namesIn(target)) : nameOf(from)
-      const to = await put(`filesystem.${mode}`, from, join(target, name), decide)
+      const isSameFolder = parentOf(from) === target
+      const name = isSameFolder ? freeName(nameOf(from), await namesIn(target)) : nameOf(from)
+      const to = await transferOne(`filesystem.${mode}`, from, join(target, name), decide)
       if (to !== undefined) done.push({ from, to })
     }
   })
@@ -141,18 +141,18 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
     void attempt(async () => {
       for (const { from, to } of done.toReversed()) await bridge.call('filesystem.move', { from: to, to: from })
     })
-  const said = words(mode === 'move' ? 'moved' : 'copied', done.length, nameOf(target) || words('my_files'))
-  toast(said, mode === 'move' ? { action: { label: words('undo'), run: undo } } : {})
+  const message = words(mode === 'move' ? 'moved' : 'copied', done.length, nameOf(target) || words('my_files'))
+  toast(message, mode === 'move' ? { action: { label: words('undo'), run: undo } } : {})
 }
 
 /** What was cut or copied and waits to be pasted. */
 export const clipboard = signal<{ mode: 'move' | 'copy'; paths: readonly string[] } | undefined>(undefined)
 
 export async function paste(target = folder.peek()): Promise<void> {
-  const held = clipboard.peek()
-  if (!held) return
-  if (held.mode === 'move') clipboard.value = undefined
-  await transfer(held.mode, held.paths, target)
+  const clipped = clipboard.peek()
+  if (!clipped) return
+  if (clipped.mode === 'move') clipboard.value = undefined
+  await transfer(clipped.mode, clipped.paths, target)
 }
 
 /**

@@ -8,10 +8,10 @@ export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** A path without a slash at its end; the root keeps its own. */
-export const tidy = (path: string): string => path.replace(/\/+$/, '') || '/'
+export const trimSlashes = (path: string): string => path.replace(/\/+$/, '') || '/'
 
 /** Folders from the root to a path, each with its name; the root's is empty. */
-export function trailOf(path: string): { name: string; path: string }[] {
+export function breadcrumbsOf(path: string): { name: string; path: string }[] {
   const names = path.split('/').filter(Boolean)
   return [{ name: '', path: '/' }, ...names.map((name, at) => ({ name, path: `/${names.slice(0, at + 1).join('/')}` }))]
 }
@@ -21,7 +21,7 @@ export const isWithin = (path: string, folder: string): boolean =>
   path === folder || folder === '/' || path.startsWith(`${folder}/`)
 
 /** `/Teamchat` and the folders of the rooms themselves: they follow the rooms and cannot be changed here. */
-export const isFixed = (path: string): boolean => isWithin(path, ROOMS) && trailOf(path).length <= 3
+export const isFixed = (path: string): boolean => isWithin(path, ROOMS) && breadcrumbsOf(path).length <= 3
 
 /** Whether something can be put into a folder: `/Teamchat` itself holds nothing but rooms. */
 export const takesFiles = (folder: string): boolean => folder !== ROOMS

@@ -2,18 +2,18 @@ import { LockKeyhole, ZoomIn, ZoomOut } from 'lucide'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { TextField } from '../../kit/field.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
 import type { Pdf, Size } from './pdf.ts'
 import { words } from './words.ts'
 
 /** What reads PDFs: loaded with the first that is opened. */
-const loaded = () => import('./pdf.ts')
+const loadReader = () => import('./pdf.ts')
 
 /** How many more places for pages are made when the last one comes near. */
-const STEP = 50
+const PAGE_STEP = 50
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3] as const
 /** Pixels around what is seen within which pages are drawn. */
-const NEAR = 600
+const DRAW_MARGIN = 600
 
 interface Question {
   wasWrong: boolean
@@ -24,7 +24,7 @@ interface Question {
 function Password({ question: { wasWrong, answer } }: { question: Question }) {
   const [password, setPassword] = useState('')
   return (
-    <Empty icon={LockKeyhole} title={words('pdf_locked')}>
+    <EmptyState icon={LockKeyhole} title={words('pdf_locked')}>
       <form
         class="pdf-password"
         onSubmit={(event) => {
@@ -37,14 +37,14 @@ function Password({ question: { wasWrong, answer } }: { question: Question }) {
           type="password"
           autoComplete="off"
           value={password}
-          flaw={wasWrong ? words('pdf_wrong_password') : undefined}
+          problem={wasWrong ? words('pdf_wrong_password') : undefined}
           onInput={({ currentTarget }) => setPassword(currentTarget.value)}
         />
         <Button kind="main" type="submit">
           {words('open')}
         </Button>
       </form>
-    </Empty>
+    </EmptyState>
   )
 }
 
@@ -57,7 +57,7 @@ interface PageProps {
 
 /** A page: a place of its size, drawn while it is near to what is seen. */
 function Page({ pdf, number, width, onBroken }: PageProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const text = useRef<HTMLDivElement>(null)
   const [size, setSize] = useState<Size>(pdf.first)
@@ -65,10 +65,10 @@ function Page({ pdf, number, width, onBroken }: PageProps) {
 
   useEffect(() => {
     const observer = new IntersectionObserver((seen) => setNear(seen.at(-1)!.isIntersecting), {
-      root: place.current!.closest('.pdf-pages'),
-      rootMargin: `${NEAR}px 0px`,
+      root: container.current!.closest('.pdf-pages'),
+      rootMargin: `${DRAW_MARGIN}px 0px`,
     })
-    observer.observe(place.current!)
+    observer.observe(container.current!)
     return () => observer.disconnect()
   }, [])
 
@@ -85,7 +85,7 @@ function Page({ pdf, number, width, onBroken }: PageProps) {
 
   return (
     <div
-      ref={place}
+      ref={container}
       class="pdf-page"
       role="group"
       aria-label={words('pdf_page', number, pdf.pages)}
@@ -112,7 +112,7 @@ function useWidth(pages: { current: HTMLElement | null }, isThere: boolean): num
 /** The pages of an open file one below the other. */
 function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   const pages = useRef<HTMLDivElement>(null)
-  const [shown, setShown] = useState(STEP)
+  const [shown, setShown] = useState(PAGE_STEP)
   const [zoom, setZoom] = useState<number>(1)
   const [isBroken, setBroken] = useState(false)
   const width = Math.floor(Math.min(useWidth(pages, true), 1_000) * zoom)
@@ -139,7 +139,8 @@ function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
         tabIndex={0}
         aria-label={name}
         onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
-          if (scrollHeight - scrollTop - clientHeight < 2 * clientHeight && shown < pdf.pages) setShown(shown + STEP)
+          if (scrollHeight - scrollTop - clientHeight < 2 * clientHeight && shown < pdf.pages)
+            setShown(shown + PAGE_STEP)
         }}
       >
         {Array.from({ length: Math.min(shown, pdf.pages) }, (_, index) => (
@@ -165,7 +166,7 @@ export function PdfView({ bytes, name, onBroken }: { bytes: Blob; name: string; 
         setQuestion({ wasWrong, answer })
       })
     const open = async () => {
-      const { openPdf } = await loaded()
+      const { openPdf } = await loadReader()
       if (!stop.signal.aborted) setPdf(await openPdf(await bytes.arrayBuffer(), ask, stop.signal))
     }
     open().catch(() => !stop.signal.aborted && onBroken())

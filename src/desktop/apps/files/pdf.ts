@@ -10,9 +10,9 @@ import {
 import ReadingWorker from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?worker&inline'
 
 /** Most pixels of a picture of a page, however large the file says it is. */
-const MOST_PIXELS = 12_000_000
+const MAX_PIXELS = 12_000_000
 /** Milliseconds within which something must come of a file. */
-const PATIENCE = 30_000
+const TIMEOUT = 30_000
 
 export interface Size {
   width: number
@@ -23,17 +23,17 @@ export interface Size {
 export type AskPassword = (wasWrong: boolean) => Promise<string>
 
 /** Rejects when nothing has come of it for too long; `start` begins the time anew. */
-function makePatience() {
+function makeDeadline() {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let give = (_error: Error): void => {}
-  const over = new Promise<never>((_, reject) => void (give = reject))
-  over.catch(() => undefined)
+  let fail = (_error: Error): void => {}
+  const expired = new Promise<never>((_, reject) => void (fail = reject))
+  expired.catch(() => undefined)
   return {
-    over,
-    fail: (error: Error) => give(error),
+    expired,
+    fail: (error: Error) => fail(error),
     start() {
       clearTimeout(timer)
-      timer = setTimeout(() => give(new Error('Reading the file took too long.')), PATIENCE)
+      timer = setTimeout(() => fail(new Error('Reading the file took too long.')), TIMEOUT)
     },
     stop: () => clearTimeout(timer),
   }
@@ -43,13 +43,13 @@ function makePatience() {
 export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop: AbortSignal): Promise<Pdf> {
   // A frame without an origin may start no worker from an address, so its text comes along. The policy of the frame holds in it.
   const worker = new ReadingWorker()
-  const patience = makePatience()
+  const deadline = makeDeadline()
   stop.addEventListener('abort', () => {
-    patience.stop()
-    patience.fail(stop.reason as Error)
+    deadline.stop()
+    deadline.fail(stop.reason as Error)
     worker.terminate()
   })
-  worker.addEventListener('error', () => patience.fail(new Error('The reader could not be loaded.')))
+  worker.addEventListener('error', () => deadline.fail(new Error('The reader could not be loaded.')))
   const task = getDocument({
     data: bytes,
     worker: new PDFWorker({ port: worker as never }),
@@ -58,26 +58,26 @@ export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop
     useWasm: false,
     useWorkerFetch: false,
     enableXfa: false,
-    maxImageSize: 4 * MOST_PIXELS,
+    maxImageSize: 4 * MAX_PIXELS,
     verbosity: 0,
   })
   task.onPassword = (answer: (password: string) => void, reason: number) => {
-    patience.stop()
+    deadline.stop()
     askPassword(reason === PasswordResponses.INCORRECT_PASSWORD).then((password) => {
-      patience.start()
+      deadline.start()
       answer(password)
-    }, patience.fail)
+    }, deadline.fail)
   }
-  patience.start()
+  deadline.start()
   try {
-    const document = await Promise.race([task.promise, patience.over])
-    const first = await Promise.race([sizeOf(document, 1), patience.over])
+    const document = await Promise.race([task.promise, deadline.expired])
+    const first = await Promise.race([sizeOf(document, 1), deadline.expired])
     return makePdf(document, first)
   } catch (error) {
     worker.terminate()
     throw error
   } finally {
-    patience.stop()
+    deadline.stop()
   }
 }
 
@@ -93,11 +93,11 @@ function makePdf(document: PDFDocumentProxy, first: Size) {
     first,
     sizeOf: (number: number) => sizeOf(document, number),
     /** Draws a page as wide as asked into a canvas, and its text, to be marked and read aloud, over it. */
-    async draw(number: number, width: number, { canvas, text }: Places, stop: AbortSignal): Promise<void> {
+    async draw(number: number, width: number, { canvas, text }: PageElements, stop: AbortSignal): Promise<void> {
       const page = await document.getPage(number)
       const scale = width / page.getViewport({ scale: 1 }).width
       const viewport = page.getViewport({ scale })
-      const fine = Math.min(devicePixelRatio, Math.sqrt(MOST_PIXELS / (viewport.width * viewport.height)))
+      const fine = Math.min(devicePixelRatio, Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)))
       if (stop.aborted) return
       canvas.width = Math.max(1, Math.floor(viewport.width * fine))
       canvas.height = Math.max(1, Math.floor(viewport.height * fine))
@@ -117,7 +117,7 @@ function makePdf(document: PDFDocumentProxy, first: Size) {
   }
 }
 
-interface Places {
+interface PageElements {
   canvas: HTMLCanvasElement
   text: HTMLElement
 }

@@ -4,46 +4,46 @@ import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { formatSize } from '../../kit/formats.ts'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
-import type { Kind } from './kinds.ts'
+import type { Kind } from './file-kinds.ts'
 import { PdfView } from './pdf-view.tsx'
 import { words } from './words.ts'
 
 /** Most bytes that are fetched to be shown; what is larger is better saved. */
-const MOST: Partial<Record<Kind, number>> = {
+const MAX_BYTES: Partial<Record<Kind, number>> = {
   image: 64 * 1_048_576,
   pdf: 128 * 1_048_576,
   audio: 256 * 1_048_576,
   video: 512 * 1_048_576,
 }
 
-const Unshown = ({ path, item, text }: { path: string; item: Item; text: string }) => (
-  <Empty icon={FileQuestion} title={text}>
+const NoPreview = ({ path, item, text }: { path: string; item: Item; text: string }) => (
+  <EmptyState icon={FileQuestion} title={text}>
     <p>{formatSize(item.size ?? 0)}</p>
     <Button kind="main" icon={Download} onClick={() => bridge.download('filesystem.download', { path })}>
       {words('download')}
     </Button>
-  </Empty>
+  </EmptyState>
 )
 
 /** A picture, a sound, a film or a PDF. What the browser cannot show is offered to be saved. */
 export function Preview({ path, item, kind }: { path: string; item: Item; kind: Kind }) {
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [pdf, setPdf] = useState<Blob | undefined>(undefined)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
   const [isBroken, setBroken] = useState(false)
-  const [round, setRound] = useState(0)
-  const most = MOST[kind]
-  const isShown = most !== undefined && (item.size ?? 0) <= most
+  const [attempts, setAttempts] = useState(0)
+  const limit = MAX_BYTES[kind]
+  const isShown = limit !== undefined && (item.size ?? 0) <= limit
 
   useEffect(() => {
     if (!isShown) return
     const stop = new AbortController()
-    let made: string | undefined
-    setTrouble(undefined)
+    let objectUrl: string | undefined
+    setError(undefined)
     bridge.call('filesystem.download', { path }, { signal: stop.signal }).then(
       (bytes) => {
         if (kind === 'pdf') {
@@ -51,24 +51,24 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
           return
         }
         // As what it is by its name: never as a page.
-        made = URL.createObjectURL(new Blob([bytes], { type: item.mime ?? '' }))
-        setUrl(made)
+        objectUrl = URL.createObjectURL(new Blob([bytes], { type: item.mime ?? '' }))
+        setUrl(objectUrl)
       },
-      (error: unknown) => !stop.signal.aborted && setTrouble(error),
+      (error: unknown) => !stop.signal.aborted && setError(error),
     )
     return () => {
       stop.abort()
-      if (made) URL.revokeObjectURL(made)
+      if (objectUrl) URL.revokeObjectURL(objectUrl)
     }
-  }, [path, item.modified, isShown, round])
+  }, [path, item.modified, isShown, attempts])
 
-  if (!isShown) return <Unshown path={path} item={item} text={words(most ? 'too_large_to_show' : 'no_preview')} />
-  if (isBroken) return <Unshown path={path} item={item} text={words(kind === 'pdf' ? 'pdf_broken' : 'cannot_show')} />
-  if (trouble !== undefined)
+  if (!isShown) return <NoPreview path={path} item={item} text={words(limit ? 'too_large_to_show' : 'no_preview')} />
+  if (isBroken) return <NoPreview path={path} item={item} text={words(kind === 'pdf' ? 'pdf_broken' : 'cannot_show')} />
+  if (error !== undefined)
     return (
-      <Empty icon={FileQuestion} title={explain(trouble)}>
-        <Button onClick={() => setRound(round + 1)}>{common('retry')}</Button>
-      </Empty>
+      <EmptyState icon={FileQuestion} title={describeError(error)}>
+        <Button onClick={() => setAttempts(attempts + 1)}>{common('retry')}</Button>
+      </EmptyState>
     )
   if (pdf) return <PdfView bytes={pdf} name={item.name} onBroken={() => setBroken(true)} />
   if (url === undefined) return <Loading />

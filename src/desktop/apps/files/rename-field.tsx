@@ -1,5 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { explain } from '../../kit/trouble.ts'
+import { describeError } from '../../kit/api-error.ts'
 import type { Item } from './folder.ts'
 import { rename } from './operations.ts'
 import { splitName } from './paths.ts'
@@ -17,7 +17,7 @@ export function RenameField({
 }) {
   const field = useRef<HTMLInputElement>(null)
   const isDone = useRef(false)
-  const [flaw, setFlaw] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<string | undefined>(undefined)
 
   useLayoutEffect(() => {
     field.current!.focus()
@@ -35,7 +35,7 @@ export function RenameField({
       onDone()
     } catch (error) {
       isDone.current = false
-      setFlaw(explain(error))
+      setProblem(describeError(error))
       field.current?.focus()
     }
   }
@@ -50,22 +50,22 @@ export function RenameField({
       <input
         ref={field}
         aria-label={words('new_name')}
-        aria-invalid={flaw !== undefined}
-        aria-describedby={flaw && 'rename-flaw'}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && 'rename-problem'}
         defaultValue={item.name}
         maxLength={255}
         spellcheck={false}
         autocapitalize="off"
-        onBlur={() => void (flaw ? leave() : take())}
+        onBlur={() => void (problem ? leave() : take())}
         onKeyDown={(event) => {
           event.stopPropagation()
           if (event.key === 'Enter') void take()
           if (event.key === 'Escape') leave()
         }}
       />
-      {flaw && (
-        <p class="flaw" id="rename-flaw" role="alert">
-          {flaw}
+      {problem && (
+        <p class="problem" id="rename-problem" role="alert">
+          {problem}
         </p>
       )}
     </div>

@@ -20,7 +20,7 @@ export function selectAll(): void {
 }
 
 /** Selects this and nothing else. */
-export function only(name: string): void {
+export function selectOnly(name: string): void {
   names.value = new Set([name])
   cursor.value = name
   anchor = name

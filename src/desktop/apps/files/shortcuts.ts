@@ -1,9 +1,9 @@
-import { folder, go, items, pathOf, type Item } from './folder.ts'
+import { folder, openFolder, items, pathOf, type Item } from './folder.ts'
 import { clipboard, isChangeable, paste, remove } from './operations.ts'
 import { parentOf } from './paths.ts'
-import { clear, cursor, extendTo, only, selectAll, selected, toggle } from './selection.ts'
+import { clear, cursor, extendTo, selectOnly, selectAll, selected, toggle } from './selection.ts'
 
-interface Around {
+interface KeyContext {
   columns: number
   /** Rows of a page. */
   page: number
@@ -22,7 +22,7 @@ function find(letter: string, at: number, time: number): void {
   const shown = items.peek()
   const from = typed.length === 1 ? at + 1 : Math.max(0, at)
   const found = [...shown.slice(from), ...shown.slice(0, from)].find(({ name }) => name.toLowerCase().startsWith(typed))
-  if (found) only(found.name)
+  if (found) selectOnly(found.name)
 }
 
 function withControl(key: string): boolean {
@@ -46,7 +46,7 @@ function withControl(key: string): boolean {
   }
 }
 
-function act(event: KeyboardEvent, { onOpen, onRename, onMenu }: Around, item: Item | undefined): boolean {
+function act(event: KeyboardEvent, { onOpen, onRename, onMenu }: KeyContext, item: Item | undefined): boolean {
   const { key, altKey, shiftKey } = event
   if (key === 'Enter' && item) onOpen(item)
   else if (key === 'Delete') {
@@ -54,7 +54,7 @@ function act(event: KeyboardEvent, { onOpen, onRename, onMenu }: Around, item: I
     if (some.length > 0) void remove(some)
   } else if (key === 'F2' && item && isChangeable(item)) onRename(item.name)
   else if (key === 'Escape') clear()
-  else if (key === 'Backspace' || (altKey && key === 'ArrowUp')) go(parentOf(folder.peek()))
+  else if (key === 'Backspace' || (altKey && key === 'ArrowUp')) openFolder(parentOf(folder.peek()))
   else if (key === 'ContextMenu' || (shiftKey && key === 'F10')) onMenu()
   else if (key === ' ' && item) toggle(item.name)
   else return false
@@ -62,10 +62,10 @@ function act(event: KeyboardEvent, { onOpen, onRename, onMenu }: Around, item: I
 }
 
 /** Keys of the list: arrows, Home, End and pages move; with Shift they select; letters find a name. */
-export function onKey(event: KeyboardEvent, around: Around): void {
+export function onKey(event: KeyboardEvent, context: KeyContext): void {
   const shown = items.peek()
   const at = shown.findIndex(({ name }) => name === cursor.peek())
-  const { columns, page } = around
+  const { columns, page } = context
   const steps: Record<string, number> = {
     ArrowDown: at < 0 ? 0 : at + columns,
     ArrowUp: at - columns,
@@ -82,11 +82,11 @@ export function onKey(event: KeyboardEvent, around: Around): void {
     if (item) {
       if (event.shiftKey) extendTo(item.name)
       else if (control) cursor.value = item.name
-      else only(item.name)
+      else selectOnly(item.name)
     }
   } else if (control && !event.altKey) {
     if (!withControl(event.key)) return
-  } else if (!act(event, around, shown[at])) {
+  } else if (!act(event, context, shown[at])) {
     if (event.key.length !== 1 || event.altKey) return
     find(event.key.toLowerCase(), at, event.timeStamp)
   }

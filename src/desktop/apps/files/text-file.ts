@@ -1,33 +1,33 @@
 import { batch, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { Trouble } from '../../kit/trouble.ts'
+import { ApiError } from '../../kit/api-error.ts'
 import { onChange, refresh } from './folder.ts'
 import { freeName, join, nameOf, parentOf } from './paths.ts'
 
 /** What a file holds. */
-interface Present {
+interface FileContents {
   content: string
   sha256: string
 }
 
 /** Texts that were written and not saved, by path, over a reload. */
-type Kept = Record<string, { base: string; content: string }>
+type StoredDrafts = Record<string, { base: string; content: string }>
 
 const DRAFTS = 'texts'
 
-async function kept(): Promise<Kept> {
-  const text = await bridge.kept(DRAFTS)
-  return text === null ? {} : (JSON.parse(text) as Kept)
+async function loadDrafts(): Promise<StoredDrafts> {
+  const text = await bridge.getItem(DRAFTS)
+  return text === null ? {} : (JSON.parse(text) as StoredDrafts)
 }
 
-async function keep(path: string, draft: Kept[string] | undefined): Promise<void> {
-  const { [path]: _, ...others } = await kept()
+async function storeDraft(path: string, draft: StoredDrafts[string] | undefined): Promise<void> {
+  const { [path]: _, ...others } = await loadDrafts()
   const all = draft ? { ...others, [path]: draft } : others
-  bridge.keep(DRAFTS, Object.keys(all).length > 0 ? JSON.stringify(all) : null)
+  bridge.setItem(DRAFTS, Object.keys(all).length > 0 ? JSON.stringify(all) : null)
 }
 
 /** Stores a text under a free name beside a path and answers where. */
-async function storeBeside(path: string, content: string): Promise<string> {
+async function saveCopy(path: string, content: string): Promise<string> {
   const { items } = await bridge.call('filesystem.list', { path: parentOf(path) })
   const names = items.map(({ name }) => name)
   const copy = join(parentOf(path), freeName(nameOf(path), names))
@@ -39,7 +39,7 @@ async function storeBeside(path: string, content: string): Promise<string> {
 /** What the file at a path holds; null when there is none. */
 const read = (path: string) =>
   bridge.call('filesystem.read', { path }).catch((error: unknown) => {
-    if (error instanceof Trouble && error.code === 'not_found') return null
+    if (error instanceof ApiError && error.code === 'not_found') return null
     throw error
   })
 
@@ -49,84 +49,84 @@ const makeState = () => ({
   /** Hash of what it is written on. */
   base: signal(''),
   /** Why it is not there. */
-  trouble: signal<unknown>(undefined),
-  saveTrouble: signal<unknown>(undefined),
+  loadError: signal<unknown>(undefined),
+  saveError: signal<unknown>(undefined),
   isDirty: signal(false),
   isSaving: signal(false),
   /** What the file holds by now, where that is not what is written on; null when it is gone. */
-  theirs: signal<Present | null | undefined>(undefined),
+  theirs: signal<FileContents | null | undefined>(undefined),
 })
 
 type State = ReturnType<typeof makeState>
 
 /** Notes whether something is written that is not saved, and keeps it in the browser. */
-function mark(path: string, { content, base, isDirty }: State, dirty: boolean): void {
+function setDirty(path: string, { content, base, isDirty }: State, dirty: boolean): void {
   isDirty.value = dirty
-  bridge.unsaved(dirty)
+  bridge.setUnsaved(dirty)
   const text = content.peek()
-  void keep(path, dirty && text !== undefined ? { base: base.peek(), content: text } : undefined)
+  void storeDraft(path, dirty && text !== undefined ? { base: base.peek(), content: text } : undefined)
 }
 
 /** Shows what the file holds, and forgets what was written over something else. */
-function take(path: string, state: State, present: Present): void {
+function showContents(path: string, state: State, present: FileContents): void {
   batch(() => {
     state.base.value = present.sha256
     state.content.value = present.content
     state.theirs.value = undefined
-    mark(path, state, false)
+    setDirty(path, state, false)
   })
 }
 
 /** Shows the file, or what was written into it before and not saved. */
 async function load(path: string, state: State): Promise<void> {
-  state.trouble.value = undefined
+  state.loadError.value = undefined
   try {
-    const [present, drafts] = await Promise.all([read(path), kept()])
+    const [present, drafts] = await Promise.all([read(path), loadDrafts()])
     const draft = drafts[path]
-    if (present && (!draft || draft.content === present.content)) return take(path, state, present)
-    if (!draft) throw new Trouble({ code: 'not_found', message: '' })
+    if (present && (!draft || draft.content === present.content)) return showContents(path, state, present)
+    if (!draft) throw new ApiError({ code: 'not_found', message: '' })
     batch(() => {
       state.content.value = draft.content
       state.base.value = draft.base
-      mark(path, state, true)
+      setDirty(path, state, true)
       if (draft.base !== present?.sha256) state.theirs.value = present
     })
   } catch (error) {
-    state.trouble.value = error
+    state.loadError.value = error
   }
 }
 
 /** Looks whether the file is another one by now: shows it, or where something is written, says so. */
-async function look(path: string, state: State): Promise<void> {
+async function checkRemote(path: string, state: State): Promise<void> {
   const { content, base, isDirty, isSaving, theirs } = state
   if (content.peek() === undefined || isSaving.peek()) return
   const present = await read(path).catch(() => undefined)
   if (present === undefined || isSaving.peek() || present?.sha256 === base.peek()) return
-  if (present && (!isDirty.peek() || present.content === content.peek())) take(path, state, present)
+  if (present && (!isDirty.peek() || present.content === content.peek())) showContents(path, state, present)
   else theirs.value = present
 }
 
-type Terms = { if_sha256: string } | { if_absent: true }
+type Precondition = { if_sha256: string } | { if_absent: true }
 
 /** Saves, or finds out what is there instead of what was expected. */
-async function store(path: string, state: State, terms: Terms): Promise<void> {
-  const { content, base, saveTrouble, isSaving, theirs } = state
+async function saveFile(path: string, state: State, precondition: Precondition): Promise<void> {
+  const { content, base, saveError, isSaving, theirs } = state
   const text = content.peek()
   if (text === undefined || isSaving.peek()) return
   isSaving.value = true
-  saveTrouble.value = undefined
+  saveError.value = undefined
   try {
-    const { sha256 } = await bridge.call('filesystem.write', { path, content: text, ...terms })
+    const { sha256 } = await bridge.call('filesystem.write', { path, content: text, ...precondition })
     base.value = sha256
     theirs.value = undefined
-    mark(path, state, content.peek() !== text)
+    setDirty(path, state, content.peek() !== text)
     refresh()
   } catch (error) {
-    if (!(error instanceof Trouble && error.code === 'precondition_failed')) saveTrouble.value = error
+    if (!(error instanceof ApiError && error.code === 'precondition_failed')) saveError.value = error
     else
       await read(path).then(
         (present) => (theirs.value = present),
-        (reason: unknown) => (saveTrouble.value = reason),
+        (reason: unknown) => (saveError.value = reason),
       )
   } finally {
     isSaving.value = false
@@ -138,7 +138,7 @@ export function openText(path: string) {
   const state = makeState()
   const { content, base, theirs } = state
   let isClosed = false
-  const stop = onChange(() => void look(path, state))
+  const stop = onChange(() => void checkRemote(path, state))
   void load(path, state)
   return {
     ...state,
@@ -146,31 +146,31 @@ export function openText(path: string) {
     write(text: string): void {
       if (isClosed) return
       content.value = text
-      mark(path, state, true)
+      setDirty(path, state, true)
     },
-    save: () => store(path, state, { if_sha256: base.peek() }),
+    save: () => saveFile(path, state, { if_sha256: base.peek() }),
     /** What is written here becomes the file; what it held stays among its versions. */
     overwrite: () => {
       const other = theirs.peek()
-      return store(path, state, other ? { if_sha256: other.sha256 } : { if_absent: true })
+      return saveFile(path, state, other ? { if_sha256: other.sha256 } : { if_absent: true })
     },
     /** Forgets what is written here. */
     takeTheirs(): void {
       const other = theirs.peek()
-      if (other) take(path, state, other)
+      if (other) showContents(path, state, other)
     },
     /** Saves what is written here beside the file and answers where. */
-    async saveBeside(): Promise<string> {
-      const copy = await storeBeside(path, content.peek() ?? '')
+    async saveAsCopy(): Promise<string> {
+      const copy = await saveCopy(path, content.peek() ?? '')
       const other = theirs.peek()
-      if (other) take(path, state, other)
-      else mark(path, state, false)
+      if (other) showContents(path, state, other)
+      else setDirty(path, state, false)
       return copy
     },
     close(): void {
       isClosed = true
       stop()
-      bridge.unsaved(false)
+      bridge.setUnsaved(false)
     },
   }
 }

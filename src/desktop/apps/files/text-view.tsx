@@ -5,9 +5,9 @@ import { Banner } from '../../kit/banner.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Editor } from '../../kit/editor.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { nameOf } from './paths.ts'
 import { openText, type TextFile } from './text-file.ts'
@@ -18,7 +18,7 @@ function Conflict({ file }: { file: TextFile }) {
   const [isShown, setShown] = useState(false)
   const theirs = file.theirs.value
   if (theirs === undefined) return null
-  const beside = () => file.saveBeside().then((path) => toast(words('saved_beside', nameOf(path))), toastTrouble)
+  const beside = () => file.saveAsCopy().then((path) => toast(words('saved_beside', nameOf(path))), toastError)
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'changed_elsewhere' : 'deleted_elsewhere')}</p>
@@ -60,11 +60,11 @@ export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boole
   }, [file])
 
   const content = file.content.value
-  if (file.trouble.value !== undefined)
+  if (file.loadError.value !== undefined)
     return (
-      <Empty icon={FileQuestion} title={explain(file.trouble.value)}>
+      <EmptyState icon={FileQuestion} title={describeError(file.loadError.value)}>
         <Button onClick={() => void file.load()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   if (content === undefined) return <Loading />
   return (
@@ -87,7 +87,7 @@ export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boole
           {common('save')}
         </Button>
       </div>
-      {file.saveTrouble.value !== undefined && <Banner tone="bad">{explain(file.saveTrouble.value)}</Banner>}
+      {file.saveError.value !== undefined && <Banner tone="bad">{describeError(file.saveError.value)}</Banner>}
       <Conflict file={file} />
       {isPreview ? (
         <div class="text-shown" tabIndex={0}>

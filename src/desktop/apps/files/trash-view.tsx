@@ -6,19 +6,19 @@ import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { formatDate, formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading } from '../../kit/states.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { explain, Trouble } from '../../kit/trouble.ts'
-import { WindowedList } from '../../kit/windowed-list.tsx'
+import { describeError, ApiError } from '../../kit/api-error.ts'
+import { VirtualList } from '../../kit/virtual-list.tsx'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
-import { go, onChange } from './folder.ts'
-import { iconOf } from './kinds.ts'
+import { openFolder, onChange } from './folder.ts'
+import { iconOf } from './file-kinds.ts'
 import { attempt } from './operations.ts'
 import { freeName, join, nameOf, parentOf } from './paths.ts'
 import { selectNames } from './selection.ts'
-import { SideButton } from './side.tsx'
+import { SidebarButton } from './sidebar.tsx'
 import { words } from './words.ts'
 
 type Entry = AnswerOf<'trash.list'>['items'][number]
@@ -28,20 +28,20 @@ async function restore({ id, path }: Entry): Promise<void> {
   const to = await bridge.call('trash.restore', { id }).then(
     (answer) => answer.path,
     async (error: unknown) => {
-      if (!(error instanceof Trouble && error.code === 'exists')) throw error
+      if (!(error instanceof ApiError && error.code === 'exists')) throw error
       const { items } = await bridge.call('filesystem.list', { path: parentOf(path) })
       const names = items.map(({ name }) => name)
       return (await bridge.call('trash.restore', { id, to: join(parentOf(path), freeName(nameOf(path), names)) })).path
     },
   )
   const show = () => {
-    go(parentOf(to))
+    openFolder(parentOf(to))
     selectNames([nameOf(to)])
   }
   toast(words('restored', to), { action: { label: words('show'), run: show } })
 }
 
-async function askAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
+async function confirmAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
   const isSure = await confirm({ title: words('erase_title'), text, action: words('erase'), danger: true })
   if (isSure) await attempt(work)
 }
@@ -49,17 +49,17 @@ async function askAndErase(work: () => Promise<unknown>, text: string): Promise<
 /** What was deleted and can come back. */
 export function TrashView() {
   const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
-  const [chosen, setChosen] = useState<number | undefined>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
+  const [selectedId, setSelectedId] = useState<number | undefined>(undefined)
 
   function load(): void {
     bridge.call('trash.list', {}).then(({ items }) => {
       setEntries(items)
-      setTrouble(undefined)
-    }, setTrouble)
+      setError(undefined)
+    }, setError)
   }
   useEffect(() => {
-    bridge.title(`${words('trash')} – ${words('files')}`)
+    bridge.setTitle(`${words('trash')} – ${words('files')}`)
     load()
     return onChange(load)
   }, [])
@@ -67,37 +67,39 @@ export function TrashView() {
   return (
     <>
       <Toolbar label={words('trash')}>
-        <SideButton />
+        <SidebarButton />
         <h2>{words('trash')}</h2>
         <span class="space" />
         <Button
           kind="danger"
           icon={Trash2}
           disabled={!entries || entries.length === 0}
-          onClick={() => void askAndErase(() => bridge.call('trash.empty', {}), words('empty_text', entries!.length))}
+          onClick={() =>
+            void confirmAndErase(() => bridge.call('trash.empty', {}), words('empty_text', entries!.length))
+          }
         >
           {words('empty_trash')}
         </Button>
       </Toolbar>
-      {trouble !== undefined && !entries ? (
-        <Empty icon={Trash2} title={explain(trouble)}>
+      {error !== undefined && !entries ? (
+        <EmptyState icon={Trash2} title={describeError(error)}>
           <Button onClick={load}>{common('retry')}</Button>
-        </Empty>
+        </EmptyState>
       ) : !entries ? (
         <Loading />
       ) : entries.length === 0 ? (
-        <Empty icon={Trash2} title={words('trash_empty')}>
+        <EmptyState icon={Trash2} title={words('trash_empty')}>
           <p>{words('trash_empty_text')}</p>
-        </Empty>
+        </EmptyState>
       ) : (
         <div class="trash-list">
-          <WindowedList
+          <VirtualList
             items={entries}
             rowHeight={56}
             keyOf={({ id }) => id}
             label={words('trash')}
-            selected={chosen}
-            onSelect={({ id }) => setChosen(id)}
+            selected={selectedId}
+            onSelect={({ id }) => setSelectedId(id)}
             onOpen={(entry) => void attempt(() => restore(entry))}
           >
             {(entry) => (
@@ -113,21 +115,22 @@ export function TrashView() {
                 <span class="size">{entry.type === 'file' ? formatSize(entry.size) : ''}</span>
               </span>
             )}
-          </WindowedList>
+          </VirtualList>
         </div>
       )}
-      <Chosen entry={entries?.find(({ id }) => id === chosen)} onClear={() => setChosen(undefined)} />
+      <SelectedEntry entry={entries?.find(({ id }) => id === selectedId)} onClear={() => setSelectedId(undefined)} />
     </>
   )
 }
 
 /** What can be done with the chosen entry. */
-function Chosen({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
+function SelectedEntry({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
   if (!entry) return null
   const erase = () =>
-    askAndErase(() => bridge.call('trash.delete', { id: entry.id }), words('erase_text', printable(entry.name))).then(
-      onClear,
-    )
+    confirmAndErase(
+      () => bridge.call('trash.delete', { id: entry.id }),
+      words('erase_text', printable(entry.name)),
+    ).then(onClear)
   return (
     <div class="chosen" role="toolbar" aria-label={printable(entry.name)}>
       <strong class="name">{printable(entry.name)}</strong>

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { Trouble } from '../../kit/trouble.ts'
-import { askAboutName, type Choice } from './conflict-question.tsx'
+import { ApiError } from '../../kit/api-error.ts'
+import { askAboutName, type Choice } from './name-conflict.tsx'
 import { refresh } from './folder.ts'
 import { freeName, join } from './paths.ts'
 
@@ -15,7 +15,7 @@ export interface Upload {
   name: string
   sent: number
   state: State
-  trouble: unknown
+  error: unknown
   batch: Batch
   /** What was decided about a taken name. */
   choice: Choice | undefined
@@ -29,32 +29,32 @@ interface Batch {
 }
 
 /** Files on their way at the same time. */
-const LANES = 3
+const MAX_PARALLEL = 3
 
 /** All uploads of this window, the oldest first; `news` changes with them. */
 export const uploads: Upload[] = []
-export const news = signal(0)
+export const changes = signal(0)
 let number = 0
 /** Those whose turn comes, and how many have theirs: thousands are not gone through for each that is done. */
 const waiting = new Set<Upload>()
 let sending = 0
-let isTold = false
+let isNotified = false
 
 /** Tells of a change, at most once per picture of the screen: progress comes often. */
-function tell(): void {
-  if (isTold) return
-  isTold = true
+function notifyChange(): void {
+  if (isNotified) return
+  isNotified = true
   requestAnimationFrame(() => {
-    isTold = false
-    news.value++
-    bridge.unsaved(uploads.some(({ state }) => state !== 'done' && state !== 'skipped'))
+    isNotified = false
+    changes.value++
+    bridge.setUnsaved(uploads.some(({ state }) => state !== 'done' && state !== 'skipped'))
   })
 }
 
 export const sizeOf = ({ file }: Upload): number => file?.size ?? 0
 
-const isPassing = (error: unknown): error is Trouble =>
-  error instanceof Trouble && ['rate_limited', 'busy', 'maintenance'].includes(error.code)
+const isTransient = (error: unknown): error is ApiError =>
+  error instanceof ApiError && ['rate_limited', 'busy', 'maintenance'].includes(error.code)
 
 /** What is not known to be there is asked about; only one question at a time stands for its batch. */
 async function decide(upload: Upload, replaceable: boolean): Promise<Choice> {
@@ -89,7 +89,7 @@ async function send(upload: Upload): Promise<void> {
       signal: upload.stop.signal,
       onProgress(sent) {
         upload.sent = Math.min(sent, file.size)
-        tell()
+        notifyChange()
       },
     },
   )
@@ -97,50 +97,50 @@ async function send(upload: Upload): Promise<void> {
 }
 
 /** Somebody has to decide before this one goes on. */
-async function settleName(upload: Upload, code: string): Promise<void> {
+async function resolveName(upload: Upload, code: string): Promise<void> {
   upload.state = 'asking'
-  tell()
+  notifyChange()
   upload.choice = await decide(upload, code !== 'exists')
   if (upload.choice === 'both') upload.name = await freeIn(upload.folder, upload.name)
   if (upload.choice === 'skip') upload.state = 'skipped'
-  else wait(upload)
+  else queue(upload)
 }
 
 async function run(upload: Upload): Promise<void> {
   upload.state = 'sending'
   upload.sent = 0
-  tell()
+  notifyChange()
   sending += 1
   try {
     await send(upload).finally(() => (sending -= 1))
     upload.state = 'done'
   } catch (error) {
     if (upload.stop?.signal.aborted) upload.state = 'skipped'
-    else if (error instanceof Trouble && ['precondition_failed', 'exists'].includes(error.code)) {
-      await settleName(upload, error.code).catch((reason: unknown) => fail(upload, reason))
+    else if (error instanceof ApiError && ['precondition_failed', 'exists'].includes(error.code)) {
+      await resolveName(upload, error.code).catch((reason: unknown) => fail(upload, reason))
     } else fail(upload, error)
   }
-  tell()
+  notifyChange()
   refresh()
   advance()
 }
 
 function fail(upload: Upload, error: unknown): void {
   upload.state = 'failed'
-  upload.trouble = error
-  if (isPassing(error)) setTimeout(() => retry(upload), 1_000 * Math.max(1, error.retryAfter ?? 2))
+  upload.error = error
+  if (isTransient(error)) setTimeout(() => retry(upload), 1_000 * Math.max(1, error.retryAfter ?? 2))
 }
 
 /** Sends what waits, as far as there are lanes. */
 function advance(): void {
   for (const upload of waiting) {
-    if (sending === LANES) return
+    if (sending === MAX_PARALLEL) return
     waiting.delete(upload)
     if (upload.state === 'waiting') void run(upload)
   }
 }
 
-function wait(upload: Upload): void {
+function queue(upload: Upload): void {
   upload.state = 'waiting'
   waiting.add(upload)
 }
@@ -165,22 +165,22 @@ export function enqueue(folder: string, sendables: readonly Sendable[]): void {
       name,
       sent: 0,
       state: 'waiting',
-      trouble: undefined,
+      error: undefined,
       batch,
       choice: undefined,
       stop: undefined,
     }
     uploads.push(upload)
-    wait(upload)
+    queue(upload)
   }
-  tell()
+  notifyChange()
   advance()
 }
 
 export function cancel(upload: Upload): void {
   if (upload.state === 'sending') upload.stop?.abort(new Error('The upload was cancelled.'))
   else if (upload.state !== 'done') upload.state = 'skipped'
-  tell()
+  notifyChange()
   advance()
 }
 
@@ -188,26 +188,26 @@ export const cancelAll = (): void => uploads.forEach(cancel)
 
 export function retry(upload: Upload): void {
   if (upload.state !== 'failed') return
-  wait(upload)
-  tell()
+  queue(upload)
+  notifyChange()
   advance()
 }
 
 export const retryAll = (): void => uploads.forEach(retry)
 
 /** Forgets all that is over. */
-export function tidyUp(): void {
+export function clearFinished(): void {
   cancelAll()
   uploads.length = 0
-  tell()
+  notifyChange()
 }
 
 /** What broke off goes on as soon as the server is back. */
-export function resumeWithServer(): void {
+export function resumeWhenOnline(): void {
   effect(() => {
     if (!bridge.online.value) return
     for (const upload of uploads) {
-      if (upload.trouble instanceof Trouble && upload.trouble.code === 'unreachable') retry(upload)
+      if (upload.error instanceof ApiError && upload.error.code === 'unreachable') retry(upload)
     }
   })
 }

@@ -5,12 +5,12 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { formatDateTime, formatSize } from '../../kit/formats.ts'
-import { Loading } from '../../kit/states.tsx'
+import { Loading } from '../../kit/placeholders.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { describeError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { refresh } from './folder.ts'
-import { kindOf } from './kinds.ts'
+import { kindOf } from './file-kinds.ts'
 import { nameOf } from './paths.ts'
 import { words } from './words.ts'
 
@@ -25,7 +25,7 @@ function Text({ path, version }: { path: string; version: Version }) {
     bridge
       .call('versions.download', { path, version_id: version.version_id })
       .then((bytes) => bytes.text())
-      .then(setText, (error: unknown) => setText(explain(error)))
+      .then(setText, (error: unknown) => setText(describeError(error)))
   }, [version.version_id])
   return text === undefined ? <Loading /> : <pre tabIndex={0}>{text}</pre>
 }
@@ -66,13 +66,13 @@ function Line({ path, version, onRestore }: { path: string; version: Version; on
 /** The contents a file had, to be looked at and brought back. */
 export function VersionsDialog({ path, onClose }: { path: string; onClose: () => void }) {
   const [versions, setVersions] = useState<readonly Version[] | undefined>(undefined)
-  const [trouble, setTrouble] = useState<unknown>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
 
   function load(): void {
     bridge.call('versions.list', { path }).then(({ versions: all }) => {
       setVersions(all)
-      setTrouble(undefined)
-    }, setTrouble)
+      setError(undefined)
+    }, setError)
   }
   useEffect(load, [path])
 
@@ -86,18 +86,18 @@ export function VersionsDialog({ path, onClose }: { path: string; onClose: () =>
       onClose()
     } catch (error) {
       load()
-      setTrouble(error)
+      setError(error)
     }
   }
 
   return (
     <Dialog title={words('versions_of', printable(nameOf(path)))} onClose={onClose}>
-      {trouble !== undefined && (
-        <p class="flaw" role="alert">
-          {explain(trouble)}
+      {error !== undefined && (
+        <p class="problem" role="alert">
+          {describeError(error)}
         </p>
       )}
-      {versions === undefined && trouble === undefined && <Loading />}
+      {versions === undefined && error === undefined && <Loading />}
       <ul class="versions">
         {versions?.map((version) => (
           <Line key={version.version_id} path={path} version={version} onRestore={() => void restore(version)} />

@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals'
 import { ChartPie, Download, Plus } from 'lucide'
 import { Button, IconButton } from '../../kit/button.tsx'
-import { EntriesOr } from '../../kit/entry-parts.tsx'
+import { EntriesView } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatDate, formatNumber, today } from '../../kit/formats.ts'
-import { Toolbar } from '../../kit/split.tsx'
-import { NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
 import { showAmount } from './amounts.ts'
-import { BookingDialog } from './booking-dialog.tsx'
+import { TransactionDialog } from './transaction-dialog.tsx'
 import { Chart } from './chart.tsx'
 import {
-  bookings,
+  transactions,
   categories,
   category,
   csv,
@@ -19,15 +19,15 @@ import {
   entries,
   month,
   months,
-  sought,
+  searchText,
   totalsOf,
-  type Booking,
+  type Transaction,
   type Kind,
 } from './store.ts'
 import { words } from './words.ts'
 
 /** Bookings that are drawn before somebody asks for more. */
-const STEP = 200
+const PAGE_SIZE = 200
 
 const create = (): void =>
   entries.create({ booked_on: today(), currency: currencies.value[0] ?? 'EUR', category: category.value || null })
@@ -44,7 +44,7 @@ function save(): void {
 
 const Totals = () => (
   <div class="totals">
-    {totalsOf(bookings.value).map(({ currency, income, expense }) => (
+    {totalsOf(transactions.value).map(({ currency, income, expense }) => (
       <dl key={currency} class="total">
         {(
           [
@@ -63,31 +63,31 @@ const Totals = () => (
   </div>
 )
 
-function Row({ booking }: { booking: Booking }) {
-  const { kind, amount_cents, currency } = booking
+function Row({ transaction }: { transaction: Transaction }) {
+  const { kind, amount_cents, currency } = transaction
   const amount = BigInt(amount_cents)
   return (
-    <tr class={`booking-row is-${kind}`}>
-      <td>{formatDate(`${booking.booked_on}T12:00`)}</td>
+    <tr class={`transaction-row is-${kind}`}>
+      <td>{formatDate(`${transaction.booked_on}T12:00`)}</td>
       <td>
-        <button type="button" class="booking" onClick={() => void (entries.open.value = booking.key)}>
-          {booking.description || words('no_description')}
+        <button type="button" class="transaction" onClick={() => void (entries.open.value = transaction.key)}>
+          {transaction.description || words('no_description')}
         </button>
       </td>
       <td class="only-wide">{words(kind as Kind)}</td>
-      <td class="only-wide">{booking.category}</td>
-      <td class="only-wide">{booking.account}</td>
+      <td class="only-wide">{transaction.category}</td>
+      <td class="only-wide">{transaction.account}</td>
       <td class="amount">{showAmount(kind === 'expense' ? -amount : amount, currency)}</td>
     </tr>
   )
 }
 
-function Bookings() {
-  const most = useSignal(STEP)
-  const all = bookings.value
+function Transactions() {
+  const limit = useSignal(PAGE_SIZE)
+  const all = transactions.value
   return (
     <>
-      <table class="bookings">
+      <table class="transactions">
         <thead>
           <tr>
             <th scope="col">{words('booked_on')}</th>
@@ -107,14 +107,14 @@ function Bookings() {
           </tr>
         </thead>
         <tbody>
-          {all.slice(0, most.value).map((booking) => (
-            <Row key={booking.key} booking={booking} />
+          {all.slice(0, limit.value).map((transaction) => (
+            <Row key={transaction.key} transaction={transaction} />
           ))}
         </tbody>
       </table>
-      {all.length > most.value && (
-        <Button kind="quiet" onClick={() => void (most.value += STEP)}>
-          {common('more')} ({formatNumber(all.length - most.value)})
+      {all.length > limit.value && (
+        <Button kind="quiet" onClick={() => void (limit.value += PAGE_SIZE)}>
+          {common('more')} ({formatNumber(all.length - limit.value)})
         </Button>
       )}
     </>
@@ -152,10 +152,10 @@ const Filters = () => (
 
 /** The app. */
 export function Finance() {
-  const booking = entries.current.value
-  const isFiltered = sought.value !== '' || month.value !== '' || category.value !== ''
+  const transaction = entries.current.value
+  const isFiltered = searchText.value !== '' || month.value !== '' || category.value !== ''
   const none = (
-    <NoneYet
+    <FirstUse
       icon={ChartPie}
       title={words('none_yet')}
       text={words('none_yet_text')}
@@ -171,22 +171,28 @@ export function Finance() {
         <Toolbar label={words('finance')}>
           <SearchField
             label={words('search')}
-            value={sought.value}
-            onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+            value={searchText.value}
+            onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
           />
           <IconButton icon={Download} label={words('export')} onClick={save} />
           <IconButton icon={Plus} label={words('new')} onClick={create} />
         </Toolbar>
         {entries.all.value.length > 0 && <Filters />}
         <div class="finance-body" tabIndex={0} role="region" aria-label={words('finance')}>
-          <EntriesOr of={entries} icon={ChartPie} count={bookings.value.length} isFiltered={isFiltered} none={none}>
+          <EntriesView
+            of={entries}
+            icon={ChartPie}
+            count={transactions.value.length}
+            isFiltered={isFiltered}
+            empty={none}
+          >
             <Totals />
-            <Chart currency={totalsOf(bookings.value)[0]?.currency ?? currencies.value[0] ?? 'EUR'} />
-            <Bookings />
-          </EntriesOr>
+            <Chart currency={totalsOf(transactions.value)[0]?.currency ?? currencies.value[0] ?? 'EUR'} />
+            <Transactions />
+          </EntriesView>
         </div>
       </main>
-      {booking && <BookingDialog key={entries.open.value} booking={booking} />}
+      {transaction && <TransactionDialog key={entries.open.value} transaction={transaction} />}
     </>
   )
 }

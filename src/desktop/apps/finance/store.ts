@@ -4,7 +4,7 @@ import { openEntries, type Entry } from '../../kit/entries.ts'
 import { today } from '../../kit/formats.ts'
 import { decimal } from './amounts.ts'
 
-export type Booking = Entry<'svc_finance'>
+export type Transaction = Entry<'svc_finance'>
 
 export const kinds = ['expense', 'income', 'transfer'] as const
 export type Kind = (typeof kinds)[number]
@@ -22,7 +22,7 @@ export const entries = openEntries('svc_finance', {
   isComplete: ({ amount_cents }) => amount_cents !== 0,
 })
 
-export const sought = signal('')
+export const searchText = signal('')
 /** `2026-11`, or empty for all. */
 export const month = signal('')
 export const category = signal('')
@@ -45,8 +45,8 @@ export const currencies = computed(() => {
 })
 
 /** Bookings of the table, the newest first. */
-export const bookings = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
+export const transactions = computed(() => {
+  const words = searchText.value.toLowerCase().split(/\s+/)
   return entries.all.value
     .filter(({ booked_on }) => booked_on.startsWith(month.value))
     .filter((one) => category.value === '' || one.category === category.value)
@@ -63,10 +63,10 @@ interface Total {
   expense: bigint
 }
 
-/** Sums of some bookings in each of their currencies, to the cent; transfers move money and are none. */
-export function totalsOf(some: readonly Booking[]): Total[] {
+/** Sums of transactions by currency, to the cent. Transfers do not count. */
+export function totalsOf(selected: readonly Transaction[]): Total[] {
   const totals = new Map<string, Total>()
-  for (const { currency, kind, amount_cents } of some) {
+  for (const { currency, kind, amount_cents } of selected) {
     const total = totals.get(currency) ?? { currency, income: 0n, expense: 0n }
     if (kind === 'income') total.income += BigInt(amount_cents)
     if (kind === 'expense') total.expense += BigInt(amount_cents)
@@ -92,7 +92,7 @@ const harmless = (text: string | null): string | null => text && guardFormula(te
 export const csv = (): string =>
   formatCsv([
     ['booked_on', 'kind', 'amount', 'currency', 'category', 'description', 'account'],
-    ...bookings.value.map((one) => [
+    ...transactions.value.map((one) => [
       one.booked_on,
       one.kind,
       decimal(BigInt(one.amount_cents)),

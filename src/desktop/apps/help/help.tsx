@@ -1,12 +1,12 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { ArrowLeft } from 'lucide'
-import { isTopic, topics, type Topic } from '../../../base/topics.ts'
+import { isTopic, topics, type Topic } from '../../../base/help-topics.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
-import { useLoaded } from '../../kit/loaded.ts'
+import { useQuery } from '../../kit/query.ts'
 import { Markdown } from '../../kit/markdown.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Loading } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { Loading } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
 import { pageOf } from './pages.ts'
 import { topicNames, words } from './words.ts'
@@ -14,7 +14,7 @@ import { topicNames, words } from './words.ts'
 const names = Object.keys(topics) as Topic[]
 
 function Page({ topic, onFollow }: { topic: Topic; onFollow: (topic: Topic) => void }) {
-  const { value } = useLoaded(() => pageOf(topic))
+  const { value } = useQuery(() => pageOf(topic))
   if (value === undefined) return <Loading />
   const follow = (event: MouseEvent): void => {
     const link = (event.target as Element).closest('a[href^="#"]')
@@ -42,7 +42,7 @@ export function Help() {
   return (
     <>
       <h1 class="unseen">{words('help')}</h1>
-      <Split
+      <SplitView
         label={words('help')}
         shows={topic ? 'main' : 'side'}
         side={

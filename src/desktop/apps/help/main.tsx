@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import './help.css'
 import { Help } from './help.tsx'
 

@@ -1,4 +1,4 @@
-import { readableOf, type Topic } from '../../../base/topics.ts'
+import { readableOf, type Topic } from '../../../base/help-topics.ts'
 
 const texts = import.meta.glob<string>('../../../docs/*.md', {
   query: '?raw',

@@ -1,9 +1,6 @@
 import { catalogue } from '../../kit/language.ts'
 
-export const words = catalogue(
-  { help: 'Help', english: '' },
-  { help: 'Hilfe', english: 'Diese Seiten gibt es auf Englisch.' },
-)
+export const words = catalogue({ help: 'Help', english: '' }, { help: 'Hilfe', english: 'Nur auf Englisch verfügbar' })
 
 export const topicNames = catalogue(
   {
@@ -28,14 +25,14 @@ export const topicNames = catalogue(
     synchronisation: 'Ordner synchronisieren',
     'team-chat': 'Team-Chat',
     assistant: 'Assistent',
-    administration: 'Verwaltung',
+    administration: 'Administration',
     security: 'Sicherheit',
-    'backup-and-restore': 'Datensicherung',
+    'backup-and-restore': 'Sicherungen',
     durability: 'Haltbarkeit der Daten',
     'disk-space': 'Speicherplatz',
-    'several-machines': 'Mehrere Rechner',
+    'several-machines': 'Mehrere Server',
     'http-api': 'HTTP-API',
-    'desktop-apps': 'Apps und Bausteine',
+    'desktop-apps': 'Apps und Komponenten',
     'seed-format': 'Seed-Dateien',
     'archive-format': 'Kontoarchive',
     performance: 'Leistung',

@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import './notes.css'
 import { Notes } from './notes.tsx'
 

@@ -8,16 +8,16 @@ import { Editor } from '../../kit/editor.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { Toolbar } from '../../kit/split.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { Toolbar } from '../../kit/split-view.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { categories, draftOf, drafts, open, remove, write, type Note } from './store.ts'
 import { words } from './words.ts'
 
 const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
 
-async function askAndRemove(note: Note): Promise<void> {
+async function confirmAndRemove(note: Note): Promise<void> {
   const title = note.title || words('untitled')
   const isSure = await confirm({
     title: words('delete_title'),
@@ -28,24 +28,24 @@ async function askAndRemove(note: Note): Promise<void> {
   if (!isSure) return
   try {
     const undo = await remove(note)
-    toast(words('deleted'), { action: { label: words('undo'), run: () => void undo().catch(toastTrouble) } })
+    toast(words('deleted'), { action: { label: words('undo'), run: () => void undo().catch(toastError) } })
   } catch (error) {
-    toastTrouble(error)
+    toastError(error)
   }
 }
 
 /** Says that a note is another one elsewhere, and lets somebody decide. */
-function Trouble({ note }: { note: Note }) {
+function DraftAlert({ note }: { note: Note }) {
   const draft = draftOf(note)
   const [isShown, setShown] = useState(false)
-  if (draft?.state === 'failed') return <Banner tone="bad">{explain(draft.trouble)}</Banner>
+  if (draft?.state === 'failed') return <Banner tone="bad">{describeError(draft.error)}</Banner>
   if (draft?.state !== 'conflict') return null
   const { key, theirs } = draft
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'conflict' : 'gone')}</p>
-      <Button onClick={() => drafts.settle(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
-      <Button onClick={() => drafts.settle(key, 'theirs')}>{theirs ? words('take_theirs') : common('discard')}</Button>
+      <Button onClick={() => drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => drafts.resolve(key, 'theirs')}>{theirs ? words('take_theirs') : common('discard')}</Button>
       {theirs && (
         <Button kind="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
           {words('their_text')}
@@ -97,7 +97,7 @@ function Category({ note }: { note: Note }) {
 export function NoteEditor({ note }: { note: Note }) {
   const [isPreview, setPreview] = useState(false)
   const title = useRef<HTMLInputElement>(null)
-  useEffect(() => bridge.title(note.title === '' ? '' : `${note.title} – ${words('notes')}`), [note.title])
+  useEffect(() => bridge.setTitle(note.title === '' ? '' : `${note.title} – ${words('notes')}`), [note.title])
   useEffect(() => {
     if (!note.row && note.title === '') title.current?.focus()
     return () => drafts.flush()
@@ -141,9 +141,9 @@ export function NoteEditor({ note }: { note: Note }) {
           aria-pressed={note.pinned}
           onClick={() => write(note, { pinned: !note.pinned })}
         />
-        <IconButton icon={Trash2} label={common('delete')} onClick={() => void askAndRemove(note)} />
+        <IconButton icon={Trash2} label={common('delete')} onClick={() => void confirmAndRemove(note)} />
       </Toolbar>
-      <Trouble note={note} />
+      <DraftAlert note={note} />
       <input
         class="note-title"
         aria-label={words('title')}

@@ -4,17 +4,28 @@ import { IconButton, Button } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Empty, Loading, NoneYet, OfflineBanner } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
-import { WindowedList } from '../../kit/windowed-list.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, Loading, FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
+import { VirtualList } from '../../kit/virtual-list.tsx'
 import { common } from '../../kit/words.ts'
 import { NoteEditor } from './note-editor.tsx'
-import { categories, category, create, current, followPath, notes, open, sought, table, type Note } from './store.ts'
+import {
+  categories,
+  category,
+  create,
+  current,
+  followPath,
+  notes,
+  open,
+  searchText,
+  table,
+  type Note,
+} from './store.ts'
 import { words } from './words.ts'
 
 /** The beginning of a note without the marks of Markdown. */
-const beginning = ({ content }: Note): string =>
+const excerpt = ({ content }: Note): string =>
   (content ?? '')
     .slice(0, 300)
     .replace(/[#*_>`~[\]]+/g, '')
@@ -26,24 +37,25 @@ const Line = ({ note }: { note: Note }) => (
     <strong>{note.title || words('untitled')}</strong>
     {note.pinned && <Icon of={Pin} size={14} />}
     <p>
-      <time>{formatWhen(note.updated_at)}</time> {beginning(note)}
+      <time>{formatWhen(note.updated_at)}</time> {excerpt(note)}
     </p>
   </div>
 )
 
 function List() {
-  if (table.trouble.value !== undefined && !table.isLoaded.value) {
+  if (table.loadError.value !== undefined && !table.isLoaded.value) {
     return (
-      <Empty icon={StickyNote} title={explain(table.trouble.value)}>
+      <EmptyState icon={StickyNote} title={describeError(table.loadError.value)}>
         <Button onClick={() => void table.load()}>{common('retry')}</Button>
-      </Empty>
+      </EmptyState>
     )
   }
   if (!table.isLoaded.value) return <Loading />
   if (notes.value.length === 0) {
-    if (sought.value !== '' || category.value !== '') return <Empty icon={StickyNote} title={words('none_found')} />
+    if (searchText.value !== '' || category.value !== '')
+      return <EmptyState icon={StickyNote} title={words('none_found')} />
     return (
-      <NoneYet
+      <FirstUse
         icon={StickyNote}
         title={words('none_yet')}
         text={words('none_yet_text')}
@@ -53,7 +65,7 @@ function List() {
     )
   }
   return (
-    <WindowedList
+    <VirtualList
       items={notes.value}
       rowHeight={64}
       keyOf={(note) => note.key}
@@ -62,7 +74,7 @@ function List() {
       onSelect={(note) => void (open.value = note.key)}
     >
       {(note) => <Line note={note} />}
-    </WindowedList>
+    </VirtualList>
   )
 }
 
@@ -74,7 +86,7 @@ export function Notes() {
     <>
       <h1 class="unseen">{words('notes')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('notes')}
         shows={note ? 'main' : 'side'}
         side={
@@ -82,8 +94,8 @@ export function Notes() {
             <Toolbar label={words('notes')}>
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
@@ -109,9 +121,9 @@ export function Notes() {
           note ? (
             <NoteEditor key={open.value} note={note} />
           ) : (
-            <Empty icon={StickyNote} title={words('none_open')}>
+            <EmptyState icon={StickyNote} title={words('none_open')}>
               <p>{words('none_open_text')}</p>
-            </Empty>
+            </EmptyState>
           )
         }
       />

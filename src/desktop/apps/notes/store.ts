@@ -1,42 +1,24 @@
 import { computed, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { keepDrafts } from '../../kit/drafts.ts'
-import { openTable, type Fields, type Row } from '../../kit/rows.ts'
+import { makeAutosave } from '../../kit/autosave.ts'
+import { makeSearch, overlayDrafts, type Entry } from '../../kit/overlay.ts'
+import { openTable, type Fields } from '../../kit/rows.ts'
 
 export type NoteFields = Fields<'svc_notes'>
 
-/** A note as it is shown: the row with what was written over it and is not saved yet. */
-export interface Note extends NoteFields {
-  /** Of the row, or of the draft of a new one. */
-  key: string
-  row: Row<'svc_notes'> | undefined
-  updated_at: string
-}
+export type Note = Entry<'svc_notes'>
 
 export const table = openTable('svc_notes')
-export const drafts = keepDrafts(table, 'drafts')
+export const drafts = makeAutosave(table, 'drafts')
 
-export const sought = signal('')
+export const searchText = signal('')
 export const category = signal('')
 /** Key of the note that is open. */
 export const open = signal<string | undefined>(undefined)
 
 const empty: NoteFields = { title: '', content: '', category: null, pinned: false, color: null }
 
-const all = computed<Note[]>(() => {
-  const written = new Map(
-    [...drafts.all.value.values()].flatMap(({ id, fields }) => (id === undefined ? [] : [[id, fields]])),
-  )
-  const known = table.rows.value.map((row): Note => ({ ...row, ...written.get(row.id), key: `${row.id}`, row }))
-  const ids = new Set(table.rows.value.map(({ id }) => id))
-  // A new one that has a row by now is shown as that row.
-  const fresh = [...drafts.all.value.values()].filter(({ id, key }) => !ids.has(id ?? drafts.bornAs(key) ?? 0))
-  const now = new Date().toISOString()
-  return [
-    ...fresh.map(({ key, fields }): Note => ({ ...empty, ...fields, key, row: undefined, updated_at: now })),
-    ...known,
-  ]
-})
+const all = overlayDrafts(table, drafts, empty)
 
 export const categories = computed(() =>
   [...new Set(all.value.map((note) => note.category ?? '').filter((name) => name !== ''))].toSorted((a, b) =>
@@ -44,25 +26,20 @@ export const categories = computed(() =>
   ),
 )
 
-const folded = (text: string): string => text.toLowerCase()
+const search = makeSearch<Note>(({ title, content, category: kind }) => [title, content, kind])
 
 /** Notes of the list: those that were sought, pinned ones first, then the newest. */
-export const notes = computed(() => {
-  const words = folded(sought.value).split(/\s+/).filter(Boolean)
-  return all.value
+export const notes = computed(() =>
+  search(all.value, searchText.value)
     .filter((note) => category.value === '' || note.category === category.value)
-    .filter((note) => {
-      const text = folded(`${note.title}\n${note.content ?? ''}\n${note.category ?? ''}`)
-      return words.every((word) => text.includes(word))
-    })
-    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || (a.updated_at < b.updated_at ? 1 : -1))
-})
+    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || (a.updated_at < b.updated_at ? 1 : -1)),
+)
 
 /** The note that is open; a new one stays open when it gets its row. */
 export const current = computed(() => {
   const key = open.value
   if (key === undefined) return undefined
-  const id = drafts.bornAs(key)
+  const id = drafts.insertedId(key)
   return all.value.find((note) => note.key === key) ?? all.value.find((note) => note.row?.id === id)
 })
 
@@ -74,7 +51,7 @@ export function write(note: Note, fields: Partial<NoteFields>): void {
 }
 
 export function create(): void {
-  sought.value = ''
+  searchText.value = ''
   open.value = drafts.write(undefined, {
     title: '',
     content: '',
@@ -85,7 +62,7 @@ export function create(): void {
 /** Deletes a note; answers what brings it back as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {
   const draft = draftOf(note)
-  if (draft) drafts.settle(draft.key, 'theirs')
+  if (draft) drafts.resolve(draft.key, 'theirs')
   if (note.row) await table.remove(note.row.id)
   if (current.value === undefined) open.value = undefined
   const { title, content, category: kind, pinned, color } = note

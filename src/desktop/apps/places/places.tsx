@@ -5,13 +5,13 @@ import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryList } from '../../kit/entry-list.tsx'
-import { EntriesOr, EntryBar, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntriesView, EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { NoneYet, OfflineBanner } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
-import { entries, places, sought, type Place } from './store.ts'
+import { entries, places, searchText, type Place } from './store.ts'
 import { words } from './words.ts'
 import { WorldMap } from './world-map.tsx'
 
@@ -25,29 +25,29 @@ const Line = ({ place: { name, category, latitude, longitude } }: { place: Place
 )
 
 function Details({ place }: { place: Place }) {
-  const at = { of: entries, entry: place }
+  const entryProps = { of: entries, entry: place }
   const form = useRef<HTMLDivElement>(null)
-  useEffect(() => bridge.title(place.name && `${place.name} – ${words('places')}`), [place.name])
+  useEffect(() => bridge.setTitle(place.name && `${place.name} – ${words('places')}`), [place.name])
   useEffect(() => {
     if (place.name === '') form.current?.querySelector('input')?.focus()
     return () => entries.drafts.flush()
   }, [])
   return (
     <article class="place" aria-label={place.name || words('unnamed')}>
-      <EntryBar {...at} name={place.name || words('unnamed')} />
-      <EntryTrouble {...at} label={(column) => words(column as 'name')} />
+      <EntryBar {...entryProps} name={place.name || words('unnamed')} />
+      <EntryAlert {...entryProps} label={(column) => words(column as 'name')} />
       <div class="form" ref={form}>
-        <EntryField {...at} name="name" label={words('name')} autocomplete="off" />
+        <EntryField {...entryProps} name="name" label={words('name')} autocomplete="off" />
         <div class="two">
-          <EntryField {...at} name="latitude" label={words('latitude')} autocomplete="off" />
-          <EntryField {...at} name="longitude" label={words('longitude')} autocomplete="off" />
+          <EntryField {...entryProps} name="latitude" label={words('latitude')} autocomplete="off" />
+          <EntryField {...entryProps} name="longitude" label={words('longitude')} autocomplete="off" />
         </div>
-        <EntryField {...at} name="address" label={words('address')} autocomplete="off" />
+        <EntryField {...entryProps} name="address" label={words('address')} autocomplete="off" />
         <div class="two">
-          <EntryField {...at} name="category" label={words('category')} autocomplete="off" />
-          <EntryField {...at} name="visited_on" label={words('visited_on')} />
+          <EntryField {...entryProps} name="category" label={words('category')} autocomplete="off" />
+          <EntryField {...entryProps} name="visited_on" label={words('visited_on')} />
         </div>
-        <EntryField {...at} name="note" label={words('note')} />
+        <EntryField {...entryProps} name="note" label={words('note')} />
       </div>
     </article>
   )
@@ -55,7 +55,7 @@ function Details({ place }: { place: Place }) {
 
 function List() {
   const none = (
-    <NoneYet
+    <FirstUse
       icon={MapPin}
       title={words('none_yet')}
       text={words('none_yet_text')}
@@ -64,11 +64,17 @@ function List() {
     />
   )
   return (
-    <EntriesOr of={entries} icon={MapPin} count={places.value.length} isFiltered={sought.value !== ''} none={none}>
+    <EntriesView
+      of={entries}
+      icon={MapPin}
+      count={places.value.length}
+      isFiltered={searchText.value !== ''}
+      empty={none}
+    >
       <EntryList of={entries} items={places.value} rowHeight={56} label={words('places')}>
         {(place) => <Line place={place} />}
       </EntryList>
-    </EntriesOr>
+    </EntriesView>
   )
 }
 
@@ -80,7 +86,7 @@ export function Places() {
     <>
       <h1 class="unseen">{words('places')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('places')}
         shows={place || isMap.value ? 'main' : 'side'}
         side={
@@ -88,8 +94,8 @@ export function Places() {
             <Toolbar label={words('places')}>
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
               <IconButton
                 icon={Globe}

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { makeSearch } from '../../kit/overlay.ts'
 
 export type Place = Entry<'svc_places'>
 
@@ -8,15 +9,12 @@ export const entries = openEntries('svc_places', {
   isComplete: ({ name }) => name.trim() !== '',
 })
 
-export const sought = signal('')
+export const searchText = signal('')
+
+const search = makeSearch<Place>(({ name, address, category, note }) => [name, address, category, note])
+const { compare } = new Intl.Collator()
 
 /** Places of the list, by name. */
-export const places = computed(() => {
-  const words = sought.value.toLowerCase().split(/\s+/)
-  return entries.all.value
-    .filter(({ name, address, category, note }) => {
-      const text = [name, address, category, note].join('\n').toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
-    .toSorted((a, b) => a.name.localeCompare(b.name))
-})
+export const places = computed(() =>
+  search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
+)

@@ -1,3 +1,4 @@
+import { formatNumber } from '../../kit/formats.ts'
 import { catalogue } from '../../kit/language.ts'
 
 export const words = catalogue(
@@ -13,13 +14,14 @@ export const words = catalogue(
     category: 'Category',
     note: 'Note',
     visited_on: 'Visited on',
-    map: 'Map of the world: arrow keys move it, plus and minus zoom',
+    map: 'World map. Use the arrow keys to move, plus and minus to zoom.',
+    cluster: (count: number) => `${formatNumber(count)} places`,
     show_map: 'Show the map',
     zoom_in: 'Zoom in',
     zoom_out: 'Zoom out',
     whole: 'Whole world',
     none_yet: 'No places yet',
-    none_yet_text: 'Where you were, and where you want to go.',
+    none_yet_text: 'Save places you have visited or want to visit.',
   },
   {
     places: 'Orte',
@@ -27,18 +29,19 @@ export const words = catalogue(
     search: 'Orte suchen',
     unnamed: 'Ohne Namen',
     name: 'Name',
-    latitude: 'Breite',
-    longitude: 'Länge',
+    latitude: 'Breitengrad',
+    longitude: 'Längengrad',
     address: 'Adresse',
     category: 'Kategorie',
     note: 'Notiz',
     visited_on: 'Besucht am',
-    map: 'Weltkarte: Pfeiltasten verschieben sie, Plus und Minus vergrößern und verkleinern',
-    show_map: 'Karte zeigen',
+    map: 'Weltkarte. Verschieben Sie sie mit den Pfeiltasten. Plus und Minus ändern die Vergrößerung.',
+    cluster: (count) => `${formatNumber(count)} Orte`,
+    show_map: 'Karte anzeigen',
     zoom_in: 'Vergrößern',
     zoom_out: 'Verkleinern',
     whole: 'Ganze Welt',
     none_yet: 'Noch keine Orte',
-    none_yet_text: 'Wo Sie waren, und wohin Sie wollen.',
+    none_yet_text: 'Speichern Sie Orte, die Sie besucht haben oder besuchen möchten.',
   },
 )

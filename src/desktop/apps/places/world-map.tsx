@@ -1,39 +1,70 @@
-import { useSignal } from '@preact/signals'
+import { useComputed, useSignal } from '@preact/signals'
 import { Globe, MapPin, Minus, Plus } from 'lucide'
 import { useEffect, useRef } from 'preact/hooks'
 import { IconButton } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icon.tsx'
+import { clustersOf, type Cluster } from './clusters.ts'
 import { entries, places } from './store.ts'
 import { words } from './words.ts'
 import { degrees, HEIGHT, land, pointOf, WIDTH } from './world.ts'
 
-const CLOSEST = 40
+const MAX_ZOOM = 40
 
 /** What is seen: a point in the middle, and how many times the whole map is enlarged. */
-interface Sight {
+interface Viewport {
   x: number
   y: number
   zoom: number
 }
 
-const whole: Sight = { x: WIDTH / 2, y: HEIGHT / 2, zoom: 1 }
+const whole: Viewport = { x: WIDTH / 2, y: HEIGHT / 2, zoom: 1 }
 
 /** Keeps the middle on the map. */
-const within = ({ x, y, zoom }: Sight): Sight => ({
+const clamp = ({ x, y, zoom }: Viewport): Viewport => ({
   x: Math.max(0, Math.min(WIDTH, x)),
   y: Math.max(0, Math.min(HEIGHT, y)),
-  zoom: Math.max(1, Math.min(CLOSEST, zoom)),
+  zoom: Math.max(1, Math.min(MAX_ZOOM, zoom)),
 })
+
+/** A place, or a number of places that are near each other: those are told apart further in. */
+function Marker({
+  of: { places: found },
+  style,
+  onZoom,
+}: {
+  of: Cluster
+  style: { left: string; top: string }
+  /** Undefined where the map is as large as it gets. */
+  onZoom: (() => void) | undefined
+}) {
+  const [place] = found
+  const isOne = found.length === 1
+  const label = isOne ? place!.name || words('unnamed') : words('cluster', found.length)
+  return (
+    <button
+      type="button"
+      class={isOne ? 'marker' : 'marker cluster'}
+      title={label}
+      aria-label={label}
+      aria-pressed={isOne ? place!.key === entries.open.value : undefined}
+      style={style}
+      onClick={isOne || !onZoom ? () => void (entries.open.value = place!.key) : onZoom}
+    >
+      {isOne ? <Icon of={MapPin} size={22} /> : <span aria-hidden="true">{found.length}</span>}
+    </button>
+  )
+}
 
 /** Every place on a map of the world that needs nothing from elsewhere. */
 export function WorldMap() {
-  const sight = useSignal(whole)
+  const viewport = useSignal(whole)
   const dragged = useRef<{ x: number; y: number } | undefined>(undefined)
   const frame = useRef<HTMLDivElement>(null)
-  const { x, y, zoom } = sight.value
+  const { x, y, zoom } = viewport.value
   const [width, height] = [WIDTH / zoom, HEIGHT / zoom]
-  const move = (change: Partial<Sight>) => void (sight.value = within({ ...sight.value, ...change }))
+  const move = (change: Partial<Viewport>) => void (viewport.value = clamp({ ...viewport.value, ...change }))
   const open = entries.current.value
+  const clusters = useComputed(() => clustersOf(places.value, viewport.value.zoom, entries.current.value?.key))
   useEffect(() => {
     if (!open) return
     const point = pointOf(open)
@@ -89,23 +120,16 @@ export function WorldMap() {
           <path class="land" d={land} />
           <path class="degrees" d={degrees} />
         </svg>
-        {places.value.map((place) => {
-          const point = pointOf(place)
-          const [left, top] = [(point.x - x) / width + 0.5, (point.y - y) / height + 0.5]
+        {clusters.value.map((cluster) => {
+          const [left, top] = [(cluster.x - x) / width + 0.5, (cluster.y - y) / height + 0.5]
           if (left < 0 || left > 1 || top < 0 || top > 1) return null
           return (
-            <button
-              key={place.key}
-              type="button"
-              class="marker"
-              title={place.name}
-              aria-label={place.name || words('unnamed')}
-              aria-pressed={place.key === open?.key}
+            <Marker
+              key={cluster.key}
+              of={cluster}
               style={{ left: `${left * 100}%`, top: `${top * 100}%` }}
-              onClick={() => void (entries.open.value = place.key)}
-            >
-              <Icon of={MapPin} size={22} />
-            </button>
+              onZoom={zoom < MAX_ZOOM ? () => move({ x: cluster.x, y: cluster.y, zoom: zoom * 2 }) : undefined}
+            />
           )
         })}
       </div>

@@ -17,7 +17,7 @@ export function Appearance() {
           { value: 'light', label: words('light') },
           { value: 'dark', label: words('dark') },
         ]}
-        onChange={({ currentTarget }) => bridge.prefer({ theme: currentTarget.value as Preferences['theme'] })}
+        onChange={({ currentTarget }) => bridge.setPreferences({ theme: currentTarget.value as Preferences['theme'] })}
       />
       <Select
         label={words('language')}
@@ -27,7 +27,9 @@ export function Appearance() {
           { value: 'en', label: 'English' },
           { value: 'de', label: 'Deutsch' },
         ]}
-        onChange={({ currentTarget }) => bridge.prefer({ language: currentTarget.value as Preferences['language'] })}
+        onChange={({ currentTarget }) =>
+          bridge.setPreferences({ language: currentTarget.value as Preferences['language'] })
+        }
       />
       <fieldset class="wallpapers">
         <legend>{words('wallpaper')}</legend>
@@ -38,7 +40,7 @@ export function Appearance() {
               name="wallpaper"
               value={name}
               checked={wallpaper === name}
-              onChange={() => bridge.prefer({ wallpaper: name })}
+              onChange={() => bridge.setPreferences({ wallpaper: name })}
             />
             <span class={`swatch sky-${name}`} aria-hidden="true" />
             <span>{words(name)}</span>

@@ -1,4 +1,4 @@
-import { start } from '../../kit/start.tsx'
+import { start } from '../../kit/app-root.tsx'
 import '../../kit/wallpapers.css'
 import './settings.css'
 import { Settings } from './settings.tsx'

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { OwnName, Switch, TextField } from '../../kit/field.tsx'
-import { useTask } from '../../kit/loaded.ts'
+import { HiddenUsername, Switch, TextField } from '../../kit/field.tsx'
+import { useMutation } from '../../kit/query.ts'
 import { toast } from '../../kit/toast.tsx'
-import { explain, Trouble } from '../../kit/trouble.ts'
+import { describeError, ApiError } from '../../kit/api-error.ts'
 import { words } from './words.ts'
 
 const empty = { current: '', fresh: '', repeated: '' }
@@ -13,7 +13,7 @@ const empty = { current: '', fresh: '', repeated: '' }
 export function Password() {
   const [fields, setFields] = useState(empty)
   const [endsOthers, setEndsOthers] = useState(true)
-  const change = useTask(async () => {
+  const change = useMutation(async () => {
     await bridge.call('accountSettings.change_password', {
       current_password: fields.current,
       new_password: fields.fresh,
@@ -23,8 +23,8 @@ export function Password() {
     toast(words(endsOthers ? 'password_changed_everywhere' : 'password_changed'))
   })
   const differs = fields.repeated !== '' && fields.repeated !== fields.fresh
-  const isCurrentWrong = change.trouble instanceof Trouble && change.trouble.code === 'invalid_credentials'
-  const said = change.trouble === undefined ? undefined : explain(change.trouble)
+  const isCurrentWrong = change.error instanceof ApiError && change.error.code === 'invalid_credentials'
+  const message = change.error === undefined ? undefined : describeError(change.error)
   const field = (name: keyof typeof empty, autocomplete: string) => ({
     type: 'password' as const,
     value: fields[name],
@@ -33,7 +33,7 @@ export function Password() {
     autocomplete,
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
       setFields({ ...fields, [name]: currentTarget.value })
-      change.setTrouble(undefined)
+      change.setError(undefined)
     },
   })
   return (
@@ -44,22 +44,22 @@ export function Password() {
         if (fields.repeated === fields.fresh) change.start()
       }}
     >
-      <OwnName />
+      <HiddenUsername />
       <TextField
         label={words('current_password')}
-        flaw={isCurrentWrong ? said : undefined}
+        problem={isCurrentWrong ? message : undefined}
         {...field('current', 'current-password')}
       />
       <TextField
         label={words('new_password')}
         hint={words('password_hint')}
         minLength={8}
-        flaw={isCurrentWrong ? undefined : said}
+        problem={isCurrentWrong ? undefined : message}
         {...field('fresh', 'new-password')}
       />
       <TextField
         label={words('repeat_password')}
-        flaw={differs ? words('password_differs') : undefined}
+        problem={differs ? words('password_differs') : undefined}
         {...field('repeated', 'new-password')}
       />
       <Switch

@@ -3,18 +3,18 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { formatSize } from '../../kit/formats.ts'
-import { useLoaded, useTask } from '../../kit/loaded.ts'
-import { Loading } from '../../kit/states.tsx'
+import { useQuery, useMutation } from '../../kit/query.ts'
+import { Loading } from '../../kit/placeholders.tsx'
 import { toast } from '../../kit/toast.tsx'
-import { explain, flawsOf } from '../../kit/trouble.ts'
+import { describeError, fieldProblems } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { words } from './words.ts'
 
 function Storage() {
-  const { value } = useLoaded(() => bridge.call('filesystem.quota', {}))
+  const { value } = useQuery(() => bridge.call('filesystem.quota', {}))
   if (!value) return null
   const { used, total, percent } = value
-  const said =
+  const usageText =
     total === 0
       ? words('storage_unlimited', formatSize(used))
       : words('storage_used', formatSize(used), formatSize(total))
@@ -22,14 +22,14 @@ function Storage() {
     <section>
       <h3>{words('storage')}</h3>
       {total > 0 && <meter min={0} max={100} high={90} value={percent} aria-label={words('storage')} />}
-      <p class="soft">{said}</p>
+      <p class="soft">{usageText}</p>
     </section>
   )
 }
 
 /** Who one is to others. */
 export function Profile() {
-  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.profile', {}))
+  const { value, error, reload } = useQuery(() => bridge.call('accountSettings.profile', {}))
   const [name, setName] = useState('')
   const [color, setColor] = useState('#000000')
   useEffect(() => {
@@ -37,15 +37,15 @@ export function Profile() {
     setName(value.user.display_name)
     setColor(value.user.avatar_color)
   }, [value])
-  const saving = useTask(async () => {
+  const saving = useMutation(async () => {
     await bridge.call('accountSettings.update_profile', { display_name: name.trim(), avatar_color: color })
     bridge.refreshUser()
     await reload()
     toast(words('saved'))
   })
-  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!value) return <Loading />
-  const flaws = flawsOf(saving.trouble)
+  const problems = fieldProblems(saving.error)
   return (
     <>
       <form class="form" onSubmit={saving.start}>
@@ -56,7 +56,7 @@ export function Profile() {
           required
           maxLength={100}
           autocomplete="name"
-          flaw={flaws['display_name'] ?? (saving.trouble === undefined ? undefined : explain(saving.trouble))}
+          problem={problems['display_name'] ?? (saving.error === undefined ? undefined : describeError(saving.error))}
           onInput={({ currentTarget }) => setName(currentTarget.value)}
         />
         <TextField

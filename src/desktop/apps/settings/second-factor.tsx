@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { OwnName, Switch, TextField } from '../../kit/field.tsx'
+import { HiddenUsername, Switch, TextField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { useLoaded, useTask } from '../../kit/loaded.ts'
-import { Loading } from '../../kit/states.tsx'
-import { explain } from '../../kit/trouble.ts'
+import { useQuery, useMutation } from '../../kit/query.ts'
+import { Loading } from '../../kit/placeholders.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
@@ -27,7 +27,7 @@ function CodeForm({
   children?: ComponentChildren
 }) {
   const [code, setCode] = useState('')
-  const task = useTask(() => run(code.replaceAll(' ', '')))
+  const task = useMutation(() => run(code.replaceAll(' ', '')))
   return (
     <form class="form" onSubmit={task.start}>
       <TextField
@@ -38,7 +38,7 @@ function CodeForm({
         maxLength={20}
         inputMode="numeric"
         autocomplete="one-time-code"
-        flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+        problem={task.error === undefined ? undefined : describeError(task.error)}
         onInput={({ currentTarget }) => setCode(currentTarget.value)}
       />
       {children}
@@ -55,11 +55,11 @@ function CodeForm({
 /** Asks for the password before the second factor is set up. */
 function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<void>; onCancel: () => void }) {
   const [password, setPassword] = useState('')
-  const task = useTask(() => run(password))
+  const task = useMutation(() => run(password))
   return (
     <form class="form" onSubmit={task.start}>
       <p class="soft">{words('password_first')}</p>
-      <OwnName />
+      <HiddenUsername />
       <TextField
         type="password"
         label={words('current_password')}
@@ -67,7 +67,7 @@ function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<vo
         required
         maxLength={1024}
         autocomplete="current-password"
-        flaw={task.trouble === undefined ? undefined : explain(task.trouble)}
+        problem={task.error === undefined ? undefined : describeError(task.error)}
         onInput={({ currentTarget }) => setPassword(currentTarget.value)}
       />
       <div class="actions">
@@ -110,45 +110,45 @@ const Codes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void
   </section>
 )
 
-type Doing = 'nothing' | 'set_up' | 'turn_off' | 'new_codes'
+type Step = 'nothing' | 'set_up' | 'turn_off' | 'new_codes'
 
 /** The second factor: off, being set up, or on. */
 export function SecondFactor() {
-  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.2fa_status', {}))
-  const [offered, setOffered] = useState<(AnswerOf<'accountSettings.setup_2fa'> & { password: string }) | undefined>(
-    undefined,
-  )
+  const { value, error, reload } = useQuery(() => bridge.call('accountSettings.2fa_status', {}))
+  const [enrolment, setEnrolment] = useState<
+    (AnswerOf<'accountSettings.setup_2fa'> & { password: string }) | undefined
+  >(undefined)
   const [endsOthers, setEndsOthers] = useState(true)
   const [codes, setCodes] = useState<readonly string[] | undefined>(undefined)
-  const [doing, setDoing] = useState<Doing>('nothing')
+  const [step, setStep] = useState<Step>('nothing')
 
   async function begin(password: string): Promise<void> {
-    setOffered({ ...(await bridge.call('accountSettings.setup_2fa', { current_password: password })), password })
-    setDoing('nothing')
+    setEnrolment({ ...(await bridge.call('accountSettings.setup_2fa', { current_password: password })), password })
+    setStep('nothing')
   }
   async function enable(totp_code: string): Promise<void> {
     const { backup_codes } = await bridge.call('accountSettings.enable_2fa', {
       totp_code,
-      current_password: offered!.password,
+      current_password: enrolment!.password,
       end_others: endsOthers,
     })
-    setOffered(undefined)
+    setEnrolment(undefined)
     setCodes(backup_codes)
     await reload()
   }
   async function turnOff(totp_code: string): Promise<void> {
     await bridge.call('accountSettings.disable_2fa', { totp_code })
-    setDoing('nothing')
+    setStep('nothing')
     await reload()
   }
   async function renew(totp_code: string): Promise<void> {
     const { backup_codes } = await bridge.call('accountSettings.regenerate_backup_codes', { totp_code })
-    setDoing('nothing')
+    setStep('nothing')
     setCodes(backup_codes)
     await reload()
   }
 
-  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!value) return <Loading />
   if (codes) return <Codes codes={codes} onDone={() => setCodes(undefined)} />
   const { enabled, backup_codes_left } = value
@@ -160,13 +160,13 @@ export function SecondFactor() {
         <strong>{words(enabled ? 'factor_on' : 'factor_off')}</strong>
         {enabled && <span>{words('codes_left', backup_codes_left)}</span>}
       </p>
-      {offered && (
+      {enrolment && (
         <div class="enrol">
           <p>{words('scan')}</p>
-          <img src={offered.qr_code_url} alt={words('qr')} width={200} height={200} />
+          <img src={enrolment.qr_code_url} alt={words('qr')} width={200} height={200} />
           <p>{words('secret')}</p>
-          <code>{offered.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
-          <CodeForm label={words('turn_on')} run={enable} onCancel={() => setOffered(undefined)}>
+          <code>{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
+          <CodeForm label={words('turn_on')} run={enable} onCancel={() => setEnrolment(undefined)}>
             <Switch
               label={words('end_others')}
               checked={endsOthers}
@@ -175,24 +175,22 @@ export function SecondFactor() {
           </CodeForm>
         </div>
       )}
-      {doing === 'set_up' && <PasswordForm run={begin} onCancel={() => setDoing('nothing')} />}
-      {doing === 'turn_off' && (
-        <CodeForm label={words('turn_off')} kind="danger" run={turnOff} onCancel={() => setDoing('nothing')} />
+      {step === 'set_up' && <PasswordForm run={begin} onCancel={() => setStep('nothing')} />}
+      {step === 'turn_off' && (
+        <CodeForm label={words('turn_off')} kind="danger" run={turnOff} onCancel={() => setStep('nothing')} />
       )}
-      {doing === 'new_codes' && (
-        <CodeForm label={words('new_codes')} run={renew} onCancel={() => setDoing('nothing')} />
-      )}
-      {!offered && doing === 'nothing' && (
+      {step === 'new_codes' && <CodeForm label={words('new_codes')} run={renew} onCancel={() => setStep('nothing')} />}
+      {!enrolment && step === 'nothing' && (
         <div class="form">
           <div class="actions">
             {!enabled && (
-              <Button kind="main" onClick={() => setDoing('set_up')}>
+              <Button kind="main" onClick={() => setStep('set_up')}>
                 {words('set_up')}
               </Button>
             )}
-            {enabled && <Button onClick={() => setDoing('new_codes')}>{words('new_codes')}</Button>}
+            {enabled && <Button onClick={() => setStep('new_codes')}>{words('new_codes')}</Button>}
             {enabled && (
-              <Button kind="danger" onClick={() => setDoing('turn_off')}>
+              <Button kind="danger" onClick={() => setStep('turn_off')}>
                 {words('turn_off')}
               </Button>
             )}

@@ -14,8 +14,8 @@ import type { FunctionComponent } from 'preact'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { OfflineBanner } from '../../kit/states.tsx'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
 import { Appearance } from './appearance.tsx'
 import { Devices, Sessions } from './sign-ins.tsx'
@@ -47,7 +47,7 @@ export function Settings() {
     <>
       <h1 class="unseen">{words('settings')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('settings')}
         shows={page ? 'main' : 'side'}
         side={

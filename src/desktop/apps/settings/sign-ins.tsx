@@ -4,31 +4,31 @@ import { Button } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
-import { useLoaded } from '../../kit/loaded.ts'
-import { Empty, Loading } from '../../kit/states.tsx'
-import { toast, toastTrouble } from '../../kit/toast.tsx'
-import { explain } from '../../kit/trouble.ts'
-import { browserIn } from './browsers.ts'
+import { useQuery } from '../../kit/query.ts'
+import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { toast, toastError } from '../../kit/toast.tsx'
+import { describeError } from '../../kit/api-error.ts'
+import { parseUserAgent } from './user-agent.ts'
 import { words } from './words.ts'
 
 /** Browsers that are signed in to the account. */
 export function Sessions() {
-  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.sessions', {}))
-  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  const { value, error, reload } = useQuery(() => bridge.call('accountSettings.sessions', {}))
+  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!value) return <Loading />
   const end = async (session_id: number) => {
     try {
       await bridge.call('accountSettings.revoke_session', { session_id })
       toast(words('ended'))
     } catch (error) {
-      toastTrouble(error)
+      toastError(error)
     }
     await reload()
   }
   return (
     <ul class="sign-ins">
       {value.sessions.map(({ session_id, user_agent, ip, last_used_at, current }) => {
-        const { browser, system, isPhone } = browserIn(user_agent)
+        const { browser, system, isPhone } = parseUserAgent(user_agent)
         const name = browser && system ? words('on', browser, system) : browser || words('unknown_browser')
         return (
           <li key={session_id}>
@@ -54,23 +54,23 @@ export function Sessions() {
 
 /** Devices that synchronise. */
 export function Devices() {
-  const { value, trouble, reload } = useLoaded(() => bridge.call('accountSettings.devices', {}))
-  if (trouble !== undefined) return <p class="flaw">{explain(trouble)}</p>
+  const { value, error, reload } = useQuery(() => bridge.call('accountSettings.devices', {}))
+  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!value) return <Loading />
-  if (value.devices.length === 0) return <Empty icon={Laptop} title={words('no_devices')} />
+  if (value.devices.length === 0) return <EmptyState icon={Laptop} title={words('no_devices')} />
   const revoke = async (token_id: number, name: string) => {
-    const isSure = await confirm({
+    const isConfirmed = await confirm({
       title: words('revoke_title', name),
       text: words('revoke_text'),
       action: words('revoke'),
       danger: true,
     })
-    if (!isSure) return
+    if (!isConfirmed) return
     try {
       await bridge.call('accountSettings.revoke_device', { token_id })
       toast(words('ended'))
     } catch (error) {
-      toastTrouble(error)
+      toastError(error)
     }
     await reload()
   }

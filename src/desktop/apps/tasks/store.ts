@@ -13,8 +13,8 @@ export const entries = openEntries('svc_tasks', {
 export const groups = ['overdue', 'today', 'soon', 'later', 'undated', 'done'] as const
 export type Group = (typeof groups)[number]
 
-export const chosen = signal<Group | 'open'>('open')
-export const sought = signal('')
+export const filter = signal<Group | 'open'>('open')
+export const searchText = signal('')
 
 /** The day so many days from today, in the time zone of the browser. */
 export function dayFromNow(days: number, now = new Date()): string {
@@ -45,7 +45,7 @@ export const countOf = (group: Group | 'open'): number =>
 
 const isFound = ({ title, note }: Task): boolean => {
   const text = `${title}\n${note ?? ''}`.toLowerCase()
-  return sought.value
+  return searchText.value
     .toLowerCase()
     .split(/\s+/)
     .every((word) => text.includes(word))
@@ -54,7 +54,7 @@ const isFound = ({ title, note }: Task): boolean => {
 /** What is shown: groups with their tasks, empty ones left out. */
 export const shown = computed(() =>
   groups
-    .filter((group) => (chosen.value === 'open' ? group !== 'done' : group === chosen.value))
+    .filter((group) => (filter.value === 'open' ? group !== 'done' : group === filter.value))
     .map((group) => ({ group, tasks: (grouped.value.get(group) ?? []).filter(isFound) }))
     .filter(({ tasks }) => tasks.length > 0),
 )
@@ -62,7 +62,7 @@ export const shown = computed(() =>
 /** Adds a task to the list that is shown. */
 export function add(title: string): void {
   const due = { today: 0, soon: 1, overdue: 0, later: 8 } as const
-  const days = chosen.value in due ? due[chosen.value as keyof typeof due] : undefined
+  const days = filter.value in due ? due[filter.value as keyof typeof due] : undefined
   entries.add({ title, due_on: days === undefined ? null : dayFromNow(days) })
 }
 

@@ -15,13 +15,13 @@ import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
-import { EntriesOr, EntryDialog, EntryTrouble } from '../../kit/entry-parts.tsx'
+import { EntriesView, EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
-import { Split, Toolbar } from '../../kit/split.tsx'
-import { Empty, OfflineBanner } from '../../kit/states.tsx'
-import { add, chosen, countOf, entries, groups, shown, sought, type Group, type Task } from './store.ts'
+import { SplitView, Toolbar } from '../../kit/split-view.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
+import { add, filter, countOf, entries, groups, shown, searchText, type Group, type Task } from './store.ts'
 import { priorities, priorityOf, TaskLine } from './task-line.tsx'
 import { words } from './words.ts'
 
@@ -36,7 +36,7 @@ const icons: Record<Group | 'open', IconNode> = {
 }
 
 /** Tasks of a group that are drawn before somebody asks for more. */
-const STEP = 200
+const PAGE_SIZE = 200
 
 function Add() {
   const title = useSignal('')
@@ -64,21 +64,21 @@ function Add() {
 }
 
 function GroupOfTasks({ group, tasks }: { group: Group; tasks: readonly Task[] }) {
-  const most = useSignal(STEP)
-  const left = tasks.length - most.value
+  const limit = useSignal(PAGE_SIZE)
+  const hiddenCount = tasks.length - limit.value
   return (
     <section class={`task-group group-${group}`}>
       <h2>
         {words(group)} <small>{formatNumber(tasks.length)}</small>
       </h2>
       <ul>
-        {tasks.slice(0, most.value).map((task) => (
+        {tasks.slice(0, limit.value).map((task) => (
           <TaskLine key={task.key} task={task} />
         ))}
       </ul>
-      {left > 0 && (
-        <Button kind="quiet" onClick={() => void (most.value += STEP)}>
-          {words('more', formatNumber(Math.min(STEP, left)))}
+      {hiddenCount > 0 && (
+        <Button kind="quiet" onClick={() => void (limit.value += PAGE_SIZE)}>
+          {words('more', formatNumber(Math.min(PAGE_SIZE, hiddenCount)))}
         </Button>
       )}
     </section>
@@ -86,23 +86,23 @@ function GroupOfTasks({ group, tasks }: { group: Group; tasks: readonly Task[] }
 }
 
 function TaskDialog({ task }: { task: Task }) {
-  const at = { of: entries, entry: task }
+  const entryProps = { of: entries, entry: task }
   return (
-    <EntryDialog {...at} name={task.title || words('untitled')} title={words('task')}>
-      <EntryTrouble {...at} label={(name) => words(name as 'title')} />
+    <EntryDialog {...entryProps} name={task.title || words('untitled')} title={words('task')}>
+      <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
-        <EntryField {...at} name="title" label={words('title')} data-first />
+        <EntryField {...entryProps} name="title" label={words('title')} data-first />
         <div class="two">
-          <EntryField {...at} name="due_on" label={words('due_on')} />
+          <EntryField {...entryProps} name="due_on" label={words('due_on')} />
           <EntryField
-            {...at}
+            {...entryProps}
             entry={{ ...task, priority: Number(priorityOf(task.priority)) }}
             name="priority"
             label={words('priority')}
             options={priorities.map((name, level) => ({ value: `${level * 3}`, label: words(name) }))}
           />
         </div>
-        <EntryField {...at} name="note" label={words('note')} />
+        <EntryField {...entryProps} name="note" label={words('note')} />
       </div>
     </EntryDialog>
   )
@@ -113,12 +113,12 @@ export function Tasks() {
   const isSide = useSignal(false)
   const task = entries.current.value
   const overdue = countOf('overdue')
-  useEffect(() => bridge.title(overdue > 0 ? `${words('tasks')} – ${words('overdue')}: ${overdue}` : ''), [overdue])
+  useEffect(() => bridge.setTitle(overdue > 0 ? `${words('tasks')} – ${words('overdue')}: ${overdue}` : ''), [overdue])
   return (
     <>
       <h1 class="unseen">{words('tasks')}</h1>
       <OfflineBanner />
-      <Split
+      <SplitView
         label={words('lists')}
         shows={isSide.value ? 'side' : 'main'}
         side={
@@ -129,9 +129,9 @@ export function Tasks() {
               icon: icons[key],
               count: countOf(key),
             }))}
-            selected={chosen.value}
+            selected={filter.value}
             onSelect={(key) => {
-              chosen.value = key as Group
+              filter.value = key as Group
               isSide.value = false
             }}
           />
@@ -147,27 +147,27 @@ export function Tasks() {
               />
               <SearchField
                 label={words('search')}
-                value={sought.value}
-                onInput={({ currentTarget }) => void (sought.value = currentTarget.value)}
+                value={searchText.value}
+                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
               />
             </Toolbar>
-            {chosen.value !== 'done' && <Add />}
+            {filter.value !== 'done' && <Add />}
             <div class="task-groups" tabIndex={-1}>
-              <EntriesOr
+              <EntriesView
                 of={entries}
                 icon={ListTodo}
                 count={shown.value.length}
-                isFiltered={sought.value !== ''}
-                none={
-                  <Empty icon={ListTodo} title={words('none_yet')}>
-                    {chosen.value !== 'done' && <p>{words('none_yet_text')}</p>}
-                  </Empty>
+                isFiltered={searchText.value !== ''}
+                empty={
+                  <EmptyState icon={ListTodo} title={words('none_yet')}>
+                    {filter.value !== 'done' && <p>{words('none_yet_text')}</p>}
+                  </EmptyState>
                 }
               >
                 {shown.value.map((one) => (
                   <GroupOfTasks key={one.group} {...one} />
                 ))}
-              </EntriesOr>
+              </EntriesView>
             </div>
           </>
         }

@@ -1,10 +1,10 @@
 import { computed, effect, signal } from '@preact/signals'
 import type { AnswerOf } from '../../wire/actions.ts'
-import type { ComponentsState, Failure, SwitchedOff, Trial } from '../../wire/protocol.ts'
+import type { ComponentsState, Failure, StoppedComponent, PreviewEvent } from '../../wire/protocol.ts'
 import { words } from '../words.ts'
-import { notify } from '../notices.ts'
+import { notify } from '../desktop-notifications.ts'
 import { call } from '../session.ts'
-import type { DockWish, PanelWish } from './answers.ts'
+import type { DockLayout, PanelLayout } from './hook-results.ts'
 
 type Listed = AnswerOf<'desktopComponents.list'>['components'][number]
 
@@ -12,93 +12,96 @@ type Listed = AnswerOf<'desktopComponents.list'>['components'][number]
 export type Component = Pick<Listed, 'component_id' | 'component_type' | 'code' | 'version' | 'metadata'>
 
 /** Counts starts of this tab that nothing came of: where browsers run frames in the page's own thread, a widget can hang it. */
-const HUNG = 'svc.components.starts'
-const starts = Number(sessionStorage.getItem(HUNG) ?? 0)
+const STARTS_KEY = 'svc.components.starts'
+const starts = Number(sessionStorage.getItem(STARTS_KEY) ?? 0)
 
 /** Whether the desktop starts without any: asked to, or because it hung twice; the way back from one that makes it unusable. */
-const isSafe = new URLSearchParams(location.search).has('safe') || starts >= 2
+const isSafeMode = new URLSearchParams(location.search).has('safe') || starts >= 2
 
 const active = signal<readonly Listed[]>([])
 /** What is tried out instead of, or beside, what is active. */
-const tried = signal<{ component: Component; tell: (trial: Trial) => void } | undefined>(undefined)
+const previewed = signal<{ component: Component; onEvent: (event: PreviewEvent) => void } | undefined>(undefined)
 /** Versions that were switched off until the desktop is loaded anew, by `keyOf`. */
-const off = signal<ReadonlyMap<string, SwitchedOff>>(new Map())
-let trials = 0
+const stopped = signal<ReadonlyMap<string, StoppedComponent>>(new Map())
+let lastPreviewId = 0
 
 /** Names a version of a component; names may be anything, versions are numbers. */
 export const keyOf = ({ component_id, version }: Component): string => `${version} ${component_id}`
 
 /** What is to run at the moment. */
-export const atWork = computed<readonly Component[]>(() => {
-  const trial = tried.value?.component
-  const others = isSafe ? [] : active.value.filter(({ component_id }) => component_id !== trial?.component_id)
-  return [...others, ...(trial ? [trial] : [])].filter((one) => !off.value.has(keyOf(one)))
+export const runningComponents = computed<readonly Component[]>(() => {
+  const event = previewed.value?.component
+  const others = isSafeMode ? [] : active.value.filter(({ component_id }) => component_id !== event?.component_id)
+  return [...others, ...(event ? [event] : [])].filter((one) => !stopped.value.has(keyOf(one)))
 })
 
 /** Whether a component is only tried out. */
-export const isTried = (component: Component): boolean => tried.value?.component === component
+export const isPreview = (component: Component): boolean => previewed.value?.component === component
 
 /** What hooks wished, by the key of their component. */
-export const dockWishes = signal<ReadonlyMap<string, DockWish>>(new Map())
-export const panelWishes = signal<ReadonlyMap<string, PanelWish>>(new Map())
+export const dockLayouts = signal<ReadonlyMap<string, DockLayout>>(new Map())
+export const panelLayouts = signal<ReadonlyMap<string, PanelLayout>>(new Map())
 
 /** Puts an answer of a hook with the others, or takes it away. */
-export function keepWish<T>(wishes: { value: ReadonlyMap<string, T> }, key: string, wish: T | undefined): void {
-  if (wish === undefined && !wishes.value.has(key)) return
-  const next = new Map(wishes.value)
-  if (wish === undefined) next.delete(key)
-  else next.set(key, wish)
-  wishes.value = next
+export function setLayout<T>(layouts: { value: ReadonlyMap<string, T> }, key: string, layout: T | undefined): void {
+  if (layout === undefined && !layouts.value.has(key)) return
+  const next = new Map(layouts.value)
+  if (layout === undefined) next.delete(key)
+  else next.set(key, layout)
+  layouts.value = next
 }
 
-function reason(failure: Failure): string {
-  return failure.kind === 'threw' ? words('component_threw', failure.message) : words(`component_${failure.kind}`)
+function describeFailure(failure: Failure): string {
+  return failure.kind === 'error' ? words('component_error', failure.message) : words(`component_${failure.kind}`)
 }
 
 /** Where the app for components shows one. */
-const pathTo = ({ component_id }: Component): string => `/component/${encodeURIComponent(component_id)}`
+const componentPath = ({ component_id }: Component): string => `/component/${encodeURIComponent(component_id)}`
 
 /** Switches a component off for as long as this page is open, and says so. */
-export function switchOff(component: Component, failure: Failure): void {
+export function stopComponent(component: Component, failure: Failure): void {
   const { component_id, version } = component
-  off.value = new Map(off.value).set(keyOf(component), { component_id, version, failure })
-  if (isTried(component)) tried.value?.tell(failure)
-  else notify('components', words('component_off', component_id), reason(failure), pathTo(component))
+  stopped.value = new Map(stopped.value).set(keyOf(component), { component_id, version, failure })
+  if (isPreview(component)) previewed.value?.onEvent(failure)
+  else notify('components', words('component_off', component_id), describeFailure(failure), componentPath(component))
 }
 
 /** Lets a component that was switched off begin again. */
-export function switchOn(component_id: string): void {
-  off.value = new Map([...off.value].filter(([, one]) => one.component_id !== component_id))
+export function restartComponent(component_id: string): void {
+  stopped.value = new Map([...stopped.value].filter(([, one]) => one.component_id !== component_id))
 }
 
 /** How components fare, for the app that looks after them. */
 export const componentsState = computed<ComponentsState>(() => ({
-  safe: isSafe,
+  safe: isSafeMode,
   active: active.value.map(({ component_id, version }) => ({ component_id, version })),
-  off: [...off.value.values()].filter(({ version }) => version > 0),
+  stopped: [...stopped.value.values()].filter(({ version }) => version > 0),
 }))
 
 /** Tells whoever tries a component out that it runs. */
-export function startedWell(component: Component): void {
-  if (isTried(component)) tried.value?.tell({ kind: 'running' })
+export function reportRunning(component: Component): void {
+  if (isPreview(component)) previewed.value?.onEvent({ kind: 'running' })
 }
 
 /** Tells the same what a hook of it answered. */
-export function answered(component: Component, hook: 'dock' | 'panel', value: unknown): void {
-  if (isTried(component)) tried.value?.tell({ kind: 'answered', hook, json: JSON.stringify(value) })
+export function reportHookResult(component: Component, hook: 'dock' | 'panel', value: unknown): void {
+  if (isPreview(component)) previewed.value?.onEvent({ kind: 'answered', hook, json: JSON.stringify(value) })
 }
 
 /** Tries a component out on the desktop until it is taken away again; answers the function that does so. */
-export function tryOut(component: Omit<Component, 'version'>, tell: (trial: Trial) => void): () => void {
-  const trial = { component: { ...component, version: -++trials }, tell }
-  tried.value = trial
+export function previewComponent(
+  component: Omit<Component, 'version'>,
+  onEvent: (event: PreviewEvent) => void,
+): () => void {
+  const event = { component: { ...component, version: -++lastPreviewId }, onEvent }
+  previewed.value = event
   return () => {
-    if (tried.value === trial) tried.value = undefined
+    if (previewed.value === event) previewed.value = undefined
   }
 }
 
 /** Milliseconds after which a start has gone well. */
-const SETTLED = 8_000
+const STABLE_AFTER = 8_000
 
 const tabs = new BroadcastChannel('svc.components')
 
@@ -108,7 +111,7 @@ async function refreshComponents(): Promise<void> {
 }
 
 /** The same, here and in all tabs of this browser. */
-export function componentsChanged(): void {
+export function announceComponentsChange(): void {
   tabs.postMessage(null)
   refreshQuietly()
 }
@@ -118,19 +121,19 @@ const refreshQuietly = (): void => void refreshComponents().catch(() => undefine
 
 /** Puts components to work and keeps up with changes, also with those made elsewhere while nobody looked. */
 export function startComponents(): void {
-  sessionStorage.setItem(HUNG, String(isSafe ? 0 : starts + 1))
-  setTimeout(() => sessionStorage.removeItem(HUNG), SETTLED)
-  addEventListener('pagehide', () => sessionStorage.removeItem(HUNG))
+  sessionStorage.setItem(STARTS_KEY, String(isSafeMode ? 0 : starts + 1))
+  setTimeout(() => sessionStorage.removeItem(STARTS_KEY), STABLE_AFTER)
+  addEventListener('pagehide', () => sessionStorage.removeItem(STARTS_KEY))
   refreshQuietly()
   tabs.addEventListener('message', refreshQuietly)
   document.addEventListener('visibilitychange', () => document.hidden || refreshQuietly())
-  if (isSafe) notify('components', words('safe_start'), words('safe_start_text'))
+  if (isSafeMode) notify('components', words('safe_start'), words('safe_start_text'))
   const sheet = new CSSStyleSheet()
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
   effect(() => {
-    const styles = atWork.value.filter(({ component_type }) => component_type === 'css')
+    const styles = runningComponents.value.filter(({ component_type }) => component_type === 'css')
     sheet.replaceSync(styles.map(({ code }) => rulesOf(code)).join('\n'))
-    styles.forEach(startedWell)
+    styles.forEach(reportRunning)
   })
 }
 

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path'
 import { MINUTE } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
 import { Busy, errorCode, fromSystemError } from '../../../base/errors.ts'
-import { syncFolder, writeDurably } from '../../../host/durable.ts'
+import { syncFolder, writeDurably } from '../../../host/durable-files.ts'
 import { makeHasher } from '../../../host/hasher.ts'
-import { isRunning } from '../../../host/running.ts'
+import { isRunning } from '../../../host/process-status.ts'
 import { factsOf, sweep, receiveBlob, type ReceivedBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
 
@@ -16,10 +16,10 @@ const nothingThere = (error: unknown): undefined => {
   if (errorCode(error) !== 'ENOENT') throw error
 }
 
-/** Where contents stand in a store's folder, and how they get there. */
+/** Layout of a store's folder and publishing of files. */
 function makeShelves(folder: string) {
   const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
-  // Folders whose own names are known to be durable.
+  // Folders whose names are known to be durable.
   const known = new Set<string>()
 
   async function shelf(path: string): Promise<string> {
@@ -34,7 +34,7 @@ function makeShelves(folder: string) {
 
   return {
     pathOf,
-    /** Gives a complete, flushed file its name in the store; durable when it resolves. */
+    /** Links a complete, flushed file to its name in the store; durable when it resolves. */
     async publish(from: string, sha256: string): Promise<void> {
       const path = pathOf(sha256)
       const inner = await shelf(path)
@@ -45,7 +45,7 @@ function makeShelves(folder: string) {
         } catch (error) {
           if (errorCode(error) !== 'EEXIST') throw error
         }
-        // There already: make it young again. If the collector takes it in this moment, link once more.
+        // It exists: update its age. If the collector is removing it at this moment, link again.
         try {
           const now = new Date()
           await utimes(path, now, now)
@@ -54,18 +54,18 @@ function makeShelves(folder: string) {
           if (errorCode(error) !== 'ENOENT') throw error
         }
       }
-      // Also for a content that was there: whoever put it may not have come this far yet.
+      // Also if the content existed: whoever linked it may not have flushed the folder yet.
       await syncFolder(inner)
     },
   }
 }
 
-/** What this process is about to remove. */
+/** Contents that this process is about to remove. */
 const removing = new Set<string>()
 
 const ASIDE = /^([0-9a-f]{64})\.(\d+)\.[0-9a-f]{8}$/
 
-/** How long a removal may take whose process seems to run: in containers, another one may have its number. */
+/** Longest removal by a process that seems to run: in containers another process may have its PID. */
 const REMOVAL = MINUTE
 
 async function isAbandoned(path: string, name: string, pid: number): Promise<boolean> {
@@ -74,7 +74,10 @@ async function isAbandoned(path: string, name: string, pid: number): Promise<boo
   return found !== undefined && (!isRunning(pid) || found.ctimeMs < Date.now() - REMOVAL)
 }
 
-/** Puts back what a process that was killed had taken away to look at: an upload may have made it young just before. */
+/**
+ * Publishes contents again that a killed process had moved aside for removal: an upload may have renewed them just
+ * before.
+ */
 async function bringBack(temporary: string, publish: (from: string, sha256: string) => Promise<void>): Promise<void> {
   for await (const { name } of await opendir(temporary)) {
     const [, sha256, pid] = ASIDE.exec(name) ?? []
@@ -88,8 +91,8 @@ async function bringBack(temporary: string, publish: (from: string, sha256: stri
 }
 
 /**
- * A blob store in a folder: `ab/cd/<sha256>`, with `tmp` for what is still arriving. A content becomes visible by a
- * hard link from its complete, flushed temporary file, and its folder is flushed before `publish` answers.
+ * A blob store in a folder: `ab/cd/<sha256>`, and `tmp` for arriving contents. A content becomes visible by a hard link
+ * to its complete, flushed temporary file, and its folder is flushed before `publish` resolves.
  */
 export async function openDisk(folder: string): Promise<BlobStore> {
   const temporary = join(folder, 'tmp')
@@ -101,7 +104,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
   await bringBack(temporary, publish)
 
   async function keep({ name, file, sha256 }: ReceivedBlob): Promise<void> {
-    // What it waited for since its last byte came does not count for its age.
+    // Time spent waiting after the last byte does not count for its age.
     const now = new Date()
     await file.utimes(now, now)
     await file.sync()
@@ -119,7 +122,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
     receive,
     put: putBy(receive),
 
-    // An error before anybody reads stays in the stream for the reader; without a listener it would end the process.
+    // An early error stays in the stream for the reader; without a listener it would end the process.
     read: (sha256, range) =>
       createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }).on('error', () => undefined),
 
@@ -148,7 +151,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
       const aside = join(temporary, name)
       removing.add(name)
       try {
-        // Take it away first and look then: a put that comes in between finds the name free and links its own file.
+        // Move it aside first, then check: a concurrent put finds the name free and links its own file.
         if ((await stat(path)).mtimeMs >= before) return false
         await rename(path, aside)
         const isYoung = (await stat(aside)).mtimeMs >= before

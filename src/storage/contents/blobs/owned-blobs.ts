@@ -1,6 +1,6 @@
 import { putBy, type BlobStore } from './blobs.ts'
 
-/** A store holds the contents of another installation, or of none that is known; the message says what to do. */
+/** A store belongs to another installation, or to none that is known; the message says what to do. */
 export class ForeignContents extends Error {
   override name = 'ForeignContents'
   readonly exitCode = 8
@@ -14,21 +14,21 @@ const foreign = (): ForeignContents =>
     `The place of the contents belongs to another installation: mount the right disk, or name the right bucket. ${ADOPT}`,
   )
 
-/** Refuses a store that another installation uses, or one whose database was lost. */
+/** Rejects a store that another installation uses, or whose database was lost. */
 export async function assertOwnedBy(blobs: BlobStore, owner: string | undefined): Promise<void> {
   const found = await blobs.owner()
   if (found !== undefined && found !== owner) throw foreign()
 }
 
-/** What the rows know of the contents in a store. */
+/** What the rows say about contents in a store. */
 export interface KnownContents {
   /** Whether any of these has a row. */
   any(sha256s: readonly string[]): Promise<boolean>
-  /** Whether a row names a content that has to be in the store. */
+  /** Whether any row names a content in the blob store. */
   some(): Promise<boolean>
 }
 
-/** Contents compared with the rows where a store does not say whose it is. */
+/** Contents compared with the rows if a store has no owner. */
 const SAMPLE = 200
 
 async function assertAdoptable(blobs: BlobStore, known: KnownContents): Promise<void> {
@@ -45,8 +45,8 @@ async function assertAdoptable(blobs: BlobStore, known: KnownContents): Promise<
 }
 
 /**
- * A store that is written to only as the installation's own: it carries the name of its installation, which is compared
- * before the first write and with every `check`.
+ * Writes to a store only as its owner: the ID of the installation is compared before the first write and with every
+ * `check`.
  */
 export function ownedBlobs(blobs: BlobStore, owner: string, known: KnownContents): BlobStore {
   async function assertOwn(): Promise<void> {
@@ -55,7 +55,7 @@ export function ownedBlobs(blobs: BlobStore, owner: string, known: KnownContents
     if (found === undefined) {
       await assertAdoptable(blobs, known)
       await blobs.claim(owner)
-      // Another installation may have claimed it in the same moment; the last one to do so has it.
+      // Another installation may have claimed it at the same moment; the last claim wins.
       if ((await blobs.owner()) === owner) return
     }
     throw foreign()
@@ -68,7 +68,7 @@ export function ownedBlobs(blobs: BlobStore, owner: string, known: KnownContents
       throw error
     }))
 
-  // What cannot be received cannot be published.
+  // Check before receiving, too: what cannot be published need not be received.
   const receive: BlobStore['receive'] = async (source, max) => {
     await once()
     return blobs.receive(source, max)

@@ -5,10 +5,10 @@ import { DAY } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
 import { errorCode, fromSystemError } from '../../../base/errors.ts'
 import type { Hasher } from '../../../host/hasher.ts'
-import { receive } from '../../../host/receive.ts'
+import { receive } from '../../../host/received-file.ts'
 import { TooLarge, type Arrival } from './blobs.ts'
 
-/** The complete temporary file of a content that has arrived, not flushed. */
+/** The complete temporary file of a received content, not flushed. */
 export interface ReceivedBlob {
   name: string
   file: FileHandle
@@ -16,17 +16,17 @@ export interface ReceivedBlob {
   size: number
 }
 
-/** Size and age of a file; undefined when another process has just removed it. */
+/** Size and age of a file; undefined if another process has just removed it. */
 export const factsOf = (path: string): Promise<Stats | undefined> =>
   stat(path).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
   })
 
-/** Names of contents that were taken away to be removed: complete, and perhaps needed. */
+/** Contents moved aside for removal: complete, and perhaps needed. */
 const ASIDE = /^[0-9a-f]{64}\./
 
-/** Removes what interrupted uploads left behind; what is younger than a day may still be arriving in another process. */
+/** Removes leftovers of interrupted uploads; younger files may still be arriving in another process. */
 export async function sweep(temporary: string): Promise<void> {
   for await (const { name } of await opendir(temporary)) {
     if (ASIDE.test(name)) continue
@@ -37,9 +37,8 @@ export async function sweep(temporary: string): Promise<void> {
 }
 
 /**
- * Receives a source into a new file of a folder, hashed while it arrives; `keep` does with it what makes it durable when it
- * is published. The file is gone after that, and when the source fails. Throws `TooLarge`, `DiskFull`, and whatever the
- * source throws.
+ * Receives a source into a new file of a folder and hashes it; `keep` makes the file durable when it is published. The
+ * file is deleted afterwards, and if the source fails. Throws `TooLarge`, `DiskFull`, and whatever the source throws.
  */
 export async function receiveBlob(
   source: AsyncIterable<Uint8Array>,

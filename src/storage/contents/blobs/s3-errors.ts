@@ -1,13 +1,13 @@
 import { Busy, errorCode, DiskFull, Unavailable } from '../../../base/errors.ts'
 import type { S3Location } from './s3-location.ts'
 
-/** The store answered, and the answer is no. The message is a sentence for whoever runs the store. */
+/** The store answered with an error. The message is written for the administrator. */
 export class S3Failure extends Unavailable {
   override name = 'S3Failure'
   readonly status: number
-  /** The store's own word, such as `NoSuchBucket`; empty when its answer had none. */
+  /** The S3 error code, such as `NoSuchBucket`; empty if the response has none. */
   readonly code: string
-  /** What the store says to it; empty likewise. */
+  /** The store's message; may be empty. */
   readonly said: string
   constructor(message: string, status: number, code: string, said = '') {
     super(message)
@@ -17,13 +17,13 @@ export class S3Failure extends Unavailable {
   }
 }
 
-/** Nothing came for as long as the store is waited for. */
+/** Nothing arrived within the time limit. */
 export class ResponseTimeout extends Error {
   override name = 'ResponseTimeout'
   readonly code = 'ETIMEDOUT'
 }
 
-/** The connection was not made, or it broke; its cause says why. */
+/** The connection failed or broke; `cause` says why. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -32,7 +32,7 @@ const PASSING = new Set([429, 500, 502, 503, 504])
 const PASSING_CODES = new Set(['InternalError', 'RequestTimeout', 'ServiceUnavailable', 'SlowDown', 'Throttling'])
 const FULL = /quotaexceeded|storagefull|insufficientstorage|insufficientcapacity/i
 
-/** What an answer says that is a failure, with the fields of its body, in a sentence that says what to do. */
+/** Converts a response with an error and the fields of its body; the message says what to do. */
 export function failureIn(
   place: S3Location,
   { status, headers }: { status: number; headers: Headers },
@@ -68,7 +68,7 @@ const NETWORK: Record<string, string> = {
   ENETUNREACH: 'cannot be reached from this machine.',
 }
 
-/** Code of what went wrong on the way to the store, which may stand some causes deep. */
+/** Code of a network error, which may be nested in causes. */
 function networkCode(error: unknown): string {
   for (let at = error as Error | undefined; at; at = at.cause as Error | undefined)
     if (errorCode(at)) return errorCode(at)
@@ -83,7 +83,7 @@ function networkSentence({ name }: S3Location, error: unknown): string {
   return `The connection to the store ${name} broke${code && ` (${code})`}. Try again in a moment.`
 }
 
-/** Whether the store said that it did not even begin: what is asked again then is done once. */
+/** Whether the store refused before it did anything: repeating the request is safe. */
 export const isRefusedUnprocessed = (error: unknown): boolean =>
   error instanceof S3Failure && (error.status === 503 || error.status === 429)
 
@@ -91,13 +91,13 @@ const isNetwork = (error: unknown): boolean => error instanceof ResponseTimeout 
 
 const isFull = (error: S3Failure): boolean => error.status === 507 || FULL.test(error.code)
 
-/** Whether asking again may help. */
+/** Whether a retry may help. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof S3Failure
     ? !isFull(error) && (PASSING.has(error.status) || PASSING_CODES.has(error.code))
     : isNetwork(error)
 
-/** What callers are told once the store is not asked again: `Busy`, `DiskFull` or the failure itself. */
+/** The error after the last retry: `Busy`, `DiskFull` or the failure itself. */
 export function fromS3Error(place: S3Location, error: unknown): unknown {
   if (isNetwork(error)) return new Busy(networkSentence(place, error), { cause: error })
   if (!(error instanceof S3Failure)) return error

@@ -7,13 +7,13 @@ interface Listed {
   /** Name after the prefix of the store. */
   key: string
   size: number
-  /** Epoch milliseconds by the store's clock. */
+  /** Epoch ms by the store's clock. */
   modified: number
   storeTime: number
   ahead: number
 }
 
-/** The objects whose names begin with `beginning`, page after page, each of at most so many. */
+/** The objects with this prefix, in pages of at most this size. */
 export async function* listed(
   { ask }: S3Requests,
   { prefix, name }: S3Location,

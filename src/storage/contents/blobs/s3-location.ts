@@ -1,24 +1,23 @@
-/** The keys of an account of the store. They are never part of an address. */
+/** Access keys. They are never part of a URL. */
 export interface S3Credentials {
   accessKeyId: string
   secretAccessKey: string
   sessionToken?: string | undefined
 }
 
-/** Where in which store contents are kept. */
 export interface S3Location {
   bucket: string
-  /** Empty, or ending in a slash: what the name of every object begins with. */
+  /** Prefix of every object name: empty, or ending in a slash. */
   prefix: string
   region: string
   /** URL of the bucket, ending in a slash. */
   base: string
-  /** Bucket, prefix and host as sentences name them. */
+  /** Bucket, prefix and host for messages. */
   name: string
   credentials: S3Credentials
 }
 
-/** An address of an S3 store that cannot be used. */
+/** An unusable address of an S3 store. */
 export class BadS3Location extends Error {
   override name = 'BadS3Place'
   readonly exitCode = 2
@@ -26,7 +25,7 @@ export class BadS3Location extends Error {
 
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const REGION = /^[a-z0-9-]+$/
-/** What neither URLs nor signatures write in two ways. */
+/** Characters with a single encoding in URLs and signatures. */
 const PREFIX = /^[\w.-]+(\/[\w.-]+)*$/
 const FORM = 's3://BUCKET/PREFIX?endpoint=https://HOST&region=REGION'
 
@@ -43,7 +42,7 @@ function endpointOf(text: string): URL {
 const KEYS_ELSEWHERE =
   'The address of an S3 store holds no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.'
 
-/** URL of a bucket at AWS. A name with dots is no host name that AWS's certificate covers, so it goes into the path. */
+/** URL of a bucket at AWS. A bucket name with dots does not match AWS's certificate, so it goes into the path. */
 function amazon(bucket: string, region: string): string {
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
   return bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`
@@ -61,10 +60,10 @@ function settingsOf(url: URL): { endpoint?: string; region?: string } {
 }
 
 /**
- * Reads `s3://BUCKET[/PREFIX]?endpoint=https://host:port&region=eu-central-1`. Without an endpoint it is AWS's own of the
- * region; with one, the bucket is named in the path, which every store understands. The region is us-east-1 unless it is
- * said. An `http:` endpoint is accepted: signatures keep the keys secret but not the contents, and whether the network
- * between is one's own is for whoever runs it to know. Throws `BadS3Place`.
+ * Parses `s3://BUCKET[/PREFIX]?endpoint=https://host:port&region=eu-central-1`. Without an endpoint it is AWS's for the
+ * region; with one, the bucket is in the path, which every store supports. The default region is us-east-1. An `http:`
+ * endpoint is accepted: signatures protect the keys but not the contents, which is acceptable on a private network.
+ * Throws `BadS3Location`.
  */
 export function parseS3Location(address: string, credentials: S3Credentials): S3Location {
   const url = URL.canParse(address) ? new URL(address) : undefined

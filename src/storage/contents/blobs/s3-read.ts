@@ -5,7 +5,7 @@ import type { S3Requests, S3Stream } from './s3-request.ts'
 import { isTransient, S3Failure, fromS3Error } from './s3-errors.ts'
 
 const READ_AHEAD = 512 * 1024
-/** Breaks without a byte between them after which a content is given up. */
+/** Most consecutive interruptions without a byte between them. */
 const MOST_BREAKS = 5
 
 export interface ObjectRange {
@@ -14,18 +14,18 @@ export interface ObjectRange {
   range: { start: number; end: number } | undefined
 }
 
-/** The same error as that of a file that is not there. */
+/** The same error as for a missing file. */
 const missing = ({ sha256 }: ObjectRange, place: S3Location, cause: unknown): Error =>
   Object.assign(new Error(`There is no content ${sha256} in ${place.name}.`, { cause }), { code: 'ENOENT' })
 
-/** Where the bytes of an answer stand in the object, and the object's size. */
+/** The byte range of a response in the object, and the object's size. */
 function extentOf({ status, headers }: S3Stream): { first: number; last: number } | undefined {
   if (status === 200) return { first: 0, last: Number(headers.get('content-length')) - 1 }
   const found = /^bytes (\d+)-(\d+)\//.exec(headers.get('content-range') ?? '')
   return found ? { first: Number(found[1]), last: Number(found[2]) } : undefined
 }
 
-/** The bytes of an object. Where the connection breaks they go on from where they had come to, on another one. */
+/** The bytes of an object. After an interruption a new request continues at the same offset. */
 async function* bytesOf(
   { open }: S3Requests,
   place: S3Location,
@@ -37,7 +37,7 @@ async function* bytesOf(
   let etag: string | null = null
 
   const ask = async (): Promise<S3Stream | undefined> => {
-    // Nothing on the way may compress it. For a part, fetch says so itself; said twice, the signature would not fit.
+    // No proxy may compress it. For a range, fetch adds this header itself; twice would invalidate the signature.
     const headers: Record<string, string> =
       at > 0 || last !== undefined ? { range: `bytes=${at}-${last ?? ''}` } : { 'accept-encoding': 'identity' }
     if (etag) headers['if-match'] = etag
@@ -46,7 +46,7 @@ async function* bytesOf(
     } catch (error) {
       if (!(error instanceof S3Failure)) throw error
       if (error.status === 404 && error.code !== 'NoSuchBucket') throw missing(wanted, place, error)
-      // A range behind the end is empty, as that of a file.
+      // A range after the end is empty, as with a file.
       if (error.status === 416 && etag === null) return undefined
       if (error.status === 412)
         throw new Busy('The content was stored anew while it was read. Try again.', { cause: error })
@@ -81,7 +81,7 @@ async function* bytesOf(
   }
 }
 
-/** A stream of the bytes of an object. When it is destroyed, its request ends. */
+/** A stream of the bytes of an object. Destroying it ends its request. */
 export function readObject(requests: S3Requests, place: S3Location, wanted: ObjectRange): Readable {
   const ending = new AbortController()
   const bytes = bytesOf(requests, place, wanted, ending.signal)
@@ -95,7 +95,7 @@ export function readObject(requests: S3Requests, place: S3Location, wanted: Obje
     },
     destroy(error, done) {
       ending.abort(new Error('Nobody reads this any more.'))
-      // Where the store was being waited for it says so itself; where the reader was, this ends the answer.
+      // If the store was being waited for, the request ends itself; if the reader was, this ends the response.
       void bytes.return(undefined).catch(() => undefined)
       done(error)
     },

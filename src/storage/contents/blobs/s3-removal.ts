@@ -8,50 +8,53 @@ import type { S3Location } from './s3-location.ts'
 import type { S3Answer, S3Requests } from './s3-request.ts'
 import { isRefusedUnprocessed, S3Failure } from './s3-errors.ts'
 
-// How removing a content and storing it at the same moment agree, on a store that cannot delete on a condition.
+// Serializes the removal of a content with a concurrent upload, on a store without conditional deletes.
 //
-// Whoever removes writes a marker `doomed/<sha256>/<random>` of its own, looks then at the age of the content, deletes it
-// only when that is great enough, and takes the marker away last. Whoever stores sends the content, waits then until it has
-// no marker, and looks last whether it is there: if not, it is sent again.
+// A removal writes its own marker `doomed/<sha256>/<random>`, then checks the age of the content, deletes it only if it is
+// old enough, and deletes the marker last. An upload sends the content, waits until it has no marker, and then checks that
+// it exists: if not, it is sent again.
 //
-// So either the removal's look comes after the content was sent, finds it young and leaves it; or its marker was there
-// before, and whoever stores does not look until the deletion is over. Each removal has a marker of its own: with one for
-// all, the first to end would take away that of another who is still about to delete.
+// Either the removal checks after the upload, finds the content young and keeps it; or its marker existed before, and the
+// upload does not check until the deletion is done. Each removal has its own marker: with a shared one, the first removal
+// to end would delete the marker of another that is still about to delete the content.
 //
-// A process may die or stand still in between. All of that is measured by the store's own clock: a deletion is signed to
-// hold for a minute from the look on, and none is asked for when the look came more than a minute after the marker. So a
-// marker of ten minutes belongs to nobody: whoever stores takes it away and sends again. Where a deletion's end is not
-// known, because the connection broke, its marker stays and ages.
+// A process may die or pause in between. Time limits use the store's clock: the signature of a deletion expires a minute
+// after the check, and none is sent if the check came more than a minute after the marker. So a marker older than ten
+// minutes is abandoned: the upload deletes it and sends again. If the outcome of a deletion is unknown, because the
+// connection broke, its marker remains until then.
 
-/** Time from the marker to the look after which a removal gives up, and from the look until its deletion is refused; ms. */
+/** Time limit from the marker to the check of the age, and from the check to the deletion; ms. */
 const HASTE = MINUTE
-/** Age in ms from which on a marker belongs to nobody. */
+/** Age from which a marker is abandoned, ms. */
 const ABANDONED = 10 * MINUTE
-/** Times are cut to seconds. */
+/** S3 times have a resolution of a second. */
 const RESOLUTION = SECOND
-/** How often whoever stores sends at most. */
+/** Most attempts to send a content. */
 const SENDINGS = 5
-/** Milliseconds between looks. */
+/** Delays between checks, ms. */
 const LOOKS = { first: 50, longest: SECOND }
 
 const markersOf = (sha256: string) => `doomed/${sha256}/`
 
 export interface Facts {
   size: number
-  /** Latest moment by this machine's clock, epoch ms, at which the object was sent. */
+  /** Latest time at which the object was sent, epoch ms by this machine's clock. */
   touched: number
   answer: S3Answer
 }
 
-/** When an object was sent at the latest, by this machine's clock: what the store says is cut to seconds and by its own. */
+/**
+ * Latest time at which an object was sent, by this machine's clock: S3 times are cut to seconds and by the store's
+ * clock.
+ */
 export const touchedAt = (modified: number, ahead: number): number => modified + RESOLUTION + ahead
 
-/** Size and age of an object; undefined when it is not there. */
+/** Size and age of an object; undefined if it is missing. */
 export async function factsOf({ ask }: S3Requests, key: string, signal?: AbortSignal): Promise<Facts | undefined> {
   try {
     const answer = await ask({ method: 'HEAD', key, ...(signal && { signal }) })
     const modified = Date.parse(answer.headers.get('last-modified') ?? '')
-    // Without a time it is as young as can be: nothing is removed on a guess.
+    // Without a time it counts as new: nothing is removed on a guess.
     const touched = Number.isNaN(modified) ? Infinity : touchedAt(modified, answer.ahead)
     return { size: Number(answer.headers.get('content-length')), touched, answer }
   } catch (error) {
@@ -60,15 +63,15 @@ export async function factsOf({ ask }: S3Requests, key: string, signal?: AbortSi
   }
 }
 
-/** Whether the end of a deletion is known from its error: the store understood and refused. */
+/** Whether a deletion is known to have failed: the store understood and refused. */
 const isRefused = (error: unknown): boolean =>
   error instanceof S3Failure || ((error as Error).cause !== undefined && isRefusedUnprocessed((error as Error).cause))
 
-/** Whether a deletion came after the time it was signed for. */
+/** Whether a deletion arrived after its signature expired. */
 const isLate = (error: unknown): boolean =>
   error instanceof S3Failure && error.code === 'AccessDenied' && /expired/i.test(error.said)
 
-/** Removes an object last sent before a moment of this machine's clock; false when it is younger or not there. */
+/** Removes an object last sent before a time of this machine's clock; false if it is younger or missing. */
 export async function removeOld(requests: S3Requests, key: string, sha256: string, before: number): Promise<boolean> {
   const found = await factsOf(requests, key)
   if (!found || found.touched >= before) return false
@@ -98,7 +101,7 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
   }
 }
 
-/** Waits until nobody removes a content any more. True when the marker of a process that is gone was taken away. */
+/** Waits until no removal of a content is in progress. True if an abandoned marker was deleted. */
 async function removalsOver(requests: S3Requests, place: S3Location, sha256: string, most: number): Promise<boolean> {
   let wasAbandoned = false
   const backoff = makeBackoff({ ...LOOKS, attempts: most + 1 })
@@ -120,8 +123,8 @@ async function removalsOver(requests: S3Requests, place: S3Location, sha256: str
 }
 
 /**
- * Sends an object so that no removal takes it that began before; `send` is called again where one did. While there is one
- * it looks again, so many times at most, for which `Busy` is thrown.
+ * Sends an object so that no earlier removal deletes it; `send` is called again after one. Waits for removals with
+ * `most` checks at most, then throws `Busy`.
  */
 export async function sendToStay(
   requests: S3Requests,

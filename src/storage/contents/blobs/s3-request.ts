@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { AwsV4Signer } from 'aws4fetch'
-import { ByteGatherer } from '../../../base/byte-gatherer.ts'
+import { ByteBuffer } from '../../../base/byte-buffer.ts'
 import { withRetry } from '../../../base/retry.ts'
 import type { S3Location } from './s3-location.ts'
 import { ConnectionLost, failureIn, isTransient, ResponseTimeout, fromS3Error } from './s3-errors.ts'
 import { fieldsOf } from './s3-xml.ts'
 
-/** What is sent; read anew for every try. */
+/** The request body; read again for every attempt. */
 export interface S3Body {
   size: number
   sha256: string
@@ -15,31 +15,31 @@ export interface S3Body {
 
 export interface S3Request {
   method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
-  /** Name of the object after the prefix; without one, the request is for the bucket. */
+  /** Name of the object after the prefix; without one the request is for the bucket. */
   key?: string
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: S3Body | string
-  /** Seconds that the request holds from a moment of the store's clock on, epoch ms: it refuses what arrives later. */
+  /** How long the request is valid, from a time of the store's clock in epoch ms: the store rejects it later. */
   within?: { from: number; seconds: number }
-  /** Which failures are asked again; all that pass, unless it is said. */
+  /** Which failures to retry; all transient ones by default. */
   again?: (error: unknown) => boolean
   signal?: AbortSignal
 }
 
 interface ResponseHead {
   headers: Headers
-  /** How far this machine's clock was ahead of the store's when the answer came, at most; in ms. */
+  /** Upper bound of how far this machine's clock was ahead of the store's, ms. */
   ahead: number
-  /** What the store's clock said, epoch ms; cut to seconds. */
+  /** The store's clock, epoch ms; cut to seconds. */
   storeTime: number
 }
 
-/** An answer whose body is read by the caller, who reads it to its end or leaves the loop. */
+/** A response whose body the caller reads to its end, or leaves the loop. */
 export interface S3Stream extends ResponseHead {
   status: number
   chunks(): AsyncGenerator<Uint8Array>
-  /** For an answer that is not read. */
+  /** Discards the body. */
   leave(): Promise<void>
 }
 
@@ -47,30 +47,29 @@ export interface S3Answer extends ResponseHead {
   text: string
 }
 
-/** How patient requests are. */
 export interface S3RetryPolicy {
-  /** How often something is asked at most. */
+  /** Most attempts. */
   tries: number
-  /** Milliseconds before the second try; they double with each further one, and vary by a half. */
+  /** Delay before the second attempt, ms; doubles with each further one, with 50 % jitter. */
   pause: number
-  /** Milliseconds without a byte in either direction after which a connection counts as broken. */
+  /** Time without a byte in either direction after which a connection counts as broken, ms. */
   silence: number
 }
 
 export interface S3Requests {
-  /** Asks and reads the whole answer, again and again while the error is transient. */
+  /** Sends a request and reads the whole response, with retries of transient errors. */
   ask(request: S3Request): Promise<S3Answer>
-  /** Asks, likewise, for an answer that is long. */
+  /** Like `ask`, for a long response. */
   open(request: S3Request): Promise<S3Stream>
-  /** Breaks off whatever is under way. */
+  /** Aborts all requests. */
   close(): void
 }
 
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-/** An answer that is read as a whole is a list or an error, which are never longer. */
+/** Responses read as a whole are lists or errors, which are never longer. */
 const LONGEST = 16 * 1_048_576
 
-/** Signs a request. Keys of objects and values of the query are of letters that need no second thought about encoding. */
+/** Signs a request. Object keys and query values contain only characters with a single encoding. */
 async function signed(
   place: S3Location,
   request: S3Request,
@@ -96,7 +95,7 @@ async function signed(
   return signer.sign()
 }
 
-/** Ends a request that falls silent, and one that somebody breaks off. */
+/** Aborts a request on silence or a signal. */
 function watch(silence: number, signals: (AbortSignal | undefined)[]) {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -107,12 +106,12 @@ function watch(silence: number, signals: (AbortSignal | undefined)[]) {
   }
   return {
     signal: controller.signal,
-    /** From now on somebody waits for the store. */
+    /** From now on the store is waited for. */
     wait() {
       clearTimeout(timer)
       timer = setTimeout(() => controller.abort(new ResponseTimeout('The store is silent.')), silence)
     },
-    /** Now the store waits for us. */
+    /** Now the store waits for this process. */
     rest: () => clearTimeout(timer),
     end() {
       clearTimeout(timer)
@@ -131,7 +130,7 @@ const textBody = (text: string, sha256: string): S3Body => ({
   },
 })
 
-/** Bytes of a body on their way. What goes wrong with reading them is kept: it is not the store's fault. */
+/** The bytes of a request body. Keeps read errors, which are not the store's fault. */
 function outgoing(body: S3Body, watching: Watch) {
   const way: { error?: Error; bytes: AsyncGenerator<Uint8Array> } = { bytes: pieces() }
   async function* pieces() {
@@ -148,7 +147,7 @@ function outgoing(body: S3Body, watching: Watch) {
   return way
 }
 
-/** Bytes of an answer. Only while they are waited for the store has to hurry. */
+/** The bytes of a response. The time limit runs only while they are waited for. */
 async function* incoming(response: Response, watching: Watch): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   try {
@@ -169,7 +168,7 @@ async function* incoming(response: Response, watching: Watch): AsyncGenerator<Ui
 }
 
 async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const gathered = new ByteGatherer()
+  const gathered = new ByteBuffer()
   for await (const chunk of chunks) {
     gathered.add(chunk)
     if (gathered.size > LONGEST) throw new ConnectionLost('The answer is longer than any.')
@@ -177,11 +176,11 @@ async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(gathered.take()).toString('utf8')
 }
 
-/** Speaks to one store: signed requests, tried again, each given up when it falls silent. */
+/** Signed requests to one store, with retries and a time limit for silence. */
 export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: AbortSignal): S3Requests {
   const closing = new AbortController()
   job?.addEventListener('abort', () => closing.abort(job.reason), { once: true })
-  // One for every request under way.
+  // One listener per request.
   setMaxListeners(0, closing.signal)
 
   async function once(request: S3Request): Promise<S3Stream> {
@@ -232,7 +231,7 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
       retrying(request, async () => {
         const { headers, status, storeTime, ahead, chunks } = await once(request)
         const text = await whole(chunks())
-        // Whoever joins the parts of an upload says that it goes on before it knows how it ends.
+        // The response to CompleteMultipartUpload starts before its outcome is known: status 200 can contain an error.
         const failure = fieldsOf(text, 'Error')
         if (failure) throw failureIn(place, { status, headers }, failure)
         return { headers, storeTime, ahead, text }

@@ -8,21 +8,21 @@ import { fieldsOf, partsXml } from './s3-xml.ts'
 
 const MIB = 1 << 20
 const PIECE = MIB / 4
-/** More parts than this no store joins. */
+/** Most parts of a multipart upload. */
 const MOST_PARTS = 10_000
-/** Parts on their way at the same time. */
+/** Parts sent concurrently. */
 const WIDTH = 3
-/** How often an upload is begun that the store has lost. */
+/** Most starts of an upload that the store has lost. */
 const BEGINNINGS = 3
 
 export interface UploadSizes {
-  /** Largest content that is sent as one, in bytes. */
+  /** Largest content sent in one request, bytes. */
   single: number
-  /** Bytes of a part; more where there would be too many of them. */
+  /** Bytes of a part; more if there would be too many parts. */
   part: number
 }
 
-/** Bytes of each part of a content of so many bytes. */
+/** Bytes of each part of a content. */
 export const partSizeOf = (size: number, part: number): number => Math.max(part, Math.ceil(size / MOST_PARTS))
 
 async function* slice(file: FileHandle, from: number, size: number): AsyncGenerator<Uint8Array> {
@@ -35,7 +35,7 @@ async function* slice(file: FileHandle, from: number, size: number): AsyncGenera
   }
 }
 
-/** The checksum of a part, so that the store refuses what was damaged on the way. */
+/** The checksum of a part, with which the store detects corruption. */
 async function checksumOf(file: FileHandle, from: number, size: number, hasher: Hasher): Promise<string> {
   const job = hasher.start(size)
   try {
@@ -67,7 +67,7 @@ interface Upload {
   partSize: number
 }
 
-/** Sends the parts, a few at a time; what they are joined by. When one fails, none is on its way any more. */
+/** Sends the parts, some concurrently; returns their ETags. If one fails, waits for the others. */
 async function sendParts(upload: Upload, id: string, { file, size }: ReceivedBlob): Promise<string[]> {
   const { requests, key, hasher, partSize } = upload
   const failing = new AbortController()
@@ -99,15 +99,15 @@ async function sendInParts(upload: Upload, arrived: ReceivedBlob): Promise<void>
     const etags = await sendParts(upload, id, arrived)
     await requests.ask({ method: 'POST', key, query: { uploadId: id }, body: partsXml(etags) })
   } catch (error) {
-    // Parts that nobody joins would be kept, and paid for, for ever.
+    // Parts of an unfinished upload would be stored, and billed, forever.
     if (!isLost(error)) await requests.ask({ method: 'DELETE', key, query: { uploadId: id } }).catch(() => undefined)
     throw error
   }
 }
 
 /**
- * Sends a content from its temporary file, as one or in parts. Its time of modification may be that of the beginning: for
- * parts, some stores say so.
+ * Sends a content from its temporary file, in one request or in parts. Some stores use the start of a multipart upload
+ * as its modification time.
  */
 export async function send(
   requests: S3Requests,
@@ -126,7 +126,7 @@ export async function send(
     try {
       return await sendInParts({ requests, key, hasher, partSize }, arrived)
     } catch (error) {
-      // Also after joining was asked for twice because the first answer was lost: then it was done.
+      // Also after CompleteMultipartUpload was repeated because the first response was lost: then it succeeded.
       if (round >= BEGINNINGS || !isLost(error)) throw error
     }
   }

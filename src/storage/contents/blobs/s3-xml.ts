@@ -1,9 +1,9 @@
 import { XMLParser } from 'fast-xml-parser'
 
-/** Fields of an answer that hold text. */
+/** Text fields of a response. */
 export type Fields = Record<string, string>
 
-// What stands in an answer is text: a name of digits is no number.
+// All values are text: a name of digits is not a number.
 const parser = new XMLParser({
   parseTagValue: false,
   ignoreDeclaration: true,
@@ -16,15 +16,15 @@ function read(xml: string, root: string): Record<string, unknown> | undefined {
     const found = (parser.parse(xml) as Record<string, unknown>)[root]
     return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined
   } catch {
-    // A page of a proxy between here and the store.
+    // For example an error page of a proxy.
     return undefined
   }
 }
 
-/** The fields of an answer of a kind, such as `Error`; undefined for any other answer. */
+/** The fields of a response with this root, such as `Error`; undefined for any other. */
 export const fieldsOf = (xml: string, root: string): Fields | undefined => read(xml, root) as Fields | undefined
 
-/** The entries and the other fields of a list; undefined for what is none. */
+/** The entries and the other fields of a list; undefined if it is not one. */
 export function listIn(xml: string): { entries: Fields[]; fields: Fields } | undefined {
   const found = read(xml, 'ListBucketResult')
   return found && { entries: (found['Contents'] ?? []) as Fields[], fields: found as Fields }
@@ -32,7 +32,7 @@ export function listIn(xml: string): { entries: Fields[]; fields: Fields } | und
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** The list of parts that an upload is joined from. */
+/** The body of CompleteMultipartUpload. */
 export const partsXml = (etags: string[]): string =>
   `<CompleteMultipartUpload>${etags
     .map((etag, index) => {

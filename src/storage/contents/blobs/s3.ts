@@ -15,11 +15,11 @@ import { send, type UploadSizes } from './s3-upload.ts'
 
 const MIB = 1 << 20
 
-/** What tests make small. */
+/** Values that tests reduce. */
 export interface S3Tuning extends S3RetryPolicy, UploadSizes {
-  /** Objects in one page of a list. */
+  /** Objects per page of a list. */
   page: number
-  /** How often a put looks whether a removal is over, a second apart at most. */
+  /** Most checks of a put for concurrent removals, a second apart at most. */
   looks: number
 }
 
@@ -37,7 +37,7 @@ const OURS = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
 
 const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 
-/** Writes a stream of a content into a new file, or leaves none. False when there is no such content. */
+/** Writes a stream to a new file, or leaves none. False if there is no such content. */
 async function saveTo(path: string, source: NodeJS.ReadableStream, signal?: AbortSignal): Promise<boolean> {
   const file = await open(path, 'wx', 0o600)
   try {
@@ -53,13 +53,12 @@ async function saveTo(path: string, source: NodeJS.ReadableStream, signal?: Abor
 }
 
 /**
- * A blob store in a bucket that speaks S3, laid out as the folder of the store on disk: `ab/cd/<sha256>` after the prefix,
- * and `doomed/` for what `s3-removal.ts` tells. Other objects are left alone. A content is received into a file of the
- * scratch folder, which may be lost at any time, because its name is known with its last byte only; it is durable when the
- * store says so.
+ * A blob store in an S3 bucket with the layout of the store on disk: `ab/cd/<sha256>` after the prefix, and `doomed/` for
+ * the markers of `s3-removal.ts`. Other objects are ignored. A content is received into a file of the scratch folder,
+ * which need not be durable, because its name is known only after the last byte.
  *
- * Where the store cannot be reached or is in trouble for longer than some tries, `Busy` is thrown; `DiskFull` when it or
- * the scratch folder is full; and `S3Failure` when it refuses. A store that is opened for a job ends its requests with it.
+ * Throws `Busy` if the store still fails after some attempts, `DiskFull` if it or the scratch folder is full, and
+ * `S3Failure` if it refuses. A store opened for a job ends its requests with it.
  */
 export async function openS3(
   place: S3Location,
@@ -90,7 +89,7 @@ export async function openS3(
     has: async (sha256, signal) => (await factsOf(requests, keyOf(sha256), signal)) !== undefined,
     size: async (sha256) => (await factsOf(requests, keyOf(sha256)))?.size,
 
-    // Of several in this process one removes; in others some more may say that they did.
+    // Only one caller in this process removes; another process may also report that it did.
     remove: (sha256, before) => inTurn(sha256, () => removeOld(requests, keyOf(sha256), sha256, before)),
 
     async *list() {
@@ -113,7 +112,8 @@ export async function openS3(
       await requests.ask({ method: 'PUT', key: OWNER, body: `${owner}\n` })
     },
 
-    // A list needs what nothing else does of the address, the keys and their rights, and its refusal says which it was.
+    // A list needs more of the address, the keys and their permissions than anything else, and its error names what is
+    // missing.
     async check() {
       await stat(scratchFolder)
       for await (const _ of listed(requests, place, '', 1)) break

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Accounts, files, the change feed and chat rooms. The synchronised tables follow from their declaration (`rows.ts`). */
+/**
+ * Accounts, files, the change feed and chat rooms. Synchronised tables are created from their declarations (`rows.ts`).
+ */
 export const initial: Migration = {
   name: '0001-initial',
   statements: ({ id, integer, text, bytes, strict, clustered }) => [

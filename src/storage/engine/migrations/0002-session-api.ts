@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Browser sessions, set-up links, the audit log, chat beyond its rooms, desktop components and apps. */
+/** Browser sessions, set-up links, the audit log, more of the chat, desktop components and apps. */
 export const sessionApi: Migration = {
   name: '0002-session-api',
   statements: ({ id, integer, text, strict }) => [
@@ -35,11 +35,11 @@ export const sessionApi: Migration = {
     sql`create index audit_by_time on audit (at)`,
     sql`create index audit_by_actor on audit (actor_id, at)`,
 
-    // A room's shared files hang below a root node of its own, made with the first of them.
+    // A room's files have a root node of their own, created with the first file.
     sql`create unique index nodes_room_root on nodes (room_id) where parent_id is null and room_id is not null`,
-    // The last moment anything happened in a room. It only moves on, so polls can resume from it without a gap.
+    // Time of the latest change of a room. It only increases, so that polls can continue from it without a gap.
     sql`alter table rooms add column stamp ${integer} not null default 0`,
-    // The two people of a dm: two rooms of the same two cannot be made, however many ask at once.
+    // The two users of a direct conversation: makes it unique under concurrent requests.
     sql`alter table rooms add column pair ${text}`,
     sql`create unique index rooms_of_pair on rooms (pair) where pair is not null`,
     sql`alter table room_members add column read_at ${integer} not null default 0`,
@@ -48,7 +48,7 @@ export const sessionApi: Migration = {
     sql`alter table users add column last_active ${integer} not null default 0`,
     sql`alter table messages add column is_assistant ${integer} not null default 0`,
     sql`alter table messages add column client_id ${text}`,
-    // The content without the difference between upper and lower case: what a search looks at.
+    // The content folded to one case, for searches.
     sql`alter table messages add column folded ${text} not null default ''`,
     sql`alter table messages add column changed_at ${integer} not null default 0`,
     sql`create unique index messages_by_client on messages (room_id, user_id, client_id) where client_id is not null`,
@@ -93,7 +93,7 @@ export const sessionApi: Migration = {
     ) ${strict}`,
     sql`create index component_profiles_of_user on component_profiles (user_id)`,
 
-    // Copies, so that a profile outlives the versions it was made of.
+    // Copies, so that a profile outlives the versions it was made from.
     sql`create table profile_components (
       profile_id ${integer} not null references component_profiles (id) on delete cascade,
       component_id ${text} not null,

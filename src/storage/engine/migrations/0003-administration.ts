@@ -1,18 +1,18 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** What administrators work with: bypass codes, usage over time, releases of apps, holds on the collector, what a seed made. */
+/** Administration: bypass codes, usage history, app releases, collector holds, seeded rows. */
 export const administration: Migration = {
   name: '0003-administration',
   statements: ({ id, integer, text, strict, clustered }) => [
-    // A code an administrator hands out, good for one login in place of a second factor that stays on.
+    // A code from an administrator that replaces the second factor for one login.
     sql`create table bypass_codes (
       user_id ${integer} primary key references users (id) on delete cascade,
       hash ${text} not null,
       expires_at ${integer} not null
     ) ${strict}`,
 
-    // What an account held at the end of a day, counted in days since 1970-01-01 UTC.
+    // Usage of an account at the end of a day, counted in days since 1970-01-01 UTC.
     sql`create table usage_history (
       user_id ${integer} not null references users (id) on delete cascade,
       day ${integer} not null,
@@ -20,7 +20,7 @@ export const administration: Migration = {
       primary key (user_id, day)
     ) ${strict}`,
 
-    // Installed apps: each release keeps its files, so that the one before can come back.
+    // Installed apps: each release keeps its files, so that the previous one can be restored.
     sql`create table app_releases (
       id ${id},
       app_id ${integer} not null references apps (id) on delete cascade,
@@ -40,18 +40,18 @@ export const administration: Migration = {
     ) ${strict}`,
     sql`create index app_files_by_content on app_files (sha256)`,
 
-    // The audit log by what happened, who did it and to whom, each in the order of time.
+    // Indexes of the audit log by kind, actor and target, each in the order of time.
     sql`create index audit_by_kind on audit (kind, at)`,
     sql`create index audit_by_name on audit (actor, at)`,
     sql`create index audit_by_target on audit (target, at)`,
 
-    // While one of these stands, no content is collected: a backup is copying them.
+    // No content is collected while one of these exists: a backup is copying them.
     sql`create table collector_holds (
       id ${text} primary key,
       expires_at ${integer} not null
     ) ${strict}`,
 
-    // What a seed made, by the name the seed gives it: the next run finds it again, and sees what people did with it since.
+    // What a seed created, by its name in the seed: the next run finds it again, and detects changes made since.
     sql`create table seeded (
       user_id ${integer} not null references users (id) on delete cascade,
       kind ${text} not null,

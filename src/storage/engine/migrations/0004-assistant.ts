@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** The assistant: its conversations, what waits for a confirmation, what accounts used, and mentions in rooms. */
+/** The assistant: conversations, pending confirmations, token usage, and mentions in rooms. */
 export const assistant: Migration = {
   name: '0004-assistant',
   statements: ({ id, integer, text, strict, clustered }) => [
@@ -42,7 +42,7 @@ export const assistant: Migration = {
       primary key (user_id, day)
     ) ${clustered}`,
 
-    // Messages that wait for the assistant; what a server did not come to, the next one does.
+    // Messages that wait for the assistant, also across restarts.
     sql`create table assistant_mentions (
       message_id ${integer} primary key references messages (id) on delete cascade,
       room_id ${integer} not null references rooms (id) on delete cascade,
@@ -55,7 +55,7 @@ export const assistant: Migration = {
     sql`create index assistant_mentions_by_room on assistant_mentions (room_id)`,
     sql`create index assistant_mentions_by_user on assistant_mentions (user_id)`,
 
-    // The name under which the assistant said something for a user.
+    // The assistant's name in a message that it sent for a user.
     sql`alter table messages add column spoken_by ${text}`,
   ],
 }

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** What the assistant changed, answer by answer, with what is needed to take it back. */
+/** Changes of the assistant by answer, with the data to undo them. */
 export const assistantLedger: Migration = {
   name: '0005-assistant-ledger',
   statements: ({ id, integer, text, strict }) => [
-    // What one answer changed, or one undo. The conversation may be gone: what it changed stays.
+    // The changes of one answer, or of one undo. They outlive their conversation.
     sql`create table change_sets (
       id ${id},
       user_id ${integer} not null references users (id) on delete cascade,

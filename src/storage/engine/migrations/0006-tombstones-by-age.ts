@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Finds the oldest tombstones without reading the whole feed. */
+/** An index to find the oldest tombstones. */
 export const tombstonesByAge: Migration = {
   name: '0006-tombstones-by-age',
   statements: () => [

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Accounts that are being removed, slice by slice. */
+/** Removal of accounts in slices. */
 export const removals: Migration = {
   name: '0010-removals',
   statements: ({ integer, strict }) => [
-    // The heir gets the files; null when nobody does. The row goes with the account's own.
+    // The heir gets the files; may be null. The row is deleted with the account.
     sql`create table removals (
       user_id ${integer} primary key references users (id) on delete cascade,
       heir_id ${integer},

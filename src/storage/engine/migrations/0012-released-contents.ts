@@ -1,7 +1,7 @@
 import { releasingSchema } from '../../contents/released-contents.ts'
 import type { Migration } from './migration.ts'
 
-/** What files and versions let go of is noted, so that it can be removed before its day is over. */
+/** Records contents of deleted files and versions, so that they can be removed early. */
 export const releasedContents: Migration = {
   name: '0012-released-contents',
   statements: releasingSchema,

@@ -12,6 +12,7 @@ import { dataUsage } from './0009-data-usage.ts'
 import { removals } from './0010-removals.ts'
 import { keptMessages } from './0011-kept-messages.ts'
 import { releasedContents } from './0012-released-contents.ts'
+import { usernameLooks } from './0013-username-looks.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
@@ -28,9 +29,10 @@ export const migrations: readonly Migration[] = [
   removals,
   keptMessages,
   releasedContents,
+  usernameLooks,
 ]
 
-/** The table that says which migrations were applied. */
+/** The table of applied migrations. */
 export const instanceTable = (words: SchemaDialect) =>
   sql`create table if not exists instance (key ${words.text} primary key, value ${words.text} not null) ${words.strict}`
 
@@ -38,7 +40,7 @@ async function applyIn(on: Reader, words: SchemaDialect, { statements }: Migrati
   for (const statement of statements(words)) await statement.execute(on.q)
 }
 
-/** Makes in an empty database what these migrations make, without a note of them. */
+/** Creates the schema of these migrations in an empty database, without recording them. */
 export async function makeSchema(on: Reader, words: SchemaDialect, names: readonly string[]): Promise<void> {
   await instanceTable(words).execute(on.q)
   for (const migration of migrations.filter(({ name }) => names.includes(name))) await applyIn(on, words, migration)
@@ -46,7 +48,7 @@ export async function makeSchema(on: Reader, words: SchemaDialect, names: readon
 
 const PREFIX = 'migration:'
 
-/** Names of the migrations a database went through, oldest first. */
+/** Names of the applied migrations, oldest first. */
 export async function appliedMigrations(on: Reader): Promise<string[]> {
   const rows = await on.q
     .selectFrom('instance')
@@ -58,8 +60,8 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
 }
 
 /**
- * Brings the schema up to date and returns what was applied. Two processes starting at once are safe: the second finds
- * nothing left to do. Throws when the database was made by a newer version.
+ * Applies missing migrations and returns their names. Two processes may start at once: the second finds nothing to do.
+ * Throws if a newer version created the database.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const { dialect } = database

@@ -1,7 +1,7 @@
 import type { RawBuilder } from 'kysely'
 import type { SchemaDialect } from '../database.ts'
 
-/** One step of the schema, written once for every engine. */
+/** One step of the schema, for every engine. */
 export interface Migration {
   name: string
   statements: (words: SchemaDialect) => RawBuilder<unknown>[]

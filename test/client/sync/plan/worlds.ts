@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Op } from '../../../../src/client/sync/plan/plan-builder.ts'
 import { plan } from '../../../../src/client/sync/plan/plan.ts'
-import { parentOf, ROOT, isWithin } from '../../../../src/client/sync/plan/tree.ts'
+import { parentOf, ROOT, isWithin } from '../../../../src/client/sync/plan/sync-tree.ts'
 import { casePairs, spellings } from '../../../support/nasty-names.ts'
 import { baseTree, localTree, remoteTree, sha256Of, withFolders, type Side } from '../trees.ts'
 

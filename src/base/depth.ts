@@ -1,5 +1,0 @@
-/** Whether a value is nested deeper than so many levels; never looks further down. */
-export function deeperThan(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return depth === 0 || Object.values(value).some((part) => deeperThan(part, depth - 1))
-}

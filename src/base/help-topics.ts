@@ -1,0 +1,32 @@
+// Documentation pages that `svc help TOPIC` and the Help app show, in this order. Each is src/docs/<name>.md.
+
+export const topics = {
+  'getting-started': 'From an empty machine to a synchronised folder',
+  synchronisation: 'Synchronising folders: conflicts, undo, ignore files',
+  'team-chat': 'Rooms and messages, on the terminal and in scripts',
+  assistant: 'The AI assistant: asking, undoing, configuring a model',
+  administration: 'Users, quotas, settings, maintenance, monitoring',
+  security: 'What svc protects and how',
+  'backup-and-restore': 'Backups, drills, restoring, a lost database',
+  durability: 'What survives a power failure, and how',
+  'disk-space': 'What one account can make the disk hold',
+  'several-machines': 'Postgres, S3 and several servers',
+  'http-api': 'Using the HTTP API, with examples',
+  'desktop-apps': 'Writing apps and components for the desktop',
+  'seed-format': 'The format of a seed file',
+  'archive-format': 'The archive of an account',
+  performance: 'Measurements and how they were made',
+} as const
+
+export type Topic = keyof typeof topics
+
+export const isTopic = (name: string | undefined): name is Topic => name !== undefined && Object.hasOwn(topics, name)
+
+/** A page without comments and images. `link` writes a link to another topic; links to other targets are removed. */
+export const readableOf = (markdown: string, link: (label: string, topic: Topic) => string): string =>
+  markdown
+    .replace(/<!--[^]*?-->\n*/g, '')
+    .replace(/!\[[^\]]*\]\([^)]*\)\n*/g, '')
+    .replace(/\[([^\]]*)\]\(([a-z-]+)\.md(?:#[a-z-]*)?\)/g, (_, label: string, page: string) =>
+      isTopic(page) ? link(label, page) : label,
+    )

@@ -1,0 +1,167 @@
+import type { TSchema } from 'typebox'
+import { ByteBuffer } from '../../base/byte-buffer.ts'
+import { errors, Fault, type ErrorCode, type FaultExtra } from '../../contract/errors.ts'
+import { Unreachable } from '../errors.ts'
+import type { WireAnswer } from './transport.ts'
+
+const MIB = 1_048_576
+
+/** Largest JSON response, bytes: an ordinary one, and a complete listing of an account. */
+export const ORDINARY = 16 * MIB
+export const LARGE = 384 * MIB
+
+/** Bytes decoded at a time. */
+const DECODED = 65_536
+
+/** Longest error text accepted from a server, UTF-16 code units. */
+const LONGEST_TEXT = 1_000
+/** Longest wait that a server may request, seconds. */
+const LONGEST_WAIT = 86_400
+
+type Json = Record<string, unknown>
+
+/** Reads a JSON object; anything else is `Unreachable`, because svc does not send it. */
+export async function readJson(answer: WireAnswer, from: string, limit = LARGE): Promise<Json> {
+  const type = answer.headers['content-type'] ?? 'no content type'
+  if (!/^application\/json\b/i.test(type)) {
+    await discard(answer)
+    throw notOurs(from, answer.status, type.slice(0, 100))
+  }
+  const text = await readText(answer, from, limit)
+  const value = parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw notOurs(from, answer.status, 'no JSON object')
+  }
+  return value as Json
+}
+
+/** Discards a response. */
+export async function discard(answer: WireAnswer): Promise<void> {
+  for await (const _ of answer.body) break
+}
+
+/**
+ * Redirects are not followed: the token belongs to one origin, and a wrong URL should be corrected where it is stored.
+ */
+export function refuseRedirect(answer: WireAnswer, from: string): void {
+  if (answer.status < 300 || answer.status > 399 || answer.status === 304) return
+  const target = answer.headers['location']
+  throw new Unreachable(
+    target
+      ? `${from} redirects to ${target.slice(0, 200)}: if that is your server, sign in with its own address.`
+      : `${from} redirects to nowhere: check the address.`,
+  )
+}
+
+const ENVELOPE = new Set(['ok', 'success'])
+
+/**
+ * Rejects a success without any field of the result: other programs answer `{"ok": true}` too. Some fields may be
+ * missing from older servers. Actions of the desktop have no schemas; their responses come from the server of the page.
+ */
+export function assertOurs(result: TSchema | undefined, found: Json, answer: WireAnswer, from: string): void {
+  const { required = [] } = (result ?? {}) as { required?: readonly string[] }
+  const fields = required.filter((name) => !ENVELOPE.has(name))
+  if (fields.length > 0 && !fields.some((name) => Object.hasOwn(found, name)))
+    throw notOurs(from, answer.status, 'JSON of another program')
+}
+
+/** The `Fault` in a response; `Unreachable` if it cannot come from svc. */
+export function faultOf(answer: WireAnswer, document: Json, from: string): Error {
+  const { ok, success, error, code, ...fields } = document
+  const isFailure = ok === false || success === false || (answer.status >= 400 && typeof code === 'string')
+  if (!isFailure || typeof error !== 'string') return notOurs(from, answer.status, 'JSON of another program')
+  const known = typeof code === 'string' && Object.hasOwn(errors, code)
+  const retryAfter = secondsToWait(answer.headers)
+  const extra: FaultExtra = {
+    ...(error === '' ? {} : { text: textOf(error, fields) }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    fields: known ? fields : { ...fields, code },
+  }
+  return new Fault(known ? (code as ErrorCode) : nearest(answer.status), extra)
+}
+
+/** The server's text, with invalid fields it does not mention and, for server logs, the request ID. */
+function textOf(error: string, { details, request_id }: Json): string {
+  const flaws = Array.isArray(details)
+    ? details.flatMap((detail: Json | null) => {
+        const message = String(detail?.['message'])
+        return error.includes(message) ? [] : [`${String(detail?.['path'])}: ${message}.`]
+      })
+    : []
+  const request = typeof request_id === 'string' ? ` (request ${request_id.slice(0, 100)})` : ''
+  return [error, ...flaws].join(' ').slice(0, LONGEST_TEXT) + request
+}
+
+const byStatus: Record<number, ErrorCode> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  409: 'conflict',
+  410: 'cursor_expired',
+  412: 'precondition_failed',
+  413: 'too_large',
+  415: 'unsupported_media_type',
+  416: 'range_not_satisfiable',
+  422: 'checksum_mismatch',
+  429: 'rate_limited',
+  501: 'unknown_action',
+  502: 'busy',
+  503: 'busy',
+  504: 'busy',
+  507: 'disk_full',
+}
+
+/** A newer server can send unknown error codes: use the status. */
+const nearest = (status: number): ErrorCode => byStatus[status] ?? (status >= 500 ? 'internal' : 'bad_request')
+
+/** `Retry-After` in whole seconds (RFC 9110, 10.2.3); a date is compared with the server's clock. */
+function secondsToWait(headers: Record<string, string>): number | undefined {
+  const text = headers['retry-after']?.trim() ?? ''
+  const until = text.endsWith(' GMT') ? Date.parse(text) : NaN
+  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((until - Date.parse(headers['date'] ?? '')) / 1_000)
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), LONGEST_WAIT)
+}
+
+async function readText(answer: WireAnswer, from: string, limit: number): Promise<string> {
+  const decoder = new TextDecoder()
+  const gathered = new ByteBuffer()
+  let text = ''
+  let length = 0
+  const decode = () => gathered.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
+  for await (const chunk of answer.body) {
+    length += chunk.length
+    if (length > limit)
+      throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which no valid answer has.`)
+    gathered.add(chunk)
+    if (gathered.size >= DECODED) decode()
+  }
+  decode()
+  return text + decoder.decode()
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The caller reports it with the URL.
+    return undefined
+  }
+}
+
+/** A response of another program, mostly a proxy or another kind of server. */
+export function notOurs(from: string, status: number, what: string): Error {
+  if ([502, 503, 504].includes(status)) {
+    const sentence = `The server behind ${from} is not available right now (${status}): try again later.`
+    return new Unreachable(sentence, { outcomeUnknown: true, status })
+  }
+  if (status === 413) {
+    return new Fault('too_large', {
+      text: `A proxy in front of ${from} refuses content of this size: raise its limit (nginx: client_max_body_size).`,
+    })
+  }
+  return new Unreachable(`${from} is not an svc server (it answered ${status}, ${what}): check the address.`, {
+    status,
+  })
+}

@@ -1,0 +1,110 @@
+/**
+ * What the checks of an installation say, with `{…}` for values. `svc doctor` prints these texts, and the action `doctor` sends them;
+ * the desktop recognises them again to show them in the language of the user.
+ */
+export const findingTexts = {
+  not_applicable: 'not applicable here',
+  backup_failed: 'the last one failed {time} ago: {message}',
+  backup_none: 'none was ever made',
+  backup_last: '{id} in {place}, {time} ago',
+  backup_overdue: '{found}, later than the schedule says',
+  drill_impossible: 'there is none that could be',
+  drill_none: 'no backup was ever restored as a drill',
+  drill_last: '{id} was restored and served {time} ago',
+  url_encrypted: 'reached at {url}',
+  url_loopback: 'listens on {host} only',
+  url_not_encrypted: '{url} is not encrypted',
+  url_missing: 'listens on {host} without a public URL',
+  proxy_untrusted:
+    'requests come through a proxy at {address} that is not trusted: all its clients seem to have one address',
+  proxy_trusted: 'believes the X-Forwarded-For of {addresses}',
+  proxy_none: 'no proxy is expected',
+  proxy_unnamed: 'everybody seems to come from the proxy: limits and the log know no other address',
+  limits_on: 'rate limits are on',
+  limits_off: 'rate limits are off',
+  quota_set: '{size} for whoever has no quota of their own',
+  quota_few: 'none, which is fine for a few accounts',
+  quota_missing: '{count} accounts have no quota',
+  admins_none: 'there are no administrators',
+  admins_protected: 'every administrator has one',
+  admin_unprotected: '{names} has none',
+  admins_unprotected: '{names} have none',
+  admins_local: '{found}, and nobody else reaches the service',
+  settings_sound: 'none is weaker than it should be',
+  settings_metrics: 'everybody may read /metrics',
+  settings_log: 'nothing is logged',
+  settings_tokens: 'device tokens never end',
+  modes_sound: 'only the owner can read the data directory',
+  modes_open: 'others can read {paths}',
+  owner_sound: 'everything belongs to user {user}',
+  owner_foreign: '{paths} belongs to somebody else',
+  location_foreign: '{parent} belongs to user {user}, who could put another folder in the place of {path}',
+  location_writable: '{parent} can be written by others, who could put another folder in the place of {path}',
+  location_sound: '{path} is reached without links',
+  location_linked: '{path} leads to {real}: whoever changes a link on the way gives svc another data directory',
+  disk_few_files: '{found}, but only {count} more files fit',
+  disk_free: '{size} free in {path}',
+  file_system_unused: 'no rows are in the data directory',
+  file_system_local: 'the data directory is on a local file system',
+  file_system_network: '{path} is on {kind}, where the locks of a database may not hold',
+  clock_wrong: 'it is not {now}',
+  clock_set_back: 'something was logged at {logged}, and now it is {now}: one of the two is wrong',
+  clock_offset: 'this clock differs by {seconds} s from that of the database server',
+  commands_sandboxed: 'commands of the assistant run in a sandbox',
+  commands_off: 'the assistant runs no commands: {reason}',
+  migrations_applied: 'up to date with {name}',
+  storage_sound: 'large files can be read and sent',
+  blobs_sound: 'every blob belongs to a file',
+  blobs_orphaned: '{count} blobs ({size}) that no file refers to',
+  administrator_exists: 'there is an administrator',
+  administrator_missing: 'there is none, so nobody can sign in',
+  remedy_backup_create: 'svc backup create tells more',
+  remedy_backup_overdue: 'keep svc serve running, or run svc backup create',
+  remedy_backup_schedule: "svc backup schedule '30 3 * * *' makes one every night",
+  remedy_public_url: 'put a proxy with TLS in front and run: svc config set public_url https://…',
+  remedy_proxy_untrusted: 'svc config set trusted_proxies {addresses}, and start the server again',
+  remedy_proxy_unnamed:
+    'svc config set trusted_proxies ADDRESS, with the address from which the proxy connects (127.0.0.1 on this machine)',
+  remedy_admins: 'let them set it up in their settings',
+  remedy_location_foreign: 'chown {user} {parent}, or move the data directory',
+  remedy_location_linked: 'use --data-dir {real} (SVC_DATA_DIR), or mount the folder where it is expected',
+  remedy_disk: 'free some space, or move the data directory to a larger disk',
+  remedy_disk_few_files: 'remove files elsewhere on that disk, or use another',
+  remedy_file_system: 'move the data directory to a local disk',
+  remedy_clock: 'set the clock, and keep it right with an NTP client',
+  remedy_sandbox: 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off',
+  remedy_storage: 'see that the disk is there and writable, or that the store answers: large files need it',
+  remedy_blobs: 'svc storage gc --dry-run shows what it is about',
+  remedy_check_again: 'fix that first: then run svc doctor again',
+} as const
+
+export type FindingText = keyof typeof findingTexts
+
+/** Fills the values into a text. */
+export const findingText = (key: FindingText, values: Readonly<Record<string, string | number>> = {}): string =>
+  findingTexts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+
+/** The same backwards: which text it is, and the values in it; undefined for a text of a newer server or of something else. */
+export function readFindingText(text: string): { key: FindingText; values: Record<string, string> } | undefined {
+  for (const [key, pattern] of patterns) {
+    const groups = pattern.exec(text)?.groups
+    if (pattern.test(text)) return { key, values: { ...groups } }
+  }
+  return undefined
+}
+
+const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`)
+
+const patternOf = (text: string): RegExp =>
+  new RegExp(
+    `^${text
+      .split(/\{(\w+)\}/)
+      .map((part, index) => (index % 2 ? `(?<${part}>.+)` : escape(part)))
+      .join('')}$`,
+    's',
+  )
+
+/** Those with the most words of their own first, so that a value never swallows them. */
+const patterns = Object.entries(findingTexts)
+  .toSorted(([, a], [, b]) => b.replace(/\{\w+\}/g, '').length - a.replace(/\{\w+\}/g, '').length)
+  .map(([key, text]) => [key as FindingText, patternOf(text)] as const)

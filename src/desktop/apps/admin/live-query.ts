@@ -1,0 +1,52 @@
+import { signal, useSignalEffect } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { bridge } from '../../kit/bridge.ts'
+
+const refreshes = signal(0)
+
+/** Has every page ask the server again. */
+export const refreshAll = (): void => void refreshes.value++
+
+/**
+ * What the server says: asked again when `key` changes, when somebody wants it, when the server is back, and with `every`
+ * (milliseconds) as long as the page is looked at. What was there stays until the next answer.
+ */
+export function useLiveQuery<T>(
+  fetch: () => Promise<T>,
+  { key = '', interval }: { key?: string; interval?: number | undefined } = {},
+) {
+  const [value, setValue] = useState<T | undefined>(undefined)
+  const [error, setError] = useState<unknown>(undefined)
+  const [busy, setBusy] = useState(false)
+  const lastFetch = useRef(0)
+  const latest = useRef(fetch)
+  latest.current = fetch
+
+  const reload = useRef(async (): Promise<void> => {
+    const current = ++lastFetch.current
+    setBusy(true)
+    try {
+      const answer = await latest.current()
+      if (current !== lastFetch.current) return
+      setValue(answer)
+      setError(undefined)
+    } catch (reason) {
+      if (current === lastFetch.current) setError(reason)
+    } finally {
+      if (current === lastFetch.current) setBusy(false)
+    }
+  }).current
+
+  useEffect(() => void reload(), [key])
+  useSignalEffect(() => {
+    // Also when the server is back.
+    if (bridge.online.value && refreshes.value > 0) void reload()
+  })
+  useEffect(() => {
+    if (interval === undefined) return
+    const timer = setInterval(() => !document.hidden && bridge.online.value && void reload(), interval)
+    return () => clearInterval(timer)
+  }, [interval])
+  useEffect(() => () => void lastFetch.current++, [])
+  return { value, error, busy, reload }
+}

@@ -1,0 +1,25 @@
+import { describeError, ApiError } from '../../kit/api-error.ts'
+import type { Turn } from './turns.ts'
+import { words } from './words.ts'
+
+/** Longest wait that is told in seconds: beyond it, the share of the day is used up. */
+const MAX_WAIT_SHOWN = 3_600
+
+/** Why an answer was not given or is not whole, in the language of the desktop; `isWord` for one that follows the user's word. */
+export function describeAnswerError({ error, text, tools }: Turn, isDecision: boolean): string {
+  if (!(error instanceof ApiError)) return describeError(error)
+  switch (error.code) {
+    case 'assistant_unavailable':
+      return words('unavailable', error.message)
+    case 'unreachable':
+      return text === '' && tools.length === 0 ? describeError(error) : words('broke_off')
+    case 'not_found':
+      return words(isDecision ? 'already_decided' : 'conversation_gone')
+    case 'gone':
+      return words('too_late')
+    case 'rate_limited':
+      return (error.retryAfter ?? 0) > MAX_WAIT_SHOWN ? words('used_up') : describeError(error)
+    default:
+      return describeError(error)
+  }
+}

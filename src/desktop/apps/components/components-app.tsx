@@ -1,0 +1,58 @@
+import { effect } from '@preact/signals'
+import { Puzzle } from 'lucide'
+import { Banner } from '../../kit/banner.tsx'
+import { bridge } from '../../kit/bridge.ts'
+import { SplitView } from '../../kit/split-view.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
+import { ComponentList } from './component-list.tsx'
+import { ComponentView } from './component-view.tsx'
+import { restore } from './drafts.ts'
+import { NewDialog } from './new-dialog.tsx'
+import { Profiles } from './profiles.tsx'
+import { view } from './store.ts'
+import { words } from './words.ts'
+
+const PATH = /^\/component\/([^/]+)$/
+
+/** Shows what the desktop asked for, also when it asks for the same again. */
+effect(() => {
+  const [, name] = PATH.exec(bridge.path.value) ?? []
+  if (name === undefined) return
+  bridge.path.value = '/'
+  try {
+    view.value = { page: 'component', name: decodeURIComponent(name) }
+  } catch {
+    // Not a name.
+  }
+})
+
+void restore()
+
+/** The app: the components at the side, and the one that is open. */
+export function ComponentsApp() {
+  const now = view.value
+  return (
+    <>
+      <h1 class="unseen">{words('components')}</h1>
+      <OfflineBanner />
+      {bridge.components.value.safe && <Banner>{words('safe')}</Banner>}
+      <SplitView
+        label={words('components')}
+        shows={now ? 'main' : 'side'}
+        side={<ComponentList />}
+        main={
+          now?.page === 'component' ? (
+            <ComponentView key={now.name} name={now.name} />
+          ) : now ? (
+            <Profiles />
+          ) : (
+            <EmptyState icon={Puzzle} title={words('none_open')}>
+              <p>{words('none_open_text')}</p>
+            </EmptyState>
+          )
+        }
+      />
+      <NewDialog />
+    </>
+  )
+}

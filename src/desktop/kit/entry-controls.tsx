@@ -1,0 +1,166 @@
+import { ArrowLeft, type IconNode, Trash2 } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { TableName } from '../../contract/tables.ts'
+import { Banner } from './banner.tsx'
+import { Button, IconButton } from './button.tsx'
+import { confirm, Dialog } from './dialog.tsx'
+import type { Entries, Entry } from './entries.ts'
+import { entryWords as words } from './entry-words.ts'
+import { Toolbar } from './split-view.tsx'
+import { EmptyState, Loading } from './placeholders.tsx'
+import { toast, toastError } from './toast.tsx'
+import { describeError } from './api-error.ts'
+import { common } from './words.ts'
+
+/** An entry with the table it is of. */
+export interface EntryProps<N extends TableName> {
+  of: Entries<N>
+  entry: Entry<N>
+}
+
+/** Deletes an entry after a question, and offers to bring it back. */
+export async function confirmAndRemove<N extends TableName>({ of, entry }: EntryProps<N>, name: string): Promise<void> {
+  if (of.isNew(entry)) {
+    of.close()
+    return
+  }
+  const question = { title: words('delete_title'), text: words('delete_text', name), action: common('delete') }
+  if (!(await confirm({ ...question, danger: true }))) return
+  try {
+    const undo = await of.remove(entry)
+    toast(words('deleted'), { action: { label: words('undo'), run: () => void undo().catch(toastError) } })
+  } catch (error) {
+    toastError(error)
+  }
+}
+
+const formatValue = (value: unknown): string => {
+  if (value === null || value === undefined || value === '') return words('empty_value')
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** Says that an entry is another one elsewhere, or was refused, and lets somebody decide. */
+export function EntryAlert<N extends TableName>({
+  of,
+  entry,
+  label,
+}: EntryProps<N> & { label: (column: string) => string }) {
+  const [isShown, setShown] = useState(false)
+  const draft = of.draftOf(entry)
+  if (draft?.state === 'failed') return <Banner tone="bad">{describeError(draft.error)}</Banner>
+  if (draft?.state !== 'conflict') return null
+  const { key, theirs } = draft
+  const other = theirs as Record<string, unknown> | undefined
+  const mine = entry as Record<string, unknown>
+  const differing = Object.keys(of.columns).filter((name) => formatValue(other?.[name]) !== formatValue(mine[name]))
+  return (
+    <div class="conflict" role="alert">
+      <p>{words(theirs ? 'conflict' : 'gone')}</p>
+      <Button onClick={() => of.drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => of.drafts.resolve(key, 'theirs')}>
+        {theirs ? words('take_theirs') : common('discard')}
+      </Button>
+      {other && (
+        <Button kind="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
+          {words('their_version')}
+        </Button>
+      )}
+      {other && isShown && (
+        <dl tabIndex={0}>
+          {differing.map((name) => (
+            <div key={name}>
+              <dt>{label(name)}</dt>
+              <dd>{formatValue(other[name])}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </div>
+  )
+}
+
+/** Whether an entry is saved. */
+export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
+  const state = of.draftOf(entry)?.state
+  const isSaved = state === undefined && entry.row !== undefined
+  return (
+    <span class="state" role="status">
+      {isSaved ? words('saved') : words(state === 'saving' ? 'saving' : 'waiting')}
+    </span>
+  )
+}
+
+/** The bar above an open entry: back to the list, whether it is saved, what an app adds, and the end of it. */
+export function EntryBar<N extends TableName>({
+  of,
+  entry,
+  name,
+  children,
+}: EntryProps<N> & { name: string; children?: ComponentChildren }) {
+  return (
+    <Toolbar label={name}>
+      <IconButton icon={ArrowLeft} class="only-narrow" label={common('back')} onClick={of.close} />
+      <span class="space" />
+      <EntryStatus of={of} entry={entry} />
+      {children}
+      <IconButton icon={Trash2} label={common('delete')} onClick={() => void confirmAndRemove({ of, entry }, name)} />
+    </Toolbar>
+  )
+}
+
+/** An open entry in front of everything else. What is entered is saved by itself. */
+export function EntryDialog<N extends TableName>({
+  of,
+  entry,
+  name,
+  title,
+  children,
+}: EntryProps<N> & { name: string; title: string; children: ComponentChildren }) {
+  return (
+    <Dialog title={title} onClose={of.close}>
+      {children}
+      <footer class="entry-end">
+        <EntryStatus of={of} entry={entry} />
+        <Button kind="danger" icon={Trash2} onClick={() => void confirmAndRemove({ of, entry }, name)}>
+          {common('delete')}
+        </Button>
+        <Button kind="main" onClick={of.close}>
+          {words('done')}
+        </Button>
+      </footer>
+    </Dialog>
+  )
+}
+
+/** What stands where entries are not there: why, that they come, or how to begin. Otherwise the entries. */
+export function EntriesView<N extends TableName>({
+  of,
+  icon,
+  count,
+  isFiltered,
+  empty,
+  children,
+}: {
+  of: Entries<N>
+  icon: IconNode
+  /** Entries that would be shown. */
+  count: number
+  /** Whether others are left out. */
+  isFiltered: boolean
+  /** What stands where there are none at all. */
+  empty: ComponentChildren
+  children: ComponentChildren
+}) {
+  const { table } = of
+  if (table.loadError.value !== undefined && !table.isLoaded.value) {
+    return (
+      <EmptyState icon={icon} title={describeError(table.loadError.value)}>
+        <Button onClick={() => void table.load()}>{common('retry')}</Button>
+      </EmptyState>
+    )
+  }
+  if (!table.isLoaded.value && count === 0) return <Loading />
+  if (count > 0) return <>{children}</>
+  return isFiltered ? <EmptyState icon={icon} title={words('none_found')} /> : <>{empty}</>
+}

@@ -1,0 +1,63 @@
+import { CloudOff, type IconNode, Plus } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { Banner } from './banner.tsx'
+import { bridge } from './bridge.ts'
+import { Button } from './button.tsx'
+import { Icon } from './icon.tsx'
+import { common } from './words.ts'
+
+/** What stands where nothing is yet: what this is, and how to begin. */
+export const EmptyState = ({
+  icon,
+  title,
+  children,
+}: {
+  icon: IconNode
+  title: string
+  children?: ComponentChildren
+}) => (
+  <div class="empty">
+    <Icon of={icon} size={40} />
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+export const Loading = () => (
+  <div class="loading" role="status">
+    <span class="spinner" aria-hidden="true" />
+    <span>{common('loading')}</span>
+  </div>
+)
+
+/** Says so while the server cannot be reached; nothing otherwise. */
+export const OfflineBanner = () =>
+  bridge.online.value ? null : (
+    <Banner>
+      <Icon of={CloudOff} />
+      <span>{common('offline')}</span>
+    </Banner>
+  )
+
+/** What stands where nothing was made yet: what this is for, and the way to begin. */
+export const FirstUse = ({
+  icon,
+  title,
+  text,
+  add,
+  onAdd,
+}: {
+  icon: IconNode
+  title: string
+  text: string
+  /** What the button says. */
+  add: string
+  onAdd: () => void
+}) => (
+  <EmptyState icon={icon} title={title}>
+    <p>{text}</p>
+    <Button kind="main" icon={Plus} onClick={onAdd}>
+      {add}
+    </Button>
+  </EmptyState>
+)

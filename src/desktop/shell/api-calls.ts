@@ -1,0 +1,132 @@
+import { wireActions } from 'virtual:wire-actions'
+import { faultOf } from '../../client/http/response.ts'
+import { makeApi } from '../../client/api.ts'
+import { Unreachable } from '../../client/errors.ts'
+import type { AnyAction } from '../../contract/contract.ts'
+import { isFault } from '../../contract/errors.ts'
+import { ApiError } from '../kit/api-error.ts'
+import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
+import { readStreamedAnswer, type StreamListener } from './streamed-answer.ts'
+import { makeBrowserTransport } from './transport.ts'
+
+/** Milliseconds that an answer may take beyond a wait that was asked for. */
+const ANSWER_TIMEOUT = 20_000
+
+/** Milliseconds that a stream may be silent: a model may think for a long time before its first word. */
+const STREAM_IDLE_TIMEOUT = 180_000
+
+let csrfToken: string | undefined
+
+/** Keeps the token that the next requests carry. */
+export const setCsrfToken = (token: string | undefined): void => void (csrfToken = token)
+
+const api = makeApi({ url: location.origin, token: undefined, transport: makeBrowserTransport(() => csrfToken) })
+
+export const isAction = (name: unknown): name is ActionName =>
+  typeof name === 'string' && Object.hasOwn(wireActions, name)
+
+/** Whatever a call threw, as what every part of the desktop understands. */
+function toApiError(error: unknown): unknown {
+  if (isFault(error)) {
+    const { message, code, extra } = error
+    const known = extra.fields?.['code']
+    return new ApiError({
+      code: typeof known === 'string' ? known : code,
+      message,
+      ...(extra.fields ? { fields: extra.fields } : {}),
+      ...(extra.retryAfter === undefined ? {} : { retryAfter: extra.retryAfter }),
+    })
+  }
+  if (error instanceof Unreachable) return new ApiError({ code: 'unreachable', message: error.message })
+  return error
+}
+
+export interface CallOptions {
+  signal?: AbortSignal
+  body?: Blob | undefined
+  name?: string | undefined
+  onProgress?: (sent: number, total: number) => void
+  onEvent?: StreamListener
+}
+
+/** Calls an action once, as who is signed in. Throws `ApiError`. */
+export async function callOnce<N extends ActionName>(
+  name: N,
+  params: ParamsOf<N>,
+  sending: CallOptions = {},
+): Promise<AnswerOf<N>> {
+  const action = wireActions[name] as unknown as AnyAction
+  const { wait = 0, stream } = params as { wait?: unknown; stream?: unknown }
+  const isStream = action.streams === true && stream === true
+  const { signal } = sending
+  const timeout = isStream ? STREAM_IDLE_TIMEOUT : ANSWER_TIMEOUT + Number(wait) * 1_000
+  const options = { timeout, ...(signal ? { signal } : {}) }
+  try {
+    if (isStream) {
+      const { body } = await api.receive(action, params as Record<string, unknown>, options)
+      return (await readStreamedAnswer(body, sending.onEvent)) as AnswerOf<N>
+    }
+    if (action.sends === 'bytes') return (await upload(action, params, sending)) as AnswerOf<N>
+    if (action.answers !== 'bytes')
+      return (await api.call(action, params as Record<string, unknown>, options)) as AnswerOf<N>
+    const { body, headers } = await api.receive(action, params as Record<string, unknown>, options)
+    const parts: BlobPart[] = []
+    for await (const piece of body) parts.push(piece as Uint8Array<ArrayBuffer>)
+    return new Blob(parts, { type: headers['content-type'] ?? '' }) as AnswerOf<N>
+  } catch (error) {
+    throw toApiError(error)
+  }
+}
+
+/** The address of an action that is asked with GET, for the browser to load by itself. */
+export function addressOf(name: ActionName, params: object): string {
+  const { path, name: action } = wireActions[name]!
+  const query = new URLSearchParams({ action })
+  for (const [key, value] of Object.entries(params)) query.set(key, String(value))
+  return `${path}?${query}`
+}
+
+/** Whether an action changes something. */
+export const isChange = (name: ActionName): boolean => wireActions[name]?.method === 'POST'
+
+/** Whether an address may be loaded so: nothing but asking for bytes. */
+export const isDownload = (name: ActionName): boolean =>
+  wireActions[name]?.method === 'GET' && wireActions[name].answers === 'bytes'
+
+/** Sends a file with the browser's XMLHttpRequest, the only way in which it tells how far it is. */
+function upload(action: AnyAction, params: object, { body, name, signal, onProgress }: CallOptions): Promise<unknown> {
+  const form = new FormData()
+  form.append('file', body ?? new Blob(), name ?? 'file')
+  const query = new URLSearchParams({ action: action.name })
+  for (const [key, value] of Object.entries(params)) query.set(key, String(value))
+  const request = new XMLHttpRequest()
+  request.open('POST', `${action.path}?${query}`)
+  request.setRequestHeader('accept', 'application/json')
+  if (csrfToken !== undefined) request.setRequestHeader('x-csrf-token', csrfToken)
+  return new Promise((resolve, reject) => {
+    const stop = () => request.abort()
+    signal?.addEventListener('abort', stop)
+    request.upload.addEventListener('progress', ({ loaded, total }) => onProgress?.(loaded, total))
+    request.addEventListener('loadend', () => {
+      signal?.removeEventListener('abort', stop)
+      if (signal?.aborted) return reject(signal.reason as Error)
+      if (request.status === 0) return reject(new Unreachable('The upload broke off.', { outcomeUnknown: true }))
+      const answer = parse(request.responseText)
+      const headers = { 'retry-after': request.getResponseHeader('retry-after') ?? '' }
+      const none = (async function* () {})()
+      if (request.status >= 400)
+        reject(faultOf({ status: request.status, headers, body: none }, answer, location.origin))
+      else resolve(answer)
+    })
+    request.send(form)
+  })
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    // A proxy in front may answer in its own words: the status says enough.
+    return {}
+  }
+}

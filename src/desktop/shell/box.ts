@@ -1,7 +1,0 @@
-/** A place on the screen, in pixels. */
-export interface Box {
-  x: number
-  y: number
-  width: number
-  height: number
-}

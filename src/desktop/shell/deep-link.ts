@@ -1,0 +1,15 @@
+import { toast } from '../kit/toast.tsx'
+import { isUnlocked } from './session.ts'
+import { openApp } from './windows.ts'
+import { words } from './words.ts'
+
+/** Opens what the address of the page names, `/#open=files&path=/Reports`, and takes it out of the address. */
+export function openDeepLink(): void {
+  const target = new URLSearchParams(location.hash.slice(1))
+  const slug = target.get('open')
+  if (slug === null) return
+  history.replaceState(null, '', location.pathname + location.search)
+  if (!openApp(slug, target.get('path') ?? '/')) toast(words('no_apps'))
+}
+
+addEventListener('hashchange', () => isUnlocked.value && openDeepLink())

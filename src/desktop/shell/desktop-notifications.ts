@@ -1,0 +1,52 @@
+import { computed, signal } from '@preact/signals'
+import { toast } from '../kit/toast.tsx'
+import { sourceName } from './app-name.ts'
+
+export interface DesktopNotification {
+  id: number
+  /** The app that said it. */
+  slug: string
+  title: string
+  text: string
+  /** What that app is asked to show where somebody follows the notice. */
+  path: string
+  at: number
+  isRead: boolean
+}
+
+const MAX_NOTIFICATIONS = 50
+
+/** What apps said, newest first. */
+export const notifications = signal<readonly DesktopNotification[]>([])
+export const unreadCount = computed(() => notifications.value.filter(({ isRead }) => !isRead).length)
+
+let lastId = 0
+
+export function notify(slug: string, title: string, text: string, path = '/'): void {
+  const notification = {
+    id: ++lastId,
+    slug,
+    title: title.slice(0, 200),
+    text: text.slice(0, 1_000),
+    path,
+    at: Date.now(),
+    isRead: false,
+  }
+  notifications.value = [notification, ...notifications.value].slice(0, MAX_NOTIFICATIONS)
+  const said = notification.text === '' ? notification.title : `${notification.title}: ${notification.text}`
+  toast(said, { source: sourceName(slug) })
+}
+
+export function markAllRead(): void {
+  if (unreadCount.value > 0)
+    notifications.value = notifications.value.map((notification) => ({ ...notification, isRead: true }))
+}
+
+/** Marks what an app said about a place as read, once the user was there. */
+export function markPathRead(slug: string, path: string): void {
+  const isMeant = (one: DesktopNotification): boolean => !one.isRead && one.slug === slug && one.path === path
+  if (notifications.value.some(isMeant))
+    notifications.value = notifications.value.map((one) => (isMeant(one) ? { ...one, isRead: true } : one))
+}
+
+export const clearNotifications = (): void => void (notifications.value = [])

@@ -1,0 +1,228 @@
+import { effect, untracked } from '@preact/signals'
+import { toast } from '../kit/toast.tsx'
+import { appBySlug, isBuiltIn } from './apps.ts'
+import { builtInWelcome, serve, surroundings } from './broker.ts'
+import { online } from './feed.ts'
+import { confirmAndClose } from './unsaved-guard.ts'
+import { makeMessageLimiter } from './message-limiter.ts'
+import { appName } from './app-name.ts'
+import { notify } from './desktop-notifications.ts'
+import { updateWindow, openApp, prewarm, raise, markPrewarmed, validPath, windows } from './windows.ts'
+import { words } from './words.ts'
+
+/** The frame of an app and what the desktop knows of it. */
+interface Frame {
+  window: number
+  element: HTMLIFrameElement
+  /** Where an app of another origin is: the page around it is told, once. */
+  address: string | undefined
+  isBuiltIn: boolean
+  /** Pages that were loaded into it. One of the package has exactly one: another would not be the package's. */
+  loads: number
+  /** Whether its page is loaded and waits to hear which app it is. */
+  isPrewarmed: boolean
+  disconnect: (() => void) | undefined
+  allowMessage: () => boolean
+  allowOpen: () => boolean
+  allowNotification: () => boolean
+  onReady: () => void
+  onFailed: () => void
+  /** The page answered, however late. */
+  onConnected: () => void
+  onRateExceeded: () => void
+}
+
+const frames = new Set<Frame>()
+
+/** Milliseconds after its load event in which a page of the package says that it is ready; an error page of the browser does not. */
+const HANDSHAKE_TIMEOUT = 2_000
+
+/** What a frame loads, and for apps of other origins what the page in it loads then. */
+interface Source {
+  src: string
+  address?: string
+}
+
+/** Where an app is loaded from, or undefined where that is no place for apps. */
+export function sourceOf(slug: string): Source | undefined {
+  const app = appBySlug(slug)
+  const url = app && URL.parse(app.app_path, location.origin)
+  if (!url) return undefined
+  if (url.origin === location.origin)
+    return url.pathname.startsWith('/apps/') ? localSource(`${url.pathname}${url.search}`) : undefined
+  if (url.protocol !== 'https:') return undefined
+  return { src: `/sandbox/app.html?${new URLSearchParams({ origin: url.origin })}`, address: url.href }
+}
+
+/** Listens no more to an app that floods, and says so. */
+function blockFrame(frame: Frame): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  frames.delete(frame)
+  frame.disconnect?.()
+  frame.onRateExceeded()
+  toast(words('flooded', appName(one?.slug ?? '')), { tone: 'bad' })
+}
+
+function localSource(path: string): Source {
+  const { theme, language } = surroundings()
+  const hash = new URLSearchParams({ theme, language })
+  return { src: `${path}#${hash}` }
+}
+
+/** Where the page of the spare window is; no app can have this name. */
+export const prewarmedSource = () => localSource('/apps/_/index.html')
+
+/** Watches over the frame of a window; answers a function that ends it. */
+export function registerFrame(
+  element: HTMLIFrameElement,
+  {
+    window,
+    slug,
+    address,
+    ...callbacks
+  }: { window: number; slug: string } & Pick<
+    Frame,
+    'address' | 'onReady' | 'onFailed' | 'onConnected' | 'onRateExceeded'
+  >,
+): () => void {
+  const app = appBySlug(slug)
+  const frame: Frame = {
+    window,
+    element,
+    address,
+    isBuiltIn: slug === '' || (app !== undefined && isBuiltIn(app)),
+    isPrewarmed: false,
+    loads: 0,
+    disconnect: undefined,
+    allowMessage: makeMessageLimiter(100, 1_000),
+    allowOpen: makeMessageLimiter(5, 1_000),
+    allowNotification: makeMessageLimiter(3, 10_000),
+    ...callbacks,
+  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  frames.add(frame)
+  const onLoad = () => {
+    frame.loads++
+    if (!frame.isBuiltIn) (online.value ? frame.onReady : frame.onFailed)()
+    else timer = setTimeout(() => frame.disconnect || frame.isPrewarmed || frame.onFailed(), HANDSHAKE_TIMEOUT)
+    if (frame.loads > 1) frame.disconnect?.()
+  }
+  element.addEventListener('load', onLoad)
+  return () => {
+    clearTimeout(timer)
+    element.removeEventListener('load', onLoad)
+    frames.delete(frame)
+    frame.disconnect?.()
+  }
+}
+
+const clip = (value: unknown, maxLength: number): string => (typeof value === 'string' ? value.slice(0, maxLength) : '')
+
+function sendWelcome(frame: Frame): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  const target = frame.element.contentWindow
+  if (!one || !target) return
+  frame.onConnected()
+  if (!frame.isBuiltIn) {
+    frame.onReady()
+    target.postMessage({ type: 'svc-welcome', slug: one.slug, path: one.path, ...surroundings() }, '*')
+    frame.disconnect ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...surroundings() }, '*'))
+    return
+  }
+  // Once per frame, to the page that was loaded into it first.
+  if (frame.disconnect || frame.loads > 1) return
+  const { port1, port2 } = new MessageChannel()
+  frame.disconnect = serve(port1, one, {
+    onStarted: (ok) => onStarted(frame, ok),
+    onRateExceeded: () => blockFrame(frame),
+  })
+  target.postMessage(builtInWelcome(one), '*', [port2])
+}
+
+/** Milliseconds after which what was opened has its data and the machine has time for what may come. */
+const PREWARM_DELAY = 500
+
+/** Has a frame made for the next app, once the desktop has come to rest. */
+export const schedulePrewarm = (): void => void setTimeout(prewarm, PREWARM_DELAY)
+
+/** An app of the package shows something; or it could not be loaded into the page that waited for it, and gets one of its own. */
+function onStarted(frame: Frame, ok: boolean): void {
+  const one = windows.value.find(({ id }) => id === frame.window)
+  if (ok) frame.onReady()
+  else if (one) updateWindow(one.id, { reloads: one.reloads + 1 })
+  schedulePrewarm()
+}
+
+// The spare window has become one with an app.
+effect(() => {
+  const ids = new Set(windows.value.map(({ id }) => id))
+  for (const frame of frames) {
+    if (!frame.isPrewarmed || !ids.has(frame.window)) continue
+    frame.isPrewarmed = false
+    untracked(() => sendWelcome(frame))
+  }
+})
+
+/** Names its address to the page around an app of another origin, which is there before the app is. */
+function sendExternalAddress(frame: Frame): void {
+  const { address } = frame
+  if (address === undefined) return
+  frame.address = undefined
+  frame.element.contentWindow?.postMessage({ type: 'svc-load', address }, '*')
+}
+
+function receive(frame: Frame, message: Record<string, unknown>): void {
+  const slug = windows.value.find(({ id }) => id === frame.window)?.slug
+  if (slug === undefined) {
+    if (message['type'] !== 'svc-ready') return
+    frame.isPrewarmed = true
+    markPrewarmed(frame.window)
+    return
+  }
+  switch (message['type']) {
+    case 'svc-frame':
+      sendExternalAddress(frame)
+      break
+    case 'svc-ready':
+      sendWelcome(frame)
+      break
+    case 'svc-open-app':
+      if (frame.allowOpen()) openApp(clip(message['slug'], 63), validPath(message['path']))
+      break
+    case 'svc-title':
+      updateWindow(frame.window, { title: clip(message['title'], 200) })
+      break
+    case 'svc-notify':
+      if (clip(message['title'], 200) !== '' && frame.allowNotification())
+        notify(slug, clip(message['title'], 200), clip(message['text'], 1_000))
+      break
+    case 'svc-close':
+      void confirmAndClose(frame.window)
+      break
+    default:
+      // What is not of the protocol concerns nobody.
+      break
+  }
+}
+
+// Frames have no origin, so what says who speaks is the window: that of an app's frame, not of one inside it nor one it opened.
+addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
+  const frame = [...frames].find(({ element }) => element.contentWindow === source)
+  if (!frame || source === null || origin !== 'null') return
+  if (!frame.allowMessage()) blockFrame(frame)
+  else if (typeof data === 'object' && data !== null) receive(frame, data as Record<string, unknown>)
+})
+
+/** A click into a frame takes the focus, and nothing else tells of it. */
+addEventListener('blur', () => {
+  setTimeout(() => {
+    const frame = [...frames].find(({ element }) => element === document.activeElement)
+    if (frame) raise(frame.window)
+  })
+})
+
+/** Tells an open app of a new path to show. */
+export function sendPath(window: number, path: string): void {
+  const frame = [...frames].find((one) => one.window === window)
+  frame?.element.contentWindow?.postMessage({ type: 'svc-path', path }, '*')
+}

@@ -1,0 +1,11 @@
+/** Says of each event whether it is one of at most `most` within `per` milliseconds. */
+export function makeMessageLimiter(max: number, windowMs: number, now: () => number = () => performance.now()) {
+  let times: number[] = []
+  return (): boolean => {
+    const at = now()
+    times = times.filter((time) => at - time < windowMs)
+    if (times.length >= max) return false
+    times.push(at)
+    return true
+  }
+}

@@ -1,0 +1,24 @@
+import { confirm } from '../kit/dialog.tsx'
+import { updateWindow, closeWindow, windows } from './windows.ts'
+import { words } from './words.ts'
+
+/** Closes a window; where something in it is not stored yet, only after asking. */
+export async function confirmAndClose(id: number): Promise<void> {
+  const target = windows.value.find((window) => window.id === id)
+  if (!target) return
+  if (target.unsaved) {
+    const isSure = await confirm({
+      title: words('unsaved_title'),
+      text: words('unsaved_text'),
+      action: words('close_anyway'),
+      danger: true,
+    })
+    if (!isSure) return
+    updateWindow(id, { unsaved: false })
+  }
+  closeWindow(id)
+}
+
+addEventListener('beforeunload', (event) => {
+  if (windows.value.some(({ unsaved }) => unsaved)) event.preventDefault()
+})

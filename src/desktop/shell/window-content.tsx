@@ -1,0 +1,128 @@
+import { TriangleAlert } from 'lucide'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { makeBackoff } from '../../base/retry.ts'
+import { Button } from '../kit/button.tsx'
+import { Icon } from '../kit/icon.tsx'
+import { AppIcon } from './app-icon.tsx'
+import { appBySlug, isBuiltIn } from './apps.ts'
+import { online } from './feed.ts'
+import { registerFrame, sourceOf, prewarmedSource, sendPath } from './frame-registry.ts'
+import { discardPrewarmed, front, updateWindow, type AppWindow } from './windows.ts'
+import { words } from './words.ts'
+
+/** What frames may do: run scripts without an origin of their own, so that nothing of the desktop is within their reach. */
+const SANDBOX = 'allow-scripts allow-forms allow-downloads'
+
+/** Milliseconds after which an app that shows nothing yet is said to be late. */
+const LATE_AFTER = 10_000
+/** Delays until a page that could not be loaded is requested again. */
+const RETRY = { first: 3_000, longest: 60_000 }
+
+/** Requests an app again that could not be loaded: after a while, and when the server is back. */
+function useAttempts(isLoading: boolean) {
+  const [attempt, setAttempt] = useState(0)
+  const [isLate, setLate] = useState(false)
+  const [backoff] = useState(() => makeBackoff(RETRY))
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const retry = () => setAttempt((count) => count + 1)
+  useEffect(() => {
+    if (!isLoading) return
+    const late = setTimeout(() => setLate(true), LATE_AFTER)
+    return () => clearTimeout(late)
+  }, [isLoading])
+  const isOnline = online.value
+  useEffect(() => {
+    if (isLoading && isLate && isOnline) retry()
+  }, [isOnline])
+  useEffect(() => () => clearTimeout(timer.current), [])
+  return {
+    attempt,
+    isLate: isLoading && (isLate || !isOnline),
+    retry,
+    onFailed: () => {
+      setLate(true)
+      clearTimeout(timer.current)
+      timer.current = setTimeout(retry, backoff.next())
+    },
+    /** A page that answers was only slow: it is not replaced while it starts or works. */
+    onConnected: () => clearTimeout(timer.current),
+  }
+}
+
+/** The app of a window in its frame, hidden until it has something to show; the spare window has no app yet. */
+export function WindowContent({ window: one, title }: { window: AppWindow; title: string }) {
+  const { id, slug, path, pathRequests } = one
+  const element = useRef<HTMLIFrameElement>(null)
+  const [state, setState] = useState<'loading' | 'ready' | 'stopped'>('loading')
+  const [source] = useState(() => (slug === '' ? prewarmedSource() : sourceOf(slug)))
+  const app = appBySlug(slug)
+  const { attempt, isLate, retry, onFailed, onConnected } = useAttempts(state === 'loading' && slug !== '')
+
+  // In the moment in which the frame comes to be: its page says only once that it is ready, and may be there before the next frame
+  // of a busy desktop, or of one that nobody looks at, is drawn.
+  useLayoutEffect(() => {
+    const frame = element.current
+    if (!frame || !source) return
+    const onReady = () => setState((now) => (now === 'stopped' ? now : 'ready'))
+    return registerFrame(frame, {
+      window: id,
+      slug,
+      address: source.address,
+      onReady,
+      onFailed: () => (slug === '' ? discardPrewarmed(id) : onFailed()),
+      onConnected,
+      onRateExceeded: () => setState('stopped'),
+    })
+  }, [attempt, state === 'stopped'])
+
+  // Not earlier: the browser's error page in a frame would keep every key from the desktop.
+  useEffect(() => {
+    const section = element.current?.closest('section')
+    const focused = document.activeElement
+    if (state === 'ready' && front.value?.id === id && (focused === document.body || focused === section))
+      element.current?.focus()
+  }, [state])
+
+  const isFirst = useRef(true)
+  useEffect(() => {
+    if (!isFirst.current) sendPath(id, path)
+    isFirst.current = false
+  }, [path, pathRequests])
+
+  if ((!app && slug !== '') || !source) return <p class="frame-note">{words('app_gone')}</p>
+  if (state === 'stopped') {
+    return (
+      <div class="frame-note" role="alert">
+        <Icon of={TriangleAlert} size={32} />
+        <p>{words('stopped')}</p>
+        <Button onClick={() => updateWindow(id, { reloads: one.reloads + 1 })}>{words('reload')}</Button>
+      </div>
+    )
+  }
+  return (
+    <div class="frame">
+      {state === 'loading' && (
+        <div class="frame-note" aria-hidden={!isLate}>
+          <AppIcon slug={slug} size={64} />
+          {isLate && (
+            <>
+              <p role="status">{words('not_loading')}</p>
+              <Button onClick={retry}>{words('reload')}</Button>
+            </>
+          )}
+        </div>
+      )}
+      <iframe
+        key={attempt}
+        ref={element}
+        title={title}
+        data-app={slug}
+        sandbox={app && !isBuiltIn(app) ? `${SANDBOX} allow-popups` : SANDBOX}
+        allow={app && isBuiltIn(app) ? 'fullscreen' : ''}
+        referrerpolicy="no-referrer"
+        class={state === 'ready' ? '' : 'waiting'}
+        src={source.src}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,30 @@
+import { isIP } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { fault } from '../contract/errors.ts'
+
+/** The host name of a Host header: without port, in lower case, IPv6 without brackets. */
+function nameIn(host: string): string {
+  const name = host.toLowerCase().replace(/:\d*$/, '')
+  return name.startsWith('[') && name.endsWith(']') ? name.slice(1, -1) : name.replace(/\.$/, '')
+}
+
+/** Names that are accepted in addition to `localhost` and IP addresses. */
+export interface HostNames {
+  host: string
+  public_url: string
+  allowed_hosts: readonly string[]
+}
+
+/**
+ * Rejects requests for foreign host names (421). Prevents DNS rebinding, in which a page points its own name at this
+ * server so that the browser treats both as one site. IP addresses are safe: rebinding needs a name.
+ */
+export function rejectForeignHosts(app: FastifyInstance, { host, public_url, allowed_hosts }: HostNames): void {
+  const own = new Set(['localhost', nameIn(host), ...allowed_hosts.map(nameIn)])
+  if (public_url !== '') own.add(nameIn(new URL(public_url).host))
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Only HTTP/1.0 requests may lack the header, and no browser sends those.
+    const name = nameIn(request.headers.host ?? 'localhost')
+    done(own.has(name) || isIP(name) > 0 ? undefined : fault('misdirected_request'))
+  })
+}

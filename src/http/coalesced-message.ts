@@ -1,0 +1,77 @@
+import { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { makeTurnQueue } from '../domain/turn.ts'
+
+/** Chunks shorter than this, in bytes, are coalesced. */
+const TINY_CHUNK = 1_024
+const BLOCK = 16 * 1_024
+/** Tiny chunks that a connection may send per turn of the event loop. */
+const PER_TURN = 256
+
+function blockOf(chunk: Buffer): Buffer {
+  const block = Buffer.allocUnsafeSlow(BLOCK)
+  chunk.copy(block)
+  return block
+}
+
+const waitToReadOn = makeTurnQueue()
+
+/**
+ * A request that coalesces tiny chunks of its body. Node emits each chunk of the chunked transfer coding separately,
+ * and a chunk of one byte costs as much to handle as one of 64 KiB. A connection that sends many of them gets at most
+ * one socket read per turn of the event loop, in turn with all others that do.
+ */
+export class CoalescedMessage extends IncomingMessage {
+  /** Bytes that are not handed on yet: one tiny chunk as it came, or a block of several. */
+  #pending: Buffer | undefined
+  #filled = 0
+  #tiny = 0
+  /** Bytes of the body received so far. */
+  received = 0
+  /** Called when all of the body has arrived. */
+  onComplete: (() => void) | undefined
+
+  constructor(socket: Socket) {
+    super(socket)
+  }
+
+  override push(chunk: Buffer | null): boolean {
+    if (chunk === null) this.onComplete?.()
+    else this.received += chunk.length
+    if (chunk === null || chunk.length >= TINY_CHUNK) {
+      this.#handOn()
+      return super.push(chunk)
+    }
+    if (this.#filled + chunk.length > BLOCK) this.#handOn()
+    if (!this.#pending) {
+      this.#pending = chunk
+      setImmediate(() => this.#turn())
+    } else {
+      if (this.#pending.length < BLOCK) this.#pending = blockOf(this.#pending)
+      chunk.copy(this.#pending, this.#filled)
+    }
+    this.#filled += chunk.length
+    this.#tiny += 1
+    return this.#tiny < PER_TURN && this.readableLength < this.readableHighWaterMark
+  }
+
+  override _read(size: number): void {
+    if (this.#tiny < PER_TURN) return super._read(size)
+    waitToReadOn(() => {
+      this.#tiny = 0
+      super._read(size)
+    })
+  }
+
+  #turn(): void {
+    if (this.#tiny < PER_TURN) this.#tiny = 0
+    this.#handOn()
+  }
+
+  #handOn(): void {
+    const [pending, filled] = [this.#pending, this.#filled]
+    this.#pending = undefined
+    this.#filled = 0
+    if (pending && filled > 0) super.push(pending.subarray(0, filled))
+  }
+}

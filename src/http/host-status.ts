@@ -1,0 +1,40 @@
+/** Whether the service is ready, with the result of each check by ID. */
+export interface Readiness {
+  ready: boolean
+  checks: Record<string, Health>
+}
+
+type Health = 'ok' | 'warning' | 'failure'
+
+/** Result of one check, with a remedy if it failed. */
+interface Finding {
+  id: string
+  summary: string
+  health: Health
+  found: string
+  remedy?: string
+}
+
+/** A backup in the repository. */
+interface StoredBackup {
+  id: string
+  /** ISO 8601, UTC. */
+  created_at: string
+  version: string
+  accounts: number
+  files: number
+  bytes: number
+  /** Bytes that this backup added to the repository. */
+  added_bytes: number
+}
+
+/** Information about the host and its folders, provided by the floor that starts the server. */
+export interface HostStatus {
+  readiness(): Promise<Readiness>
+  /** Runs every check of `svc doctor`. */
+  examine(): Promise<Finding[]>
+  /** Total and free bytes of the disk that holds the data directory. */
+  disk(): Promise<{ total: number; free: number }>
+  /** The number of backups, the newest of them in descending order, and an error if the repository cannot be read. */
+  storedBackups(most: number): Promise<{ count: number; newest: StoredBackup[]; error?: string }>
+}

@@ -1,0 +1,85 @@
+import pg from 'pg'
+import { errorCode } from '../../base/errors.ts'
+
+// A machine or a network can fail silently. TCP then retransmits for a quarter of an hour before it reports an error,
+// and a statement timeout would also end long queries of a busy server. So a second connection asks the server about a
+// query that takes long.
+
+/** Duration after which the server is asked about a query. */
+const SILENCE_MS = 3_000
+
+interface Pending {
+  client: pg.ClientBase
+  since: number
+  /** The server does not work on it: the response is under way, or lost. */
+  isSuspect: boolean
+}
+
+/** `working`: the server executes a query for this connection. `idle`: it does not, or does not know the connection. */
+type Finding = 'working' | 'idle' | 'unreachable'
+
+/** Asks over another connection what the server does for this one. Limited by the connection timeout. */
+async function probe(config: pg.ClientConfig, client: pg.ClientBase): Promise<Finding> {
+  const other = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis })
+  other.on('error', () => undefined)
+  try {
+    await other.connect()
+    const { rows } = await other.query<{ own: number; state: string | null }>(
+      'select pg_backend_pid() as own, (select state from pg_stat_activity where pid = $1) as state',
+      [processIdOf(client)],
+    )
+    const { own, state } = rows[0]!
+    // A pooler assigns its own process IDs.
+    if (own !== processIdOf(other) || state === 'disabled') return 'working'
+    return state === 'active' ? 'working' : 'idle'
+  } catch (error) {
+    // An SQLSTATE proves that the server is up, even if it refuses the connection.
+    return /^[0-9A-Z]{5}$/.test(errorCode(error)) ? 'working' : 'unreachable'
+  } finally {
+    other.end().catch(() => undefined)
+  }
+}
+
+const processIdOf = (client: pg.ClientBase): number => (client as unknown as { processID: number }).processID
+
+/** Ends connections whose query the server no longer executes; the query then fails as with any lost connection. */
+export function makeLivenessCheck(config: pg.ClientConfig, silence = SILENCE_MS) {
+  const pending = new Set<Pending>()
+  let isLooking = false
+
+  async function examine(query: Pending): Promise<void> {
+    const finding = await probe(config, query.client)
+    if (!pending.has(query)) return
+    if (finding === 'working') {
+      query.since = performance.now()
+      query.isSuspect = false
+    } else if (finding === 'idle' && !query.isSuspect) query.isSuspect = true
+    // With a pending query, this destroys the socket.
+    else await (query.client as pg.Client).end().catch(() => undefined)
+  }
+
+  async function look(): Promise<void> {
+    if (isLooking) return
+    isLooking = true
+    const late = [...pending].filter(({ since }) => performance.now() - since > silence)
+    await Promise.all(late.map(examine))
+    isLooking = false
+  }
+  const timer = setInterval(() => void look(), silence / 3).unref()
+
+  return {
+    /** Runs a query; rejects if its connection is ended. */
+    async watch(client: pg.ClientBase, query: pg.QueryConfig): Promise<pg.QueryResult> {
+      const entry: Pending = { client, since: performance.now(), isSuspect: false }
+      pending.add(entry)
+      try {
+        return await client.query(query)
+      } finally {
+        pending.delete(entry)
+      }
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+export type LivenessCheck = ReturnType<typeof makeLivenessCheck>

@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto'
+import { access, readdir, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { LastBackup, Target } from '../../domain/backups/backups.ts'
+import { isFile, newArchive, openArchive } from '../../storage/backups/archive.ts'
+import { DamagedBackup, type Manifest } from '../../storage/backups/manifest.ts'
+import { openKey, sealKey } from '../../storage/backups/passphrase.ts'
+import {
+  addToRepository,
+  BadRepository,
+  createRepository,
+  readableHeader,
+  readRepository,
+  repositoryAt,
+  type ReadableHeader,
+  type RepositoryHeader,
+} from '../../storage/backups/repository.ts'
+import { sealedKeyFlaw, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
+import type { BackupSource } from '../../storage/backups/source.ts'
+import type { Backing } from './backup-context.ts'
+import { dataDirectoryPath } from '../installation/data-directory.ts'
+import { assertInstalled, isInstalled } from '../installation/installation-check.ts'
+import { keepKey, keptKey } from '../installation/installation-files.ts'
+import type { Local } from '../local-domain.ts'
+
+// Where backups are written and read: a shared folder, or one archive per backup.
+
+/** How to get a passphrase when one is needed. */
+export interface Passphrases {
+  /** For new encryption. */
+  chosen(): Promise<string>
+  /** For existing encryption. */
+  known(): Promise<string>
+  /** The binary logarithm of scrypt's N; about a second by default. */
+  work?: number
+}
+
+/** Whether a name is that of an archive. */
+export const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(path)
+
+/** Neither a flag nor a setting names a folder of backups. */
+class NoPlace extends Error {
+  override name = 'NoPlace'
+  readonly exitCode = 2
+}
+
+interface TargetOptions {
+  to: string
+  encrypt: boolean
+  /** Reads every object of earlier backups that is used again. */
+  recheck?: boolean
+  /** Start a new repository even where one existed before. */
+  anew: boolean
+}
+
+/** The destination of a new backup. Problems are thrown before anything is written. */
+export async function backupTarget(
+  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
+  { to, encrypt, anew, recheck = false }: TargetOptions,
+  passphrases: Passphrases,
+): Promise<Target> {
+  const place = resolve(to)
+  const found = await stat(place).catch(() => undefined)
+  if (isArchiveName(place) && !found?.isDirectory()) {
+    if (found) throw new BadRepository(`${place} already exists and is left as it is: give another name.`, 6)
+    await access(join(place, '..')).catch(() => {
+      throw new BadRepository(`${place} cannot be written: its folder does not exist.`, 5)
+    })
+    if (encrypt && !place.endsWith('.age'))
+      throw new BadRepository(`An encrypted archive is an age file: name it ${place}.age.`, 2)
+    const passphrase = place.endsWith('.age') ? await passphrases.chosen() : undefined
+    return {
+      place,
+      encrypted: passphrase !== undefined,
+      open: (blobs) => Promise.resolve(newArchive(place, passphrase, blobs)),
+    }
+  }
+  if (found && !found.isDirectory())
+    throw new BadRepository(`${place} is a file: give a folder, or a name that ends in .tar.`, 6)
+
+  const last = await domain.backups.lastBackup()
+  const header = await repositoryAt(place)
+  if (header) return existingTarget(place, header, { domain, directory }, { encrypt, recheck }, passphrases)
+  if (!anew && wasThere(last, place))
+    throw new BadRepository(
+      `The backups that were in ${place} are gone: is the disk mounted? To start over there, add --new.`,
+      8,
+    )
+  const passphrase = encrypt ? await passphrases.chosen() : undefined
+  return {
+    place,
+    encrypted: encrypt,
+    async open(blobs) {
+      const made = passphrase === undefined ? undefined : randomBytes(32)
+      const sealed = made && (await sealKey(made, passphrase!, passphrases.work))
+      const header = await createRepository(place, domain.instance.identity.server_id, sealed)
+      if (!made) return addToRepository(place, header, undefined, blobs)
+      // Another process may have created it at the same moment, with another key.
+      const stored = await sealedKeyOf(place)
+      const key = Buffer.from(sealed!).equals(stored) ? made : await openKey(stored, passphrase!)
+      await keepKey(directory.path, header.repository, key)
+      return addToRepository(place, header, key, blobs)
+    },
+  }
+}
+
+const wasThere = (last: LastBackup | undefined, place: string): boolean =>
+  last?.place === place && !isArchiveName(place)
+
+async function existingTarget(
+  place: string,
+  header: RepositoryHeader,
+  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
+  { encrypt, recheck }: Pick<TargetOptions, 'encrypt' | 'recheck'>,
+  passphrases: Passphrases,
+): Promise<Target> {
+  if (header.server_id !== domain.instance.identity.server_id)
+    throw new BadRepository(`${place} holds the backups of another server: give another folder.`, 8)
+  if (encrypt && !header.encrypted)
+    throw new BadRepository(`The backups in ${place} were started without encryption: give another folder.`, 6)
+  let key: Uint8Array | undefined
+  let flaw: string | undefined
+  if (header.encrypted) {
+    key = await keptKey(directory.path, header.repository)
+    if (key) flaw = await sealedKeyFlaw(place)
+    else {
+      key = await openKey(await sealedKeyOf(place), await passphrases.known())
+      await keepKey(directory.path, header.repository, key)
+    }
+  }
+  return {
+    place,
+    encrypted: header.encrypted,
+    flaw,
+    open: (blobs) => addToRepository(place, header, key, blobs, recheck ? 'all' : undefined),
+  }
+}
+
+export interface BackupFolder {
+  folder: string
+  header: ReadableHeader
+  key: Uint8Array | undefined
+}
+
+export interface Seeking {
+  /** Folder of backups; by default that of the settings. */
+  from: string | undefined
+  /** `--data-dir`, unless it is the destination of the command. */
+  dataDir: string | undefined
+  env: NodeJS.ProcessEnv
+  /** Whether the key that the data directory keeps is used rather than the passphrase; by default it is. */
+  usesKeptKey?: boolean
+}
+
+/** Runs `work` with the installation of this machine, or with undefined if there is none; never creates one. */
+export async function withInstallation<T>(
+  { dataDir, env }: Pick<Seeking, 'dataDir' | 'env'>,
+  work: (local: Local | undefined) => Promise<T>,
+): Promise<T> {
+  if (!(await isInstalled(dataDirectoryPath(dataDir, env), env))) return work(undefined)
+  const { openLocal } = await import('../local-domain.ts')
+  const local = await openLocal({ dataDir, env })
+  try {
+    return await work(local)
+  } finally {
+    await local.close()
+  }
+}
+
+/** The folder of backups from a flag or the settings. Throws `NoPlace` and `NoDataDirectory`. */
+async function folderPath(seeking: Seeking): Promise<string> {
+  const setting = async () =>
+    withInstallation(seeking, async (local) => (await local?.domain.instance.settings.values())?.['backup.to'])
+  const place = seeking.from ?? ((await setting()) || undefined)
+  // An explicit data directory means its settings.
+  if (place === undefined && seeking.dataDir !== undefined)
+    await assertInstalled(dataDirectoryPath(seeking.dataDir, seeking.env), seeking.env)
+  if (place === undefined)
+    throw new NoPlace('Give the folder of the backups: --from DIR, or svc config set backup.to DIR.')
+  return resolve(place)
+}
+
+const isEmptyFolder = (path: string): Promise<boolean> =>
+  readdir(path).then(
+    (names) => names.length === 0,
+    () => false,
+  )
+
+/** Opens the folder of `folderPath`. Throws `BadRepository` if it is missing or has no backups. */
+export async function backupFolder(seeking: Seeking, passphrases: Passphrases): Promise<BackupFolder> {
+  return openFolder(await folderPath(seeking), seeking, passphrases)
+}
+
+async function openFolder(
+  folder: string,
+  seeking: Pick<Seeking, 'dataDir' | 'env' | 'usesKeptKey'>,
+  passphrases: Passphrases,
+): Promise<BackupFolder> {
+  const header = await readableHeader(folder)
+  if (!header) throw new BadRepository(`There are no backups in ${folder}.`, 5)
+  if (!header.encrypted) return { folder, header, key: undefined }
+  const dataDir = dataDirectoryPath(seeking.dataDir, seeking.env)
+  const isKept = header.repository !== undefined && seeking.usesKeptKey !== false
+  const kept = isKept ? await keptKey(dataDir, header.repository!) : undefined
+  if (kept) return { folder, header: { ...header, flaw: header.flaw ?? (await sealedKeyFlaw(folder)) }, key: kept }
+  return { folder, header, key: await openKey(await sealedKeyOf(folder), await passphrases.known()) }
+}
+
+/** Every backup of a folder, oldest first; `damaged` says what is wrong with those whose manifest cannot be read. */
+export async function listBackups(
+  seeking: Seeking,
+  passphrases: Passphrases,
+): Promise<{ place: string; manifests: Manifest[]; damaged: string[] }> {
+  const place = await folderPath(seeking)
+  if (await isEmptyFolder(place)) return { place, manifests: [], damaged: [] }
+  const { header, key } = await openFolder(place, seeking, passphrases)
+  const source = readRepository(place, header, key)
+  try {
+    const manifests: Manifest[] = []
+    const damaged: string[] = []
+    for (const id of await source.ids()) {
+      try {
+        manifests.push(await source.manifest(id))
+      } catch (error) {
+        if (!(error instanceof DamagedBackup)) throw error
+        damaged.push(`${id}: ${error.message}`)
+      }
+    }
+    return { place, manifests, damaged }
+  } finally {
+    await source.close()
+  }
+}
+
+/** A source of backups: the archive named by `backup`, or else a folder. */
+export async function backupSource(
+  backup: string | undefined,
+  seeking: Seeking,
+  passphrases: Passphrases,
+): Promise<BackupSource> {
+  if (backup !== undefined && (isArchiveName(backup) || (await isFile(backup)))) {
+    const path = resolve(backup)
+    if (!(await isFile(path))) throw new BadRepository(`There is no file ${path}.`, 5)
+    return openArchive(path, passphrases.known)
+  }
+  const { folder, header, key } = await backupFolder(seeking, passphrases)
+  return readRepository(folder, header, key)
+}
+
+/** Resolves a name to an id: an id, a unique prefix, `latest`, or the only id of an archive. */
+export async function backupNamed(source: BackupSource, name: string): Promise<string> {
+  const ids = await source.ids()
+  if (ids.length === 0) throw new BadRepository(`There is no backup in ${source.place} yet.`, 5)
+  if (name === 'latest' || isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place))
+    return ids.at(-1)!
+  const matching = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name))
+  if (matching.length > 1)
+    throw new BadRepository(
+      `"${name}" matches ${matching.slice(0, 3).join(', ')}${matching.length > 3 ? ', …' : ''}: give more of the id.`,
+      2,
+    )
+  if (matching.length === 0)
+    throw new BadRepository(`There is no backup "${name}" in ${source.place}: svc backup list lists them.`, 5)
+  return matching[0]!
+}

@@ -1,0 +1,231 @@
+import { makeFolder } from '../../host/folder-creation.ts'
+import { access, constants, mkdir, readdir, realpath, rename, rm, rmdir, stat, statfs } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { userInfo } from 'node:os'
+import { systemClock } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import { formatSize } from '../../base/sizes.ts'
+import { errorCode, DiskFull } from '../../base/errors.ts'
+import { rebuild, type JobContext, type Lost } from '../../domain/backups/backups.ts'
+import { makeAudit } from '../../domain/instance/instance.ts'
+import { shapes } from '../../domain/sync/sync.ts'
+import { syncFolder, writeDurably } from '../../host/durable-files.ts'
+import { isRunning } from '../../host/process-status.ts'
+import type { Manifest } from '../../storage/backups/manifest.ts'
+import { BadRepository } from '../../storage/backups/repository.ts'
+import type { BackupSource } from '../../storage/backups/source.ts'
+import { openDisk } from '../../storage/contents/blobs/disk.ts'
+import { migrate } from '../../storage/engine/migrations/migrate.ts'
+import { holdersOf } from '../../storage/instance/integrity-check.ts'
+import { beginEpoch } from '../../storage/instance/restored.ts'
+import { ensureTables } from '../../storage/engine/synchronised-tables.ts'
+import { openSqlite } from '../../storage/engine/sqlite.ts'
+import { PLACES } from '../installation/storage.ts'
+
+/** A content that a partial restore lost. */
+export interface LostContent {
+  sha256: string
+  /** Who has it, and under which path: `ada: /letters/june.txt`. */
+  used_by: string[]
+}
+
+export interface Restored {
+  manifest: Manifest
+  lost: { contents: LostContent[]; files: string[] }
+  target: string
+  /** Devices that have to sign in again. */
+  devices: number
+  epoch: string
+}
+
+/** Free space required beyond the size of the backup, in bytes: the database grows during migrations. */
+const SPARE = 64 << 20
+
+const refusal = (text: string, exitCode: number): BadRepository => new BadRepository(text, exitCode)
+
+/** Where a restore is assembled, and how it becomes the data directory. */
+interface Site {
+  work: string
+  publish(): Promise<void>
+}
+
+const MARK = '.restore-'
+
+/** Whether a restore whose process is gone left a folder. */
+function isAbandoned(name: string): boolean {
+  const pid = Number(/\.restore-(\d+)-[0-9a-f]+$/.exec(name)?.[1])
+  return Number.isSafeInteger(pid) && !isRunning(pid)
+}
+
+async function clearAbandoned(folder: string, prefix: string): Promise<boolean> {
+  const left = (await readdir(folder)).filter((name) => name.startsWith(prefix) && isAbandoned(name))
+  for (const name of left) await rm(join(folder, name), { recursive: true, force: true })
+  return left.length > 0
+}
+
+const notVacant = (target: string): BadRepository =>
+  refusal(`${target} is not empty: restore to a new or empty folder.`, 6)
+
+/** Refuses a target that is not empty; removes the remains of a killed restore. */
+async function clearTarget(target: string): Promise<void> {
+  const names = () => readdir(target).then((all) => all.filter((name) => name !== 'lost+found'))
+  const before = await names()
+  if (before.length === 0) return
+  const isInterrupted = !before.includes('svc.db') && before.some(isAbandoned)
+  const parts = ['blobs', 'keys', 'config.json']
+  if (!isInterrupted || before.some((name) => !isAbandoned(name) && !parts.includes(name))) throw notVacant(target)
+  for (const name of before.filter((one) => parts.includes(one)))
+    await rm(join(target, name), { recursive: true, force: true })
+  await clearAbandoned(target, MARK)
+}
+
+/** Whether a folder can be replaced by a sibling: not if it is a mount point, or its parent is not writable. */
+async function isReplaceable(target: string, parent: string): Promise<boolean> {
+  if ((await stat(target)).dev !== (await stat(parent)).dev) return false
+  return access(parent, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Prepares a folder beside the target, or inside it if it cannot be replaced as a whole. */
+async function openSite(path: string): Promise<Site & { target: string }> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error
+    return undefined
+  })
+  if (found && !found.isDirectory()) throw refusal(`${path} is not a folder: restore to a new or empty one.`, 6)
+  const target = found ? await realpath(path) : path
+  const parent = dirname(target)
+  if (found) await clearTarget(target)
+  else await makeFolder(parent, 0o700)
+  const mark = `${MARK}${process.pid}-${randomHex(4)}`
+
+  if (found && !(await isReplaceable(target, parent))) {
+    const work = join(target, mark)
+    await mkdir(work, { mode: 0o700 })
+    return {
+      target,
+      work,
+      async publish() {
+        // The database last: a folder without one is not a data directory yet, and the next attempt clears it.
+        const order = ['blobs', 'keys', 'config.json', 'svc.db']
+        const made = await readdir(work)
+        for (const name of order.filter((one) => made.includes(one))) await rename(join(work, name), join(target, name))
+        await rm(work, { recursive: true, force: true })
+        await syncFolder(target)
+      },
+    }
+  }
+  await clearAbandoned(parent, `.${basename(target)}${MARK}`)
+  const work = join(parent, `.${basename(target)}${mark}`)
+  await mkdir(work, { mode: 0o700 })
+  return {
+    target,
+    work,
+    async publish() {
+      await syncFolder(work)
+      // Windows cannot rename onto a folder, not even an empty one.
+      if (process.platform === 'win32' && found) await rmdir(target)
+      await rename(work, target).catch((error: unknown) => {
+        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error)) ? notVacant(target) : error
+      })
+      await syncFolder(parent)
+    },
+  }
+}
+
+async function assertRoom(folder: string, { totals }: Manifest): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  const [needed, free] = [totals.bytes + SPARE, bavail * bsize]
+  if (free < needed)
+    throw new DiskFull(
+      `This needs ${formatSize(needed)}, and ${folder} has ${formatSize(free)} left: choose another disk.`,
+    )
+}
+
+/** Most files that are named for one lost content. */
+const HOLDERS = 1_000
+
+/** Migrates a restored database and gives it a new identity. */
+async function settle(
+  file: string,
+  manifest: Manifest,
+  { keepDevices, lost }: { keepDevices: boolean; lost: readonly string[] },
+): Promise<{ devices: number; epoch: string; contents: LostContent[] }> {
+  const database = openSqlite(file)
+  try {
+    await migrate(database)
+    await ensureTables(database, shapes)
+    const operator = `cli:${process.getuid?.() ?? userInfo().username}`
+    const audit = makeAudit({ database, clock: systemClock, operator })
+    const contents: LostContent[] = []
+    for (const sha256 of lost) contents.push({ sha256, used_by: await holdersOf(database.read, sha256, HOLDERS) })
+    const begun = await database.write(async (tx) => {
+      const epoch = await beginEpoch(tx, { keepDevices })
+      const detail = {
+        id: manifest.id,
+        from_epoch: manifest.epoch,
+        kept_devices: keepDevices,
+        devices_ended: epoch.devices,
+        ...(lost.length > 0 ? { lost_contents: lost.length } : {}),
+      }
+      await audit.record(tx, { kind: 'backup.restored', detail })
+      return epoch
+    })
+    return { ...begun, contents }
+  } finally {
+    await database.close()
+  }
+}
+
+/** A restored data directory holds its own rows and contents, wherever they were before. */
+function withoutPlaces(config: Uint8Array): Uint8Array {
+  const values = JSON.parse(Buffer.from(config).toString()) as Record<string, unknown>
+  if (!PLACES.some((name) => name in values)) return config
+  for (const name of PLACES) delete values[name]
+  return Buffer.from(`${JSON.stringify(values, null, 2)}\n`)
+}
+
+interface RestoreOptions {
+  target: string
+  keepDevices: boolean
+  /** Restores what can be read where objects are damaged or missing; the database and the keys must be sound. */
+  isPartial?: boolean
+}
+
+/**
+ * Restores a backup to a new data directory, which appears only after all checks. After an error or interruption the
+ * target is unchanged, and the same command can be repeated.
+ */
+export async function restore(
+  source: BackupSource,
+  id: string,
+  { target: path, keepDevices, isPartial = false }: RestoreOptions,
+  job: JobContext = {},
+): Promise<Restored> {
+  const manifest = await source.manifest(id)
+  process.umask(0o077)
+  const { target, work, publish } = await openSite(resolve(path))
+  try {
+    await assertRoom(work, manifest)
+    const blobs = await openDisk(join(work, 'blobs'))
+    const database = join(work, 'svc.db')
+    let lost: Lost
+    try {
+      const write = async (name: string, data: Uint8Array): Promise<void> => {
+        await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 })
+        await writeDurably(join(work, name), name === 'config.json' ? withoutPlaces(data) : data)
+      }
+      lost = await rebuild(source, manifest, { database, blobs, write }, { ...job, isPartial })
+    } finally {
+      await blobs.close()
+    }
+    const { contents, ...begun } = await settle(database, manifest, { keepDevices, lost: lost.contents })
+    await publish()
+    return { manifest, target, lost: { contents, files: lost.files }, ...begun }
+  } catch (error) {
+    await rm(work, { recursive: true, force: true })
+    throw error
+  }
+}

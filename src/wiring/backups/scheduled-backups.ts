@@ -1,0 +1,109 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { SECOND } from '../../base/clock.ts'
+import type { Local } from '../local-domain.ts'
+
+/** How to start this program again. */
+export interface Program {
+  command: string
+  args: readonly string[]
+  env: NodeJS.ProcessEnv
+  /** Interval of checking the schedule, in milliseconds. */
+  every?: number
+}
+
+interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+const EVERY = 20 * SECOND
+/** Limit of the child's output that is kept, in characters. */
+const MAX_OUTPUT = 64 * 1024
+
+interface Outcome {
+  code: number | null
+  signal: NodeJS.Signals | null
+  stdout: string
+  stderr: string
+}
+
+/** Parses JSON; undefined if it is invalid. */
+function understood(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}
+
+function outcomeOf(child: ChildProcess): Promise<Outcome> {
+  const said = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]!.setEncoding('utf8').on('data', (text: string) => (said[name] = (said[name] + text).slice(-MAX_OUTPUT)))
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, ...said }))
+  })
+}
+
+/**
+ * Makes scheduled backups, each in its own process, so that requests are not delayed. Returns a function that stops the
+ * schedule and a backup in progress, which is made again when the server runs.
+ */
+export function startScheduledBackups(
+  { domain: { backups, instance }, directory }: Local,
+  { command, args, env, every = EVERY }: Program,
+  log: Log,
+): () => Promise<void> {
+  let child: ChildProcess | undefined
+  let turn: Promise<void> = Promise.resolve()
+  let isBusy = false
+  let isStopped = false
+
+  async function makeOne(release: () => Promise<void>): Promise<void> {
+    const start = performance.now()
+    const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
+    const before = await backups.lastFailure()
+    child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const { code, signal, stdout, stderr } = await outcomeOf(child)
+    child = undefined
+    const took_ms = Math.round(performance.now() - start)
+    const { id, added_bytes, removed, repaired, flaw } = understood(stdout)
+    const result = { id, added_bytes, removed, repaired, flaw, took_ms, code }
+    if (code === 0 || code === 3) return log[code === 0 ? 'info' : 'warn'](result, 'backup made')
+    if (isStopped) {
+      log.info({ took_ms }, 'backup stopped with the server; it is made when the server runs again')
+      return release()
+    }
+    const reason = understood(stderr.trim().split('\n').at(-1)!)['error']
+    const message = typeof reason === 'string' ? reason : `it ended with ${signal ?? code}`
+    log.error({ reason: message, took_ms }, 'backup failed')
+    const noted = await backups.lastFailure()
+    if (noted?.at === before?.at) await backups.failed(message, (await instance.settings.values())['backup.to'])
+  }
+
+  async function look(): Promise<void> {
+    if (isBusy || isStopped) return
+    isBusy = true
+    try {
+      const due = await backups.schedule.claim()
+      if (due) await makeOne(due.release)
+    } catch (error) {
+      log.error({ err: error }, 'backup failed')
+    } finally {
+      isBusy = false
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (!isBusy) turn = look()
+  }, every)
+  timer.unref()
+  return async () => {
+    isStopped = true
+    clearInterval(timer)
+    child?.kill('SIGTERM')
+    await turn
+  }
+}

@@ -1,0 +1,47 @@
+import { DAY } from '../../base/clock.ts'
+import { formatDuration } from '../../base/durations.ts'
+import { findingText } from '../../contract/finding-texts.ts'
+import { failure, fine, warning, type Check } from './finding.ts'
+
+// Whether the data would survive the loss of the disk.
+
+/** Without a schedule, a backup of this age is a warning. */
+const OLD = 7 * DAY
+/** Drills need repeating: programs, disks and people change. */
+const LONG_AGO = 90 * DAY
+
+const since = (at: number): string => formatDuration(Date.now() - at)
+
+const backupAge: Check = {
+  id: 'backup-age',
+  summary: 'there is a recent backup',
+  async look({ domain: { backups } }) {
+    const [last, failed] = [await backups.lastBackup(), await backups.lastFailure()]
+    if (failed)
+      return failure(
+        findingText('backup_failed', { time: since(failed.at), message: failed.message }),
+        findingText('remedy_backup_create'),
+      )
+    if (!last) return warning(findingText('backup_none'), "svc backup schedule '30 3 * * *' --to DIR")
+    const found = findingText('backup_last', { id: last.id, place: last.place, time: since(last.at) })
+    if (await backups.schedule.isOverdue(last.at))
+      return failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
+    const isScheduled = (await backups.schedule.next()) !== undefined
+    if (isScheduled || Date.now() - last.at < OLD) return fine(found)
+    return warning(found, findingText('remedy_backup_schedule'))
+  },
+}
+
+const backupProven: Check = {
+  id: 'backup-proven',
+  summary: 'a backup was restored to see whether it can be',
+  async look({ domain: { backups } }) {
+    const proven = await backups.lastProvenRestore()
+    if (!proven && !(await backups.lastBackup())) return fine(findingText('drill_impossible'))
+    if (!proven) return warning(findingText('drill_none'), 'svc backup drill')
+    const found = findingText('drill_last', { id: proven.id, time: since(proven.at) })
+    return Date.now() - proven.at < LONG_AGO ? fine(found) : warning(found, 'svc backup drill')
+  },
+}
+
+export const backupChecks: readonly Check[] = [backupAge, backupProven]

@@ -1,0 +1,54 @@
+import { diskSpace } from '../../host/disk-space.ts'
+import type { HostStatus } from '../../http/host-status.ts'
+import { readRepository, repositoryAt } from '../../storage/backups/repository.ts'
+import { checks, examine, opened, readiness } from './doctor.ts'
+import { keptKey } from '../installation/installation-files.ts'
+import type { Local } from '../local-domain.ts'
+
+const summaries = new Map(checks.map(({ id, summary }) => [id, summary]))
+
+/** The backups in the folder of the settings, as far as the stored keys allow reading them. */
+async function storedBackups({ domain, directory }: Local, most: number): ReturnType<HostStatus['storedBackups']> {
+  const none = { count: 0, newest: [] }
+  const folder = (await domain.instance.settings.values())['backup.to']
+  if (folder === '') return none
+  try {
+    const header = await repositoryAt(folder)
+    if (!header) return { ...none, error: `There are no backups in ${folder}.` }
+    const key = header.encrypted ? await keptKey(directory.path, header.repository) : undefined
+    if (header.encrypted && !key)
+      return { ...none, error: `The backups in ${folder} are encrypted, and this installation has no key to them.` }
+    const source = readRepository(folder, header, key)
+    try {
+      const ids = await source.ids()
+      const newest = []
+      for (const id of ids.toReversed().slice(0, most)) {
+        const { created_at, version, totals, added } = await source.manifest(id)
+        const { accounts, files, bytes } = totals
+        newest.push({ id, created_at, version, accounts, files, bytes, added_bytes: added.bytes })
+      }
+      return { count: ids.length, newest }
+    } finally {
+      await source.close()
+    }
+  } catch (error) {
+    return { ...none, error: (error as Error).message }
+  }
+}
+
+/** What the server reports about its machine. */
+export const hostStatusOf = (local: Local): HostStatus => ({
+  readiness: () => readiness(local),
+  async examine() {
+    const findings = [opened(local.directory.path), ...(await examine(local))]
+    return findings.map(({ id, health, found, remedy }) => ({
+      id,
+      summary: summaries.get(id) ?? 'the data directory can be opened',
+      health,
+      found,
+      ...(remedy !== undefined && { remedy }),
+    }))
+  },
+  disk: () => diskSpace(local.directory.path),
+  storedBackups: (most) => storedBackups(local, most),
+})

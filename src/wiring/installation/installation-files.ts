@@ -1,0 +1,50 @@
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { errorCode } from '../../base/errors.ts'
+import { writeDurably } from '../../host/durable-files.ts'
+import { isInstallationFile } from '../../storage/backups/manifest.ts'
+import type { DataDirectory } from './data-directory.ts'
+import { PENDING_KEY } from './lost-database.ts'
+import { OWN_KEY, sharedKeyFile } from './secret-key.ts'
+
+// The files of a data directory besides database and blobs: `config.json`, and those in `keys`.
+
+const isMissing = (error: unknown): boolean => errorCode(error) === 'ENOENT'
+
+const orNothing =
+  <T>(nothing: T) =>
+  (error: unknown): T => {
+    if (!isMissing(error)) throw error
+    return nothing
+  }
+
+/** Reads these files. A key shared by several servers is included as if it were this one's own. */
+export async function installationFiles(
+  { path }: DataDirectory,
+  env: NodeJS.ProcessEnv,
+): Promise<{ path: string; data: Uint8Array }[]> {
+  const shared = sharedKeyFile(env)
+  const keys = await readdir(join(path, 'keys')).catch(orNothing<string[]>([]))
+  const inKeys = new Set([...keys.filter((name) => name !== PENDING_KEY), ...(shared === undefined ? [] : [OWN_KEY])])
+  const names = ['config.json', ...[...inKeys].sort().map((name) => `keys/${name}`)].filter(isInstallationFile)
+  const placeOf = (name: string) => (shared !== undefined && name === `keys/${OWN_KEY}` ? shared : join(path, name))
+  const files = await Promise.all(
+    names.map(async (name) => ({ path: name, data: await readFile(placeOf(name)).catch(orNothing(undefined)) })),
+  )
+  return files.flatMap(({ path: name, data }) => (data ? [{ path: name, data }] : []))
+}
+
+const keyFile = (repository: string): string => `backup-${repository}.key`
+
+/** The stored key of an encrypted repository; undefined if there is none. */
+export async function keptKey(dataDir: string, repository: string): Promise<Uint8Array | undefined> {
+  const text = await readFile(join(dataDir, 'keys', keyFile(repository)), 'utf8').catch(orNothing(undefined))
+  const key = text === undefined ? undefined : Buffer.from(text.trim(), 'hex')
+  return key?.length === 32 ? key : undefined
+}
+
+/** Stores the key of a repository. */
+export async function keepKey(dataDir: string, repository: string, key: Uint8Array): Promise<void> {
+  await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
+  await writeDurably(join(dataDir, 'keys', keyFile(repository)), `${Buffer.from(key).toString('hex')}\n`)
+}

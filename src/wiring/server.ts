@@ -1,0 +1,256 @@
+import { rm } from 'node:fs/promises'
+import type { Server, Socket } from 'node:net'
+import { attemptAll } from '../base/attempts.ts'
+import { Busy } from '../base/errors.ts'
+import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
+import { writeDurably } from '../host/durable-files.ts'
+import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
+import type { Plan } from '../domain/seed/seed.ts'
+import { makeApp } from '../http/app.ts'
+import { isForPeople, makeLogger } from '../http/logger.ts'
+import { hostStatusOf } from './doctor/machine-report.ts'
+import { desktopFolder } from './desktop-folder.ts'
+import { environment } from './config/environment.ts'
+import { makeEphemeralDirectory } from './installation/ephemeral-directory.ts'
+import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
+import { version } from './config/version.ts'
+import { startScheduledBackups, type Program } from './backups/scheduled-backups.ts'
+import { PLACES } from './installation/storage.ts'
+import type { SeedOrigin } from './seed/seed-file.ts'
+
+export { isForPeople }
+
+export interface ServeOptions {
+  dataDir?: string | undefined
+  flags?: Partial<Record<OptionName, string | undefined>>
+  env?: NodeJS.ProcessEnv
+  /** Start over after a lost database. */
+  anew?: boolean
+  /** Use a temporary data directory, removed when the server closes. */
+  ephemeral?: boolean
+  /** Receives `{url, pid, version}` as JSON when requests are served, and `tokens` and `passwords` of a seed. */
+  readyFile?: string | undefined
+  /** A seed to apply before requests are served. */
+  seed?: SeedOrigin | undefined
+  clock?: Clock
+  /** The command of this program, for scheduled backups; without it none are made. */
+  program?: Program | undefined
+  /** False for no log. */
+  log?: boolean
+  checkIntervalMs?: LocalOptions['checkIntervalMs']
+  /** Delay of the first upkeep after the start, in milliseconds. Tests that count commits increase it. */
+  upkeepAfterMs?: number | undefined
+}
+
+export interface RunningServer {
+  url: string
+  local: Local
+  /** Whether the log and other output to stderr is text for people; otherwise JSON lines. */
+  logsForPeople: boolean
+  /** What the seed did; undefined without one. */
+  seeded: Seeded | undefined
+  /** Resolves when a disk error forces the server to stop; the message says what to do. */
+  failed: Promise<Error>
+  /** Stops accepting, finishes requests (10 s at most) and closes everything. */
+  close(): Promise<void>
+}
+
+/** The result of a seed, with secrets that cannot be shown again. */
+export interface Seeded extends Pick<Plan, 'items' | 'unchanged' | 'plainPasswords'> {
+  /** By user name. */
+  passwords: Record<string, string>
+  /** Device tokens by user name, valid for a day; made only with a ready file. */
+  tokens: Record<string, string>
+}
+
+/** Turns a listen error into one that says what to do. */
+function cannotListen(cause: unknown, url: string): unknown {
+  const { code } = cause as NodeJS.ErrnoException
+  const remedies: Record<string, string> = {
+    EADDRINUSE: `${url} is taken by another program: stop it, or give another --port.`,
+    EACCES: `This user may not listen on ${url}: give a --port from 1024 on.`,
+    EADDRNOTAVAIL: `${url} is not an address of this machine: give another --host.`,
+  }
+  const text = remedies[code ?? '']
+  return text ? Object.assign(new Error(text, { cause }), { code }) : cause
+}
+
+/** How long requests in progress may take when the server stops. */
+const GRACE_MS = 10_000
+const SWEEP_MS = 100
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+/** The first upkeep waits until clients have reconnected after a start. */
+const UPKEEP_FIRST = 2 * MINUTE
+
+/** Runs upkeep soon after the start and then at intervals. An error is logged, and the next time tries again. */
+function startUpkeep(local: Local, afterMs: number, warn: (error: unknown) => void): () => void {
+  const { accounts, instance } = local.domain
+  const run = () => void attemptAll([accounts.finishRemovals, instance.upkeep]).catch(warn)
+  const timers = [setTimeout(run, afterMs), setInterval(run, UPKEEP_EVERY)]
+  for (const timer of timers) timer.unref()
+  return () => timers.forEach((timer) => clearInterval(timer))
+}
+
+/**
+ * Tracks connections and returns a function that closes those without any request. Node counts them as busy, and
+ * browsers open some in advance.
+ */
+function watchConnections(server: Server): () => void {
+  const open = new Set<Socket>()
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  return () => {
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
+
+const WITHOUT_STORE = 'Until it does, large files can neither be read nor sent.'
+
+/** Checks database and store. A failure that passes is returned: without its store, a server answers everything else. */
+async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
+  await domain.instance.checkDatabase()
+  try {
+    await domain.instance.checkContents()
+    return undefined
+  } catch (error) {
+    if (error instanceof Busy) return error
+    throw error
+  }
+}
+
+/** Starts the server. Throws if the port is taken or the data directory cannot be used. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { ephemeral = false, anew = false, clock = systemClock, flags = {}, checkIntervalMs } = options
+  const temporary = ephemeral ? await makeEphemeralDirectory(clock) : undefined
+  const dataDir = temporary?.path ?? options.dataDir
+  const { env: given = environment } = options
+  // A temporary server keeps rows and contents in its own folder, whatever the configuration of the machine.
+  const env = ephemeral ? { ...given, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) } : given
+  const removeTemporary = async () => temporary?.remove()
+  try {
+    const local = await openLocal({
+      dataDir,
+      env,
+      flags,
+      clock,
+      operator: 'system',
+      checkIntervalMs,
+      anew,
+      flush: 'background',
+    })
+    try {
+      const unreachable = await checkPlaces(local)
+      const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
+      return await listen(local, { ...options, clock }, seeded, { unreachable, removeTemporary })
+    } catch (error) {
+      await local.close()
+      throw error
+    }
+  } catch (error) {
+    await removeTemporary()
+    throw error
+  }
+}
+
+async function sow(local: Local, origin: SeedOrigin, withTokens: boolean): Promise<Seeded> {
+  const { accounts, seeding } = local.domain
+  const { planSeedFile } = await import('./seed/seed-file.ts')
+  const plan = await planSeedFile(seeding, origin)
+  const passwords: Record<string, string> = {}
+  await plan.apply({ made: ({ username, secret }) => void (passwords[username] = secret) })
+  const tokens: Record<string, string> = {}
+  for (const username of withTokens ? plan.tokens : []) {
+    const { id } = await accounts.byName(username)
+    tokens[username] = (await accounts.mintToken(id, { ttl: DAY, name: 'Seed' })).token
+  }
+  const { items, unchanged, plainPasswords } = plan
+  return { items, unchanged, plainPasswords, passwords, tokens }
+}
+
+const readyDocument = (url: string, seeded: Seeded | undefined): string => {
+  const made = seeded && { tokens: seeded.tokens, passwords: seeded.passwords }
+  return `${JSON.stringify({ url, pid: process.pid, version, ...made })}\n`
+}
+
+async function listen(
+  local: Local,
+  { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST }: ServeOptions,
+  seeded: Seeded | undefined,
+  { unreachable, removeTemporary }: { unreachable: Busy | undefined; removeTemporary: () => Promise<unknown> },
+): Promise<RunningServer> {
+  const values = await local.domain.instance.settings.values()
+  const app = await makeApp({
+    domain: local.domain,
+    clock,
+    logger: log ? await makeLogger(values.log_level, values.log_format) : false,
+    trustedProxies: values.trusted_proxies,
+    metrics: values.metrics,
+    desktopFolder: desktopFolder(),
+    machine: hostStatusOf(local),
+  })
+  const endSilent = watchConnections(app.server)
+  await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {
+    throw cannotListen(error, urlOf(values.host, values.port))
+  })
+  const address = app.server.address()
+  const url = urlOf(values.host, typeof address === 'object' && address ? address.port : values.port)
+  try {
+    if (readyFile) await writeDurably(readyFile, readyDocument(url, seeded))
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  if (unreachable) app.log.error({ err: unreachable }, `${unreachable.message} ${WITHOUT_STORE}`)
+  local.onDatabaseMoved((moved) =>
+    moved ? app.log.error({ err: moved }, moved.message) : app.log.info('the database is back in its place'),
+  )
+  const failed = new Promise<Error>((resolve) => {
+    local.onDatabaseFailure((failure) => {
+      app.log.fatal({ err: failure }, failure.message)
+      resolve(failure)
+    })
+  })
+  const resumed = local.domain.files
+    .resume()
+    .then(local.domain.accounts.finishRemovals)
+    .catch((error: unknown) => app.log.error({ err: error as Error }, 'unfinished work failed'))
+  const stopUpkeep = startUpkeep(local, upkeepAfterMs, (error) => {
+    app.log.error({ err: error as Error }, 'upkeep failed')
+  })
+  local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))
+  const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
+
+  return {
+    url,
+    local,
+    logsForPeople: isForPeople(values.log_format),
+    seeded,
+    failed,
+    async close() {
+      stopUpkeep()
+      const backupEnded = stopBackups()
+      const mentionsEnded = local.domain.assistant.mentions.stop()
+      // Long polls are answered at once; other requests get their time.
+      local.domain.sync.close()
+      local.domain.chat.close()
+      endSilent()
+      const cut = setTimeout(() => app.server.closeAllConnections(), GRACE_MS)
+      // A request answered from now on would leave a keep-alive connection behind.
+      const sweep = setInterval(() => app.server.closeIdleConnections(), SWEEP_MS)
+      await app.close()
+      clearTimeout(cut)
+      clearInterval(sweep)
+      await backupEnded
+      await mentionsEnded
+      await local.domain.files.close()
+      await resumed
+      await local.close()
+      if (readyFile) await rm(readyFile, { force: true })
+      await removeTemporary()
+    },
+  }
+}

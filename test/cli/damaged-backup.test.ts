@@ -1,0 +1,260 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { manifestOf, objectAt } from '../support/backups.ts'
+import { runCommand } from '../support/command.ts'
+import { bytesOf, sha256Of } from '../support/contents.ts'
+import { folderOfTest } from '../support/server.ts'
+
+interface Restored {
+  lost: { contents: { sha256: string; used_by: string[] }[]; files: string[] }
+}
+
+const intact = bytesOf(100_000)
+const doomed = bytesOf(120_000)
+
+let base = ''
+
+/** Runs a command that must succeed. */
+async function done(...words: Parameters<typeof runCommand>): Promise<void> {
+  const { code, stderr } = await runCommand(...words)
+  if (code !== 0) throw new Error(`svc ${words.slice(1).join(' ')} ended with ${code}: ${stderr}`)
+}
+
+/** An installation with a sound file and one whose object in the backup the tests damage, and its backup. */
+beforeAll(async () => {
+  base = await mkdtemp(join(tmpdir(), 'svc-damaged-backup-'))
+  const dataDir = join(base, 'data')
+  await writeFile(join(base, 'intact.bin'), intact)
+  await writeFile(join(base, 'doomed.bin'), doomed)
+  const files = [
+    { path: '/photos/intact.bin', from: 'intact.bin' },
+    { path: '/photos/doomed.bin', from: 'doomed.bin' },
+    { path: '/copies/doomed again.bin', from: 'doomed.bin' },
+  ]
+  const users = [{ username: 'ada', password: 'analytical engine', files }]
+  await writeFile(join(base, 'seed.json'), JSON.stringify({ version: 1, users }))
+  await done(dataDir, 'seed', join(base, 'seed.json'))
+  await done(dataDir, 'config', 'set', 'log_level', 'warn')
+  await done(dataDir, 'backup', 'create', '--to', join(base, 'backups'))
+})
+
+afterAll(() => rm(base, { recursive: true }))
+
+/** Backups of one's own to damage. */
+async function backedUp() {
+  const folder = await folderOfTest()
+  const [dataDir, backups, restored] = [join(folder, 'data'), join(folder, 'backups'), join(folder, 'restored')]
+  await cp(join(base, 'backups'), backups, { recursive: true })
+  await cp(join(base, 'data'), dataDir, { recursive: true })
+  const restore = (...flags: string[]) =>
+    runCommand(restored, 'backup', 'restore', 'latest', '--from', backups, '--data-dir', restored, ...flags)
+  const manifest = await manifestOf(backups, (await readdir(join(backups, 'snapshots')))[0]!.replace('.json', ''))
+  return { folder, dataDir, backups, restored, restore, manifest }
+}
+
+const LOST = ['ada: /photos/doomed.bin', 'ada: /copies/doomed again.bin']
+
+const damages: [string, (object: string) => Promise<void>][] = [
+  ['is missing', (object) => rm(object)],
+  ['is cut off', (object) => writeFile(object, doomed.subarray(0, 1_000))],
+  ['has another byte', (object) => writeFile(object, Buffer.from(doomed).fill(7, 500, 501))],
+  ['is a folder', (object) => rm(object).then(() => mkdir(object))],
+]
+
+describe('a backup of which an object', () => {
+  test.each(damages)(
+    '%s restores everything else with --partial, and names what is lost',
+    async (_name, damage) => {
+      const { folder, backups, restore, restored } = await backedUp()
+      await damage(objectAt(backups, sha256Of(doomed)))
+
+      const verified = await runCommand(restored, 'backup', 'verify', '--from', backups, '--json')
+      const { problems } = JSON.parse(verified.stdout) as { problems: { used_by: string[] }[] }
+      expect([verified.code, problems.map(({ used_by }) => used_by.toSorted())]).toEqual([1, [LOST.toSorted()]])
+
+      const refused = await restore()
+      expect(refused).toMatchObject({ code: 1, stdout: '' })
+      expect(refused.stderr).toContain('--partial restores everything that can be read')
+      expect(await readdir(folder)).not.toContain('restored')
+
+      const { code, stdout } = await restore('--partial', '--json')
+      const { lost } = JSON.parse(stdout) as Restored
+      expect([code, lost.files, lost.contents.map(({ sha256 }) => sha256)]).toEqual([3, [], [sha256Of(doomed)]])
+      expect(lost.contents[0]!.used_by.toSorted()).toEqual(LOST.toSorted())
+
+      const checked = await runCommand(restored, 'storage', 'check', '--json')
+      expect([checked.code, checked.stdout.includes('/photos/doomed.bin')]).toEqual([1, true])
+      expect(checked.stdout).not.toContain('intact.bin')
+    },
+    60_000,
+  )
+})
+
+test('people are shown a line for each lost file, and where else it may be', async () => {
+  const { backups, restore } = await backedUp()
+  await rm(objectAt(backups, sha256Of(doomed)))
+  const { code, stdout } = await restore('--partial')
+  expect(code).toBe(3)
+  for (const line of LOST) expect(stdout).toContain(`\n  ${line}\n`)
+  expect(stdout).toMatch(/svc backup extract/)
+})
+
+test('a sound backup is restored the same with --partial', async () => {
+  const { restore } = await backedUp()
+  const { code, stdout } = await restore('--partial', '--json')
+  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([0, { contents: [], files: [] }])
+})
+
+test('the list of contents and the configuration are not needed', async () => {
+  const { backups, restore, manifest } = await backedUp()
+  for (const { sha256 } of manifest.blobs.lists) await rm(objectAt(backups, sha256))
+  await rm(objectAt(backups, manifest.files.find(({ path }) => path === 'config.json')!.sha256))
+  expect(await restore()).toMatchObject({ code: 1, stdout: '' })
+  const { code, stdout } = await restore('--partial', '--json')
+  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([3, { contents: [], files: ['config.json'] }])
+})
+
+const HEADER = 'svc-backup.json'
+
+test.each<[string, (header: string) => Promise<unknown>]>([
+  ['is missing', (header) => rm(header)],
+  ['is empty', (header) => writeFile(header, '')],
+  ['has another byte', async (header) => writeFile(header, (await readFile(header)).fill(7, 3, 4))],
+  ['is a folder', (header) => rm(header).then(() => mkdir(header))],
+  ['is a link to nothing', (header) => rm(header).then(() => symlink('nowhere', header))],
+])(
+  'backups whose header %s are listed and restored, and no new one is put beside them',
+  async (_name, damage) => {
+    const { dataDir, backups, restore } = await backedUp()
+    await damage(join(backups, HEADER))
+    for (const flags of [[], ['--new']])
+      expect(await runCommand(dataDir, 'backup', 'create', '--to', backups, ...flags)).toMatchObject({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/svc-backup\.json is .*restored: store new ones in another folder/) as string,
+      })
+    expect(await runCommand(dataDir, 'backup', 'list', '--from', backups)).toMatchObject({ code: 0 })
+    const verified = await runCommand(dataDir, 'backup', 'verify', '--from', backups)
+    expect(verified).toMatchObject({ code: 1, stdout: expect.stringContaining(HEADER) as string })
+    expect(verified.stdout).not.toContain('--recheck')
+    expect(await restore()).toMatchObject({ code: 0 })
+  },
+  60_000,
+)
+
+test('a backup whose manifest is damaged does not hide the others', async () => {
+  const { dataDir, backups } = await backedUp()
+  const id = (await readdir(join(backups, 'snapshots')))[0]!.replace('.json', '')
+  await done(dataDir, 'backup', 'create', '--to', backups)
+  await writeFile(join(backups, 'snapshots', `${id}.json`), '{')
+  const { code, stdout, stderr } = await runCommand(dataDir, 'backup', 'list', '--from', backups, '--json')
+  expect([code, (JSON.parse(stdout) as unknown[]).length]).toEqual([3, 1])
+  expect([stdout.includes(id), stderr]).toEqual([false, expect.stringContaining(`${id}: The manifest is not JSON`)])
+})
+
+test('encrypted backups without their header are restored with the passphrase, and their key is not replaced', async () => {
+  const { folder, dataDir, restored } = await backedUp()
+  const [backups, file] = [join(folder, 'sealed'), join(folder, 'passphrase.txt')]
+  await writeFile(file, 'a difference engine')
+  const passphrase = ['--passphrase-file', file]
+  await done(dataDir, 'backup', 'create', '--to', backups, '--encrypt', ...passphrase)
+  await rm(join(backups, HEADER))
+  const key = await readFile(join(backups, 'key.age'))
+  const anew = await runCommand(dataDir, 'backup', 'create', '--to', backups, '--encrypt', '--new', ...passphrase)
+  expect([anew.code, await readFile(join(backups, 'key.age'))]).toEqual([1, key])
+  await done(restored, 'backup', 'restore', 'latest', '--from', backups, '--data-dir', restored, ...passphrase)
+}, 120_000)
+
+test('a cut-off object is replaced by the next backup, which says so and ends with 3', async () => {
+  const { dataDir, backups } = await backedUp()
+  const object = objectAt(backups, sha256Of(doomed))
+  await writeFile(object, doomed.subarray(0, 1_000))
+  const { code, stderr } = await runCommand(dataDir, 'backup', 'create', '--to', backups)
+  expect([code, stderr]).toEqual([3, expect.stringContaining('Stored 1 damaged or missing object')])
+  expect((await readFile(object)).equals(doomed)).toBe(true)
+})
+
+test.each(['--json', '--recheck'])(
+  'what stands in the place of an object is put aside, a missing one is stored anew, and create %s says so',
+  async (flag) => {
+    const { folder, dataDir, backups } = await backedUp()
+    const [first, second] = [objectAt(backups, sha256Of(doomed)), objectAt(backups, sha256Of(intact))]
+    await rm(first)
+    await mkdir(first)
+    await writeFile(join(first, 'somebody else.txt'), 'kept')
+    await rm(second)
+    await writeFile(
+      join(folder, 'more.json'),
+      JSON.stringify({ version: 1, users: [{ username: 'bob', generate: true }] }),
+    )
+    await done(dataDir, 'seed', join(folder, 'more.json'))
+    const { code, stderr } = await runCommand(dataDir, 'backup', 'create', '--to', backups, flag)
+    expect([code, stderr]).toEqual([3, expect.stringContaining('Stored 2 damaged or missing objects')])
+    const aside = (await readdir(join(first, '..'))).find((name) => name.endsWith('.aside'))!
+    expect(await readFile(join(first, '..', aside, 'somebody else.txt'), 'utf8')).toBe('kept')
+    await done(dataDir, 'backup', 'verify', '--from', backups)
+  },
+)
+
+test('the damage of a sealed object or manifest says which one it is', async () => {
+  const { folder, dataDir } = await backedUp()
+  const [backups, file] = [join(folder, 'sealed'), join(folder, 'passphrase.txt')]
+  await writeFile(file, 'a difference engine')
+  const create = ['backup', 'create', '--to', backups]
+  await done(dataDir, ...create, '--encrypt', '--passphrase-file', file)
+  await done(dataDir, ...create)
+  const manifests = (await readdir(join(backups, 'snapshots'))).map((name) => join(backups, 'snapshots', name))
+  const objects = await readdir(join(backups, 'objects'), { recursive: true, withFileTypes: true })
+  const sealed = objects.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  for (const path of [manifests[0]!, ...sealed]) {
+    const bytes = await readFile(path)
+    await writeFile(path, bytes.fill(bytes[20]! ^ 1, 20, 21))
+  }
+  const { stdout } = await runCommand(dataDir, 'backup', 'verify', '--from', backups, '--json')
+  const { problems } = JSON.parse(stdout) as { problems: { what: string }[] }
+  for (const { what } of problems) expect(what).toMatch(/^The (manifest|object [0-9a-f]{64}) was changed/)
+  expect(problems.some(({ what }) => what.startsWith('The manifest'))).toBe(true)
+}, 60_000)
+
+test('without the database or the key nothing is restored', async () => {
+  const { folder, backups, restore, manifest } = await backedUp()
+  const key = manifest.files.find(({ path }) => path.startsWith('keys/'))!
+  for (const sha256 of [key.sha256, manifest.database.pieces[0]!]) {
+    await rm(objectAt(backups, sha256))
+    for (const flags of [[], ['--partial']]) {
+      const { code, stdout, stderr } = await restore(...flags)
+      expect([code, stdout, stderr.includes(sha256)]).toEqual([1, '', true])
+      expect(stderr).toMatch(/an earlier backup may be sound: svc backup verify/)
+    }
+    expect(await readdir(folder)).not.toContain('restored')
+  }
+})
+
+test('a backup stores anew what it finds damaged of earlier ones, says so and ends with 3', async () => {
+  const { folder, dataDir, backups } = await backedUp()
+  // Some of so many are read on any day.
+  const contents = Array.from({ length: 300 }, (_, index) => bytesOf(70_000 + index))
+  for (const [index, bytes] of contents.entries()) await writeFile(join(folder, `${index}.bin`), bytes)
+  const files = contents.map((_, index) => ({ path: `/many/${index}`, from: `${index}.bin` }))
+  await writeFile(join(folder, 'seed.json'), JSON.stringify({ version: 1, users: [{ username: 'ada', files }] }))
+  expect(await runCommand(dataDir, 'seed', join(folder, 'seed.json'))).toMatchObject({ code: 0 })
+  const create = (...flags: string[]) => runCommand(dataDir, 'backup', 'create', '--to', backups, '--json', ...flags)
+  expect(await create()).toMatchObject({ code: 0 })
+
+  const objects = new Map(contents.map((bytes) => [objectAt(backups, sha256Of(bytes)), bytes]))
+  for (const [object, bytes] of objects) await writeFile(object, Buffer.from(bytes).fill(bytes[9]! ^ 1, 9, 10))
+  const { code, stdout, stderr } = await create()
+  const { repaired } = JSON.parse(stdout) as { repaired: number }
+  expect([code, repaired > 0]).toEqual([3, true])
+  expect(stderr).toMatch(/damaged/)
+  let sound = 0
+  for (const [object, bytes] of objects) if ((await readFile(object)).equals(bytes)) sound += 1
+  expect(sound).toBe(repaired)
+
+  const all = await create('--recheck')
+  expect([all.code, (JSON.parse(all.stdout) as { repaired: number }).repaired]).toEqual([3, objects.size - repaired])
+  expect(await runCommand(dataDir, 'backup', 'verify', '--from', backups)).toMatchObject({ code: 0 })
+  expect(await create('--recheck')).toMatchObject({ code: 0 })
+})

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+
+let world: DesktopWorld
+beforeAll(async () => void (world = await startWorld()))
+afterAll(() => world?.close())
+
+test('an address that names an app opens it, after signing in too, and only once', async () => {
+  const { id, username } = await world.person()
+  await world.server.local.domain.files.desktop.makeFolder(id, '/My reports/of 1843')
+  const visited = await world.visit()
+  const { page } = visited
+  await page.goto('/#open=files&path=%2FMy+reports')
+  await visited.login(username)
+  await page.getByRole('region', { name: 'Files' }).waitFor()
+  await (await visited.app('files')).getByText('of 1843').first().waitFor()
+  await expect.poll(() => new URL(page.url()).hash).toBe('')
+
+  // On a desktop that is open already.
+  await page.evaluate(`void (location.hash = 'open=notes')`)
+  await page.getByRole('region', { name: 'Notes' }).waitFor()
+  await expect.poll(() => new URL(page.url()).hash).toBe('')
+  await page.evaluate(`void (location.hash = 'open=files')`)
+  await expect.poll(() => new URL(page.url()).hash).toBe('')
+  expect(await page.getByRole('region').count()).toBe(2)
+  expectQuiet(visited)
+})
+
+test('an address that names no app, or a strange one, opens nothing and says so', async () => {
+  const visited = await world.enter(await world.person())
+  for (const hash of ['open=nothing', 'open=', 'open=../files', 'open=%00', 'open=__proto__']) {
+    await visited.page.evaluate(`void (location.hash = '${hash}')`)
+    await expect.poll(() => new URL(visited.page.url()).hash).toBe('')
+  }
+  await visited.page.getByText('No app found.').first().waitFor()
+  // What means something else stays.
+  await visited.page.evaluate(`void (location.hash = 'elsewhere')`)
+  expect(new URL(visited.page.url()).hash).toBe('#elsewhere')
+  expect(await visited.page.getByRole('region').count()).toBe(0)
+  expectQuiet(visited)
+})
