@@ -1,4 +1,4 @@
-import { SECOND } from '../../base/clock.ts'
+import { HOUR, SECOND } from '../../base/clock.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 import { findFact, putFact } from '../instance/settings.ts'
 
@@ -39,12 +39,14 @@ export async function remember(
 
 /**
  * Records that a process with the database open since `opened` stores something. Anything stored between the previous
- * record and `opened` came from another copy of the database.
+ * record and `opened` came from another copy of the database. After the clock was set back, times in its future count
+ * no more.
  */
 export const noteStoring = (tx: Writer, opened: number, now: number): Promise<void> =>
-  remember(tx, ({ seen, absences }) => ({
-    seen: Math.max(seen ?? 0, now),
+  remember(tx, ({ seen, absences, swept }) => ({
+    seen: seen === null || seen > now + HOUR ? now : Math.max(seen, now),
     absences: seen !== null && opened > seen + SLACK ? [...absences, [seen + SLACK, opened]] : absences,
+    swept: Math.min(swept, now),
   }))
 
 /** Whether a blob without a row may be a leftover of this database's uploads. */

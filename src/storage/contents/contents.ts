@@ -93,14 +93,23 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 
 export function makeContents(database: Database, blobs: BlobStore): Contents {
   // Blobs that arrived while no process had this database open came from elsewhere.
-  const opened = Date.now()
-  let noted = -Infinity
+  let opened = Date.now()
+  let last = -Infinity
   async function note(): Promise<void> {
     const now = Date.now()
     // Start over if the clock was set back.
-    if (Math.abs(now - noted) < NOTED_EVERY) return
+    if (Math.abs(now - last) < NOTED_EVERY) return
+    opened = Math.min(opened, now)
     await database.write((tx) => noteStoring(tx, opened, now))
-    noted = now
+    last = now
+  }
+
+  /** Records the storing for as long as it takes. */
+  async function noted(store: () => Promise<void>): Promise<void> {
+    await note()
+    // If this fails, so will the claim of what is stored.
+    const timer = setInterval(() => void note().catch(() => undefined), NOTED_EVERY)
+    await store().finally(() => clearInterval(timer))
   }
 
   const contents: Contents = {
@@ -131,8 +140,8 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
       if (!staged.arrival) return
       const seen = await newestRemoval(database.read, staged.sha256)
       staged.arrived_at = Date.now()
-      await note()
-      await staged.arrival.publish()
+      const { arrival } = staged
+      await noted(() => arrival.publish())
       staged.seen = seen
     },
 
