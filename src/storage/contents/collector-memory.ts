@@ -1,5 +1,5 @@
 import { HOUR, SECOND } from '../../base/clock.ts'
-import type { Reader, Writer } from '../engine/database.ts'
+import type { Database, Reader, Writer } from '../engine/database.ts'
 import { findFact, putFact } from '../instance/settings.ts'
 
 // Lets the collector tell leftovers of uploads from contents whose rows were lost. Times are epoch ms of the machine.
@@ -20,7 +20,7 @@ export interface CollectorMemory {
 const KEY = 'collector'
 
 /** How long after `seen` something may be stored without being recorded. */
-export const NOTED_EVERY = 5 * SECOND
+const RECORD_EVERY = 5 * SECOND
 const SLACK = 10 * SECOND
 
 export async function memoryOf(on: Reader): Promise<CollectorMemory> {
@@ -42,12 +42,32 @@ export async function remember(
  * record and `opened` came from another copy of the database. After the clock was set back, times in its future count
  * no more.
  */
-export const noteStoring = (tx: Writer, opened: number, now: number): Promise<void> =>
+const recordStoring = (tx: Writer, opened: number, now: number): Promise<void> =>
   remember(tx, ({ seen, absences, swept }) => ({
     seen: seen === null || seen > now + HOUR ? now : Math.max(seen, now),
     absences: seen !== null && opened > seen + SLACK ? [...absences, [seen + SLACK, opened]] : absences,
     swept: Math.min(swept, now),
   }))
+
+/** Returns what runs a step that stores something, and records it before and for as long as it takes. */
+export function makeStoringRecord(database: Database) {
+  let opened = Date.now()
+  let last = -Infinity
+  async function record(): Promise<void> {
+    const now = Date.now()
+    // Start over if the clock was set back.
+    if (Math.abs(now - last) < RECORD_EVERY) return
+    opened = Math.min(opened, now)
+    await database.write((tx) => recordStoring(tx, opened, now))
+    last = now
+  }
+  return async (store: () => Promise<void>): Promise<void> => {
+    await record()
+    // If this fails, so will the claim of what is stored.
+    const timer = setInterval(() => void record().catch(() => undefined), RECORD_EVERY)
+    await store().finally(() => clearInterval(timer))
+  }
+}
 
 /** Whether a blob without a row may be a leftover of this database's uploads. */
 export const isExplained = ({ absences, swept }: CollectorMemory, touched: number): boolean =>

@@ -5,7 +5,7 @@ import { ByteBuffer } from '../../base/byte-buffer.ts'
 import { Busy } from '../../base/errors.ts'
 import { TooLarge, type Arrival, type BlobStore } from './blobs/blobs.ts'
 import { LEAST_GRACE, makeCollector, type Collector } from './collector.ts'
-import { NOTED_EVERY, noteStoring, remember } from './collector-memory.ts'
+import { makeStoringRecord, remember } from './collector-memory.ts'
 import { makeContentCheck, type ContentCheck } from './content-check.ts'
 import { assertNotRemoved, newestRemoval } from './content-removals.ts'
 import { first, prepared, type Database, type Writer } from '../engine/database.ts'
@@ -92,25 +92,7 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
 }
 
 export function makeContents(database: Database, blobs: BlobStore): Contents {
-  // Blobs that arrived while no process had this database open came from elsewhere.
-  let opened = Date.now()
-  let last = -Infinity
-  async function note(): Promise<void> {
-    const now = Date.now()
-    // Start over if the clock was set back.
-    if (Math.abs(now - last) < NOTED_EVERY) return
-    opened = Math.min(opened, now)
-    await database.write((tx) => noteStoring(tx, opened, now))
-    last = now
-  }
-
-  /** Records the storing for as long as it takes. */
-  async function noted(store: () => Promise<void>): Promise<void> {
-    await note()
-    // If this fails, so will the claim of what is stored.
-    const timer = setInterval(() => void note().catch(() => undefined), NOTED_EVERY)
-    await store().finally(() => clearInterval(timer))
-  }
+  const recordWhile = makeStoringRecord(database)
 
   const contents: Contents = {
     ...makeContentCheck(database, blobs),
@@ -141,7 +123,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
       const seen = await newestRemoval(database.read, staged.sha256)
       staged.arrived_at = Date.now()
       const { arrival } = staged
-      await noted(() => arrival.publish())
+      await recordWhile(() => arrival.publish())
       staged.seen = seen
     },
 
