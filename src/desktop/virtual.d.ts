@@ -12,10 +12,10 @@ declare module 'virtual:wire-actions' {
   >
 }
 
-/** Names of the apps of which the package has a page. */
+/** Slugs of the built-in apps with a page. */
 declare const __APPS__: readonly string[]
 
-/** A file as text. */
+/** The text of a file. */
 declare module '*?raw' {
   const text: string
   export default text

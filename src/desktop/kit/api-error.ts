@@ -2,13 +2,13 @@ import type { SerializedError } from '../wire/protocol.ts'
 import { english, german } from './error-messages.ts'
 import { catalogue, language } from './language.ts'
 
-/** Thrown by every call of the bridge that the server refuses or that does not reach it. */
+/** Thrown when the server refuses a call of the bridge or cannot be reached. */
 export class ApiError extends Error {
   override name = 'ApiError'
   /** A code of the contract, or `unreachable`. */
   readonly code: string
   readonly fields: Record<string, unknown>
-  /** Seconds until another attempt makes sense. */
+  /** Seconds until a retry makes sense. */
   readonly retryAfter: number | undefined
 
   constructor({ code, message, fields = {}, retryAfter }: SerializedError) {
@@ -23,7 +23,7 @@ const wholeSeconds = (seconds: number | undefined): number => Math.max(1, Math.c
 
 const text = catalogue(english, german)
 
-/** Describes an error to users, in the language of the desktop. */
+/** Describes an error to users, in the current language. */
 export function describeError(error: unknown): string {
   if (!(error instanceof ApiError)) return text('unknown')
   const { code, message, fields, retryAfter } = error
@@ -35,16 +35,16 @@ export function describeError(error: unknown): string {
     case 'internal':
       return text('internal', typeof fields['request_id'] === 'string' ? ` (${fields['request_id']})` : '')
     case 'bad_request':
-      // The details are in English.
+      // The server's details are in English.
       return message === '' || language.value !== 'en' ? text(code) : `${text(code)} (${message})`
     default:
       if (Object.hasOwn(english, code)) return text(code as 'unknown')
-      // A newer server knows more codes.
+      // A newer server may send unknown codes.
       return message === '' ? text('unknown') : message
   }
 }
 
-/** Problems of single fields as the server describes them, by field name. */
+/** Error messages of the server by field name. */
 export function fieldProblems(error: unknown): Record<string, string> {
   const details = error instanceof ApiError ? error.fields['details'] : undefined
   if (!Array.isArray(details)) return {}

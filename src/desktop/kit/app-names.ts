@@ -39,7 +39,7 @@ const names = catalogue(
   },
 )
 
-/** The package's own apps, in the order of dock and launcher. */
+/** Built-in apps, in the order of the dock and the launcher. */
 export const builtInApps = [
   'files',
   'chat',
@@ -61,26 +61,25 @@ export const builtInApps = [
 
 type BuiltInApp = (typeof builtInApps)[number]
 
-/** What the server says of an app, as far as it matters here. */
 interface AppIdentity {
   slug: string
   is_system: boolean
   app_path: string
 }
 
-/** The slug of an app where it is one of the package's own. */
+/** The slug of a built-in app; undefined for other apps. */
 export function builtInSlug({ slug, is_system, app_path }: AppIdentity): BuiltInApp | undefined {
   const builtIn = builtInApps.find((name) => name === slug)
   return is_system && app_path === `/apps/${slug}/index.html` ? builtIn : undefined
 }
 
-/** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
+/** Display name of an app; built-in names are translated. */
 export function nameOfApp(app: AppIdentity & { name: string }): string {
   const builtIn = builtInSlug(app)
   return builtIn ? names(builtIn) : app.name
 }
 
-/** What an app is called of which only the slug is known. */
+/** Display name of an app if only its slug is known. */
 export function nameOfSlug(slug: string): string {
   const builtIn = builtInApps.find((name) => name === slug)
   return builtIn ? names(builtIn) : slug

@@ -5,10 +5,10 @@ import './kit.css'
 import { Dialogs } from './dialog.tsx'
 import { Toasts } from './toast.tsx'
 
-/** Starts an app of the package in its frame. */
+/** Renders a built-in app in its frame. */
 export async function start(App: FunctionComponent): Promise<void> {
   await connect()
-  // A link that leads away would lead this frame away.
+  // Following a link would navigate the frame of the app.
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a[href]') : null
     if (!(link instanceof HTMLAnchorElement) || link.hash === link.getAttribute('href')) return

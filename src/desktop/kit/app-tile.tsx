@@ -39,7 +39,7 @@ const icons: Record<NonNullable<ReturnType<typeof builtInSlug>>, IconNode> = {
   admin: ShieldUser,
 }
 
-/** The picture of an app on its tile, where it is from here; an app without one has the first letter of its name. */
+/** The icon of an app: its picture if it is same-origin, otherwise the first letter of its name. */
 export function AppTile({
   app,
   name,

@@ -4,31 +4,31 @@ import { Conflict, uuid, type Fields, type Row, type Table } from './rows.ts'
 import type { TableName } from '../../contract/tables.ts'
 import { ApiError } from './api-error.ts'
 
-/** What somebody writes and the server does not have yet. */
+/** Input that is not saved yet. */
 export interface Draft<N extends TableName> {
   key: string
-  /** The row it changes; undefined for a new one. */
+  /** The changed row; undefined for a new one. */
   id: number | undefined
-  /** Version of the row it is based on. */
+  /** Version of the row that the draft is based on. */
   base: number
   fields: Partial<Fields<N>>
-  /** What the server was sent last. */
+  /** Fields of the last request. */
   sent?: Partial<Fields<N>>
   state: 'waiting' | 'saving' | 'conflict' | 'failed'
-  /** With `conflict`: the row as it is by now; undefined when it was deleted. */
+  /** With `conflict`: the current row; undefined if it was deleted. */
   theirs?: Row<N> | undefined
-  /** With `failed`: why. */
+  /** With `failed`. */
   error?: unknown
 }
 
-/** Milliseconds after the last key until a draft is saved. */
+/** Delay from the last input to saving, ms. */
 const SAVE_DELAY = 700
 
 const isTransient = (error: unknown): boolean =>
   error instanceof ApiError &&
   ['unreachable', 'busy', 'rate_limited', 'maintenance', 'disk_full', 'internal'].includes(error.code)
 
-/** Drafts by key, kept in the browser at every change. */
+/** Drafts by key; every change is written to the browser's storage. */
 function makeDraftStore<N extends TableName>(name: string) {
   const all = signal<ReadonlyMap<string, Draft<N>>>(new Map())
 
@@ -42,7 +42,7 @@ function makeDraftStore<N extends TableName>(name: string) {
     bridge.setUnsaved([...next.values()].some(({ state }) => state === 'conflict' || state === 'failed'))
   }
 
-  /** Takes up what an earlier page could not save. */
+  /** Restores drafts of an earlier page. */
   async function restore(): Promise<string[]> {
     const text = await bridge.getItem(name)
     const stored = text === null ? [] : (JSON.parse(text) as Draft<N>[])
@@ -55,11 +55,11 @@ function makeDraftStore<N extends TableName>(name: string) {
   return { all, put, restore }
 }
 
-/** Whether a row has all of it already: then a save went well whose answer was lost. */
+/** Whether a row has these values already, because the response to a successful save was lost. */
 const isStored = <N extends TableName>(row: Row<N> | undefined, fields: Partial<Fields<N>>): boolean =>
   row !== undefined && Object.entries(fields).every(([name, value]) => row[name as keyof Row<N>] === value)
 
-/** Runs something for a key after a while, or when asked again meanwhile, a while after that. */
+/** A debounced function per key. */
 function makeDebounce(run: (key: string) => void) {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   return (key: string, ms = SAVE_DELAY): void => {
@@ -71,34 +71,34 @@ function makeDebounce(run: (key: string) => void) {
   }
 }
 
-/** A draft with more written into it; one that failed is tried again. */
+/** Adds fields to a draft; a failed one is retried. */
 function withFields<N extends TableName>(draft: Draft<N>, fields: Partial<Fields<N>>): Draft<N> {
   const { state } = draft
   return { ...draft, fields: { ...draft.fields, ...fields }, state: state === 'failed' ? 'waiting' : state }
 }
 
 /**
- * Saves what is written a moment after it was, over lost connections and reloads: a draft is kept in the browser until the
- * server has it. What was changed elsewhere meanwhile is not overwritten but becomes a conflict for somebody to decide.
+ * Saves input shortly after it was made. Drafts survive reloads and lost connections in the browser's storage.
+ * Concurrent changes of other clients become conflicts for the user to resolve.
  */
 export function makeAutosave<N extends TableName>(table: Table<N>, name: string) {
   const { all: drafts, put, restore } = makeDraftStore<N>(name)
   const saveLater = makeDebounce((key) => void save(key))
-  /** Ids that new rows got, by the key of their draft. */
+  /** Ids of new rows, by the key of their draft. */
   const insertedIds = new Map<string, number>()
 
   async function save(key: string): Promise<void> {
     const draft = drafts.value.get(key)
     if (!draft || draft.state === 'saving' || draft.state === 'conflict') return
     const { id, base } = draft
-    // An insert whose answer was lost is repeated as it was: its key stands for exactly that.
+    // A retried insert must have the same fields: the server deduplicates by key.
     const fields = (id === undefined && draft.sent) || draft.fields
     put(key, { ...draft, sent: fields, state: 'saving' })
     try {
       const saved = id === undefined ? await create(key, fields) : await table.update(id, fields, base)
       const now = drafts.value.get(key)
       if (!now) return
-      // What was typed while it was saved stands on what was saved.
+      // Input made while saving is based on the saved version.
       if (now.fields === fields) put(key, undefined)
       else {
         put(key, { ...now, id: insertedIds.get(key) ?? id, base: saved, state: 'waiting' })
@@ -118,7 +118,7 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
   }
 
   async function create(key: string, fields: Partial<Fields<N>>): Promise<number> {
-    // The key is the operation's id: an answer that was lost does not make a second row.
+    // The key is the operation id: if the response is lost, a retry does not insert a second row.
     const id = await table.insert(fields, key)
     insertedIds.set(key, id)
     return table.get(id)?.version ?? 1
@@ -135,9 +135,8 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
     /** By key. */
     all: drafts,
     of: (row: number): Draft<N> | undefined => [...drafts.value.values()].find(({ id }) => id === row),
-    /** The row that a new draft became. */
     insertedId: (key: string): number | undefined => insertedIds.get(key),
-    /** Writes into a row, or with no row into a new one; answers the draft's key. */
+    /** Changes a row, or creates one if `row` is undefined. Returns the key of the draft. */
     write(row: Row<N> | undefined, fields: Partial<Fields<N>>, key?: string): string {
       const known = row ? [...drafts.value.values()].find(({ id }) => id === row.id) : drafts.value.get(key ?? '')
       const at = known?.key ?? key ?? (row ? `${row.id}` : uuid())
@@ -152,9 +151,9 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
       if (draft.state !== 'conflict') saveLater(at)
       return at
     },
-    /** Saves now what waits. */
+    /** Saves all drafts now. */
     flush: () => [...drafts.value.keys()].forEach((key) => void save(key)),
-    /** Ends a conflict, or a failure: what was written here wins, or is forgotten. */
+    /** Resolves a conflict or a failure: saves or discards the draft. */
     resolve(key: string, winner: 'mine' | 'theirs'): void {
       const draft = drafts.value.get(key)
       if (!draft) return

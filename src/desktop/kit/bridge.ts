@@ -20,19 +20,19 @@ import { ApiError } from './api-error.ts'
 
 export interface CallOptions {
   signal?: AbortSignal
-  /** What an upload sends, with the name it is stored under. */
+  /** The body of an upload; it is stored as `name`. */
   body?: Blob
   name?: string
-  /** Bytes sent so far, and in all. */
+  /** Bytes. */
   onProgress?: (sent: number, total: number) => void
-  /** What a stream tells before its answer, with `stream` among the parameters: the name of each event, and what it says. */
+  /** Receives the events of a streamed response (with the parameter `stream`). */
   onEvent?: (event: string, data: unknown) => void
 }
 
-/** News of the feed; `reset` says that some are missing and everything has to be asked for again. */
+/** Receives changes of the feed. After `reset`, changes may be missing: load everything again. */
 export type ChangeListener = (changes: readonly Change[], reset: boolean) => void
 
-/** What became of a component that is tried out, and the answers of its hooks as JSON. */
+/** State of a component preview, and the results of its hooks as JSON. */
 export interface PreviewState {
   state: 'running' | Failure
   answers: Readonly<Record<string, string>>
@@ -58,7 +58,7 @@ const componentsState = signal<ComponentsState>({ safe: false, active: [], stopp
 const currentPreferences = signal<Preferences>({ theme: 'system', language: 'system', wallpaper: '' })
 
 const postToDesktop = (message: object): void => parent.postMessage(message, '*')
-/** What is said before the desktop has answered. */
+/** Messages sent before the handshake. */
 const outbox: AppMessage[] = []
 
 function send(message: AppMessage): void {
@@ -78,7 +78,7 @@ function request<T>(
       send({ type: 'cancel', id })
       reject(abortSignal!.reason as Error)
     }
-    // A signal may outlive thousands of calls: what has its answer lets go of it.
+    // A signal may outlive thousands of calls: remove the listener when a call ends.
     const dispose = () => abortSignal?.removeEventListener('abort', cancel)
     pendingCalls.set(id, { ...handlers, resolve: resolve as never, reject, dispose })
     abortSignal?.addEventListener('abort', cancel)
@@ -126,7 +126,7 @@ function receive(message: DesktopMessage): void {
       currentPreferences.value = message.preferences
       break
     default:
-      // A newer desktop may say more.
+      // A newer desktop may send unknown messages.
       break
   }
 }
@@ -146,13 +146,13 @@ function applySurroundings(surroundings: Surroundings): void {
   document.documentElement.lang = surroundings.language
 }
 
-/** Combinations that belong to the desktop wherever the focus is. */
+/** Shortcuts of the desktop, which work in every window. */
 const isDesktopShortcut = (event: KeyboardEvent): boolean =>
   ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k') ||
   (event.ctrlKey && event.altKey && !event.metaKey && event.key !== 'Control' && event.key !== 'Alt') ||
   event.key === 'F6'
 
-/** Resolves with the name of the app when the desktop has answered; what was asked of it before waits until then. */
+/** Connects to the desktop. Resolves with the slug of the app; messages sent before that are queued. */
 function handshake(): Promise<string> {
   const hash = new URLSearchParams(location.hash.slice(1))
   applySurroundings({
@@ -186,22 +186,25 @@ function handshake(): Promise<string> {
 
 let connection: Promise<string> | undefined
 
-/** The same, however often it is asked. */
+/** Connects once. */
 export const connect = (): Promise<string> => (connection ??= handshake())
 
-/** The desktop, as an app of the package sees it. */
+/** The desktop's API for built-in apps. */
 export const bridge = {
-  /** Calls an action of the contract. Throws `ApiError`; an expired session is not one: the call waits until somebody signed in again. */
+  /**
+   * Calls an action of the API. Throws `ApiError`, except for an expired session: then the call waits for the next
+   * sign-in.
+   */
   call<N extends ActionName>(action: N, params: ParamsOf<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
     const { body, name } = options
     const sent = { ...(body ? { body } : {}), ...(name === undefined ? {} : { name }) }
     return request((id) => ({ type: 'call', id, action, params, ...sent }), options)
   },
-  /** Has the browser save what an action answers, whatever its size. */
+  /** Saves the response of an action as a file, of any size. */
   download<N extends ActionName>(action: N, params: ParamsOf<N>): void {
     send({ type: 'download', action, params })
   },
-  /** Hears of every change of these tables, until the function answered is called. */
+  /** Subscribes to changes of tables; returns a function that unsubscribes. */
   watch(tables: readonly string[], listener: ChangeListener): () => void {
     listeners.set(listener, tables)
     const update = () => send({ type: 'watch', tables: [...new Set([...listeners.values()].flat())] })
@@ -211,43 +214,42 @@ export const bridge = {
       update()
     }
   },
-  /** Opens another app. */
   open: (slug: string, path = '/') => postToDesktop({ type: 'svc-open-app', slug, path }),
   setTitle: (title: string) => postToDesktop({ type: 'svc-title', title }),
-  /** Says something that matters also when this window is not looked at. */
+  /** Shows a notification, also while the window is in the background. */
   notify: (title: string, text = '') => postToDesktop({ type: 'svc-notify', title, text }),
   close: () => postToDesktop({ type: 'svc-close' }),
-  /** Says that there is something to look at, or that there never will be. */
+  /** Reports that the app has rendered, or that it failed to load. */
   reportStart: (ok: boolean) => send({ type: 'started', ok }),
-  /** Opens an address of the web or of e-mail in a tab of its own. */
+  /** Opens a web or e-mail address in a new tab. */
   openLink: (url: string) => send({ type: 'open-link', url }),
-  /** Whether closing the window would lose something: then it is asked about. */
+  /** Whether closing the window would lose data; then the desktop asks first. */
   setUnsaved: (unsaved: boolean) => send({ type: 'unsaved', unsaved }),
-  /** Says what is shown, as a path that shows it again. */
+  /** Reports the current view as a path that restores it after a reload. */
   setLocation: (path: string) => send({ type: 'location', path }),
-  /** Keeps a text in this browser, over a reload; null forgets it. */
+  /** Stores a text in this browser; null deletes it. */
   setItem: (key: string, value: string | null) => send({ type: 'set-item', key, value }),
   getItem: (key: string) => request<string | null>((id) => ({ type: 'get-item', id, key })),
-  /** Changes how the desktop looks in this browser; for apps that are for that. */
+  /** Changes preferences of this browser. */
   setPreferences: (preferences: Partial<Preferences>) => send({ type: 'set-preferences', preferences }),
-  /** Has the desktop ask again which apps there are. */
+  /** Reloads the list of apps. */
   refreshApps: () => send({ type: 'refresh-apps' }),
-  /** Runs a component on the desktop without saving it, until null is tried or the window closes. */
+  /** Runs a component on the desktop without saving it, until it is replaced by null or the window closes. */
   previewComponent(component: PreviewedComponent | null): void {
     previewState.value = undefined
     send({ type: 'preview', id: ++lastPreviewId, component })
   },
-  /** What became of it; undefined before anything is known. */
+  /** State of the preview; undefined until it is known. */
   previewState,
-  /** Lets a component begin again that the desktop switched off. */
+  /** Restarts a component that was stopped. */
   restartComponent: (component_id: string) => send({ type: 'restart-component', component_id }),
-  /** How components fare on the desktop; only for apps that may look after them. */
+  /** Running and stopped components; only for apps that may manage them. */
   components: componentsState,
   reloadApp: (slug: string) => send({ type: 'reload-app', slug }),
   signOut: () => send({ type: 'sign-out' }),
-  /** Has the desktop ask again who is signed in. */
+  /** Reloads the signed-in user. */
   refreshUser: () => send({ type: 'refresh-user' }),
-  /** What the desktop was asked to show here; changes when it is asked again. */
+  /** The requested path; changes with every request to show something. */
   path: requestedPath,
   online: isOnline,
   theme: currentTheme,

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 
 type ButtonProps = Omit<JSX.IntrinsicElements['button'], 'icon'>
 
-/** A button with words. `main` is what one mostly comes for; `danger` destroys something. */
+/** A text button. `main` is the primary action, `danger` a destructive one. */
 export function Button({
   kind = 'plain',
   icon,
@@ -25,7 +25,7 @@ export function Button({
   )
 }
 
-/** A button that shows a picture only; `label` says what it does. */
+/** An icon button; `label` is its accessible name. */
 export function IconButton({
   icon,
   label,

@@ -1,7 +1,7 @@
 import { toast } from './toast.tsx'
 import { common } from './words.ts'
 
-/** Copies a text and says whether it could; on a connection without encryption browsers keep the clipboard to themselves. */
+/** Copies a text and shows the result. Without HTTPS, browsers have no clipboard API. */
 export async function copy(text: string): Promise<void> {
   const isCopied = await (navigator.clipboard as Clipboard | undefined)?.writeText(text).then(
     () => true,
@@ -11,7 +11,7 @@ export async function copy(text: string): Promise<void> {
   else toast(common('not_copied'), { tone: 'bad' })
 }
 
-/** The one way that works in a frame and without encryption. */
+/** Works in frames and without HTTPS. */
 function copyBySelection(text: string): boolean {
   const focused = document.activeElement
   const textarea = document.createElement('textarea')

@@ -10,10 +10,10 @@ import { tags } from '@lezer/highlight'
 
 export interface EditorProps {
   value: string
-  /** Says what is edited. */
+  /** Accessible name. */
   label: string
   placeholder?: string
-  /** Highlights Markdown, unless something else is edited; code has numbered lines. */
+  /** Default: `markdown`. Code has line numbers. */
   language?: 'markdown' | 'text' | 'css' | 'js' | 'html'
   readOnly?: boolean
   onInput: (value: string) => void
@@ -30,7 +30,6 @@ const highlightStyle = HighlightStyle.define([
   { tag: [tags.keyword, tags.tagName, tags.propertyName], color: 'var(--accent-text)' },
 ])
 
-/** What code has and prose has not. */
 const codeExtensions: Extension = [
   lineNumbers(),
   bracketMatching(),
@@ -47,7 +46,7 @@ const codeExtensions: Extension = [
 
 const proseExtensions: Extension = EditorView.contentAttributes.of({ spellcheck: 'true', autocapitalize: 'sentences' })
 
-/** What each language brings. All of it comes with Markdown, in whose blocks of code they stand. */
+/** All of them are loaded anyway: Markdown highlights code blocks. */
 const languages: Record<NonNullable<EditorProps['language']>, () => Extension> = {
   markdown: () => [markdown(), proseExtensions],
   text: () => proseExtensions,
@@ -68,7 +67,7 @@ const theme = EditorView.theme({
   },
 })
 
-/** The one change that makes a text another: the cursor stays where nothing changed. */
+/** The smallest replacement that turns one text into the other; it keeps the cursor in place. */
 function minimalChange(before: string, after: string): { from: number; to: number; insert: string } {
   const shortest = Math.min(before.length, after.length)
   let from = 0
@@ -78,7 +77,7 @@ function minimalChange(before: string, after: string): { from: number; to: numbe
   return { from, to: before.length - same, insert: after.slice(from, after.length - same) }
 }
 
-/** Puts an editor into an element. `onType` hears what somebody typed, not what was put in with `replace`. */
+/** Creates an editor in an element. `onType` is called for the user's input, not for `replace`. */
 export function openEditor(parent: HTMLElement, props: EditorProps, onType: (value: string) => void) {
   let isReplacing = false
   const view = new EditorView({
@@ -88,7 +87,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
       extensions: [
         history(),
         drawSelection(),
-        // Tab leaves the editor, as people who use no mouse need it to.
+        // Tab moves the focus, for keyboard users; it does not indent.
         keymap.of([...defaultKeymap, ...historyKeymap]),
         languages[props.language ?? 'markdown'](),
         syntaxHighlighting(highlightStyle),

@@ -23,7 +23,7 @@ const words = catalogue(
   },
 )
 
-/** What somebody entered, read as a value of a column, or what is wrong with it. */
+/** Input parsed as a value of a column, or an error message. */
 export type ReadResult = { value: string | number | null; problem?: undefined } | { problem: string }
 
 const readEmpty = (column: Column): ReadResult => {
@@ -39,11 +39,11 @@ function readNumber(column: Column, text: string): ReadResult {
   return value < min || value > max ? { problem: words('range', min, max) } : { value }
 }
 
-/** Whether there is such a day; browsers take the 31st of February for one in March. */
+/** Whether the date exists: browsers parse 31 February as a day of March. */
 const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
 
-/** Reads what was entered into a field, by the declaration of its column: the server would refuse the rest. */
+/** Parses input by the declaration of its column, with the same limits as the server. */
 export function readValue(column: Column, text: string): ReadResult {
   if (text.trim() === '') return readEmpty(column)
   switch (column.type) {

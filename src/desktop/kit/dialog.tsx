@@ -5,7 +5,7 @@ import { X } from 'lucide'
 import { Button, IconButton } from './button.tsx'
 import { common } from './words.ts'
 
-/** A window in front of everything else: focus stays inside, Escape closes it, and afterwards it goes back to where it was. */
+/** A modal dialog: traps the focus, closes on Escape, and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -20,7 +20,7 @@ export function Dialog({
   useLayoutEffect(() => {
     const focused = document.activeElement
     element.current!.showModal()
-    // The attribute of HTML for this is refused in frames without an origin.
+    // Browsers ignore `autofocus` in frames without an origin.
     element.current!.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
       if (focused instanceof HTMLElement) focused.focus()
@@ -37,7 +37,7 @@ export function Dialog({
       }}
       onMouseDown={(event) => event.target === element.current && onClose()}
     >
-      {/* A section, so that a footer in it is not the footer of the page. */}
+      {/* A section, so that its footer is not the footer of the page. */}
       <section class="dialog-body">
         <div class="dialog-head">
           <h2 id={id}>{title}</h2>
@@ -52,7 +52,7 @@ export function Dialog({
 interface Question {
   title: string
   text: string
-  /** What the button says that goes on. */
+  /** Label of the confirming button. */
   action: string
   danger?: boolean
   answer: (yes: boolean) => void
@@ -60,7 +60,7 @@ interface Question {
 
 const questions = signal<readonly Question[]>([])
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation. */
 export const confirm = (question: Omit<Question, 'answer'>): Promise<boolean> =>
   new Promise((resolve) => {
     const pending: Question = {
@@ -73,7 +73,7 @@ export const confirm = (question: Omit<Question, 'answer'>): Promise<boolean> =>
     questions.value = [...questions.value, pending]
   })
 
-/** Shows what `confirm` asks; once per page. */
+/** Renders the dialogs of `confirm`; once per page. */
 export function Dialogs() {
   return (
     <>

@@ -2,10 +2,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { bridge } from './bridge.ts'
 import type { EditorProps } from './code-editor.ts'
 
-/** What CodeMirror is, once it is loaded: with the first editor that is shown. */
+/** Loads CodeMirror with the first editor. */
 const loadEditor = () => import('./code-editor.ts')
 
-/** A text editor. What it holds is replaced only when `value` became another one than what was typed. */
+/** A text editor. Its text is replaced only if `value` is not what was typed. */
 export function Editor(props: EditorProps) {
   const container = useRef<HTMLDivElement>(null)
   const editor = useRef<{ replace(value: string): void; destroy(): void } | undefined>(undefined)
@@ -32,7 +32,7 @@ export function Editor(props: EditorProps) {
   }, [props.language, props.readOnly, bridge.theme.value])
 
   useEffect(() => {
-    // An effect runs a while after it was asked for: what was typed since is on its way here, and newer.
+    // Effects run late: input typed since then is newer than `value`.
     if (props.value === typedBefore || typed.current !== typedBefore) return
     typed.current = props.value
     editor.current?.replace(props.value)

@@ -8,23 +8,20 @@ import { openTable, uuid, type Fields } from './rows.ts'
 export type { Entry } from './overlay.ts'
 
 interface Options<N extends TableName> {
-  /** What a new one begins with. */
+  /** Fields of a new row. */
   blank: Fields<N>
-  /** Whether a new one says enough to be kept; until then nothing is sent. */
+  /** Whether a new row can be saved; until then it is kept locally. */
   isComplete: (fields: Fields<N>) => boolean
 }
 
-/**
- * The rows of a table for an app that shows and edits them: what is written is saved by itself over the version it was
- * read in, what changes elsewhere appears, and one of them is open.
- */
+/** The rows of a table with autosave, live updates and a selected row. */
 export function openEntries<N extends TableName>(name: N, { blank, isComplete }: Options<N>) {
   const columns: Record<string, Column> = tables[name].columns
   const table = openTable(name)
   const drafts = makeAutosave(table, 'drafts')
-  /** Key of the one that is open. */
+  /** Key of the open entry. */
   const open = signal<string | undefined>(undefined)
-  /** A new one that is not complete yet. */
+  /** A new entry that is not complete yet. */
   const newEntry = signal<Entry<N> | undefined>(undefined)
 
   const all = overlayDrafts(table, drafts, blank)
@@ -45,7 +42,7 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const draftOf = (entry: Entry<N>): Draft<N> | undefined =>
     entry.row ? drafts.of(entry.row.id) : drafts.all.value.get(entry.key)
 
-  // A path such as `/12` asks for the row with that id.
+  // A path such as `/12` opens the row with that id.
   effect(() => {
     const id = /^\/(\d+)$/.exec(bridge.path.value)?.[1]
     if (id !== undefined) open.value = id
@@ -58,12 +55,12 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     drafts,
     open,
     all,
-    /** The one that is open; a new one stays open when it gets its row. */
+    /** The open entry; a new one stays open when it gets its row. */
     current,
     draftOf,
-    /** Whether it is a new one of which nothing was sent yet. */
+    /** Whether nothing of a new entry was sent yet. */
     isNew: (entry: Entry<N>): boolean => newEntry.value?.key === entry.key,
-    /** Writes into one; it is saved a moment later. */
+    /** Changes an entry; it is saved after a delay. */
     write(entry: Entry<N>, fields: Partial<Fields<N>>): void {
       const fresh = newEntry.peek()
       if (fresh?.key !== entry.key) {
@@ -75,21 +72,21 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
       if (isReady) drafts.write(undefined, fieldsOf(next), fresh.key)
       newEntry.value = isReady ? undefined : next
     },
-    /** Begins a new one and opens it. */
+    /** Creates an entry and opens it. */
     create(fields: Partial<Fields<N>> = {}): void {
       const key = uuid()
       newEntry.value = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
       open.value = key
     },
-    /** Keeps a new one that is complete, without opening it. */
+    /** Saves a complete new entry without opening it. */
     add: (fields: Partial<Fields<N>>): void => void drafts.write(undefined, { ...blank, ...fields }),
-    /** Closes the one that is open and saves what waits. */
+    /** Closes the open entry and saves all drafts. */
     close(): void {
       newEntry.value = undefined
       open.value = undefined
       drafts.flush()
     },
-    /** Deletes one; answers what brings it back as a new row. */
+    /** Deletes an entry; returns a function that inserts it as a new row. */
     async remove(entry: Entry<N>): Promise<() => Promise<void>> {
       const draft = draftOf(entry)
       if (draft) drafts.resolve(draft.key, 'theirs')

@@ -13,13 +13,13 @@ import { toast, toastError } from './toast.tsx'
 import { describeError } from './api-error.ts'
 import { common } from './words.ts'
 
-/** An entry with the table it is of. */
+/** An entry and its table. */
 export interface EntryProps<N extends TableName> {
   of: Entries<N>
   entry: Entry<N>
 }
 
-/** Deletes an entry after a question, and offers to bring it back. */
+/** Asks for confirmation and deletes an entry; a toast offers to undo it. */
 export async function confirmAndRemove<N extends TableName>({ of, entry }: EntryProps<N>, name: string): Promise<void> {
   if (of.isNew(entry)) {
     of.close()
@@ -40,7 +40,7 @@ const formatValue = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** Says that an entry is another one elsewhere, or was refused, and lets somebody decide. */
+/** Shows a conflict with its resolutions, or the error of a failed save. */
 export function EntryAlert<N extends TableName>({
   of,
   entry,
@@ -80,7 +80,7 @@ export function EntryAlert<N extends TableName>({
   )
 }
 
-/** Whether an entry is saved. */
+/** Shows whether an entry is saved. */
 export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
   const state = of.draftOf(entry)?.state
   const isSaved = state === undefined && entry.row !== undefined
@@ -91,7 +91,7 @@ export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
   )
 }
 
-/** The bar above an open entry: back to the list, whether it is saved, what an app adds, and the end of it. */
+/** The toolbar of an open entry. */
 export function EntryBar<N extends TableName>({
   of,
   entry,
@@ -109,7 +109,7 @@ export function EntryBar<N extends TableName>({
   )
 }
 
-/** An open entry in front of everything else. What is entered is saved by itself. */
+/** An entry in a modal dialog; input is saved automatically. */
 export function EntryDialog<N extends TableName>({
   of,
   entry,
@@ -133,7 +133,7 @@ export function EntryDialog<N extends TableName>({
   )
 }
 
-/** What stands where entries are not there: why, that they come, or how to begin. Otherwise the entries. */
+/** The list of entries, or a placeholder while it loads, fails or is empty. */
 export function EntriesView<N extends TableName>({
   of,
   icon,
@@ -144,11 +144,11 @@ export function EntriesView<N extends TableName>({
 }: {
   of: Entries<N>
   icon: IconNode
-  /** Entries that would be shown. */
+  /** Number of visible entries. */
   count: number
-  /** Whether others are left out. */
+  /** Whether a filter hides entries. */
   isFiltered: boolean
-  /** What stands where there are none at all. */
+  /** Placeholder of an empty table. */
   empty: ComponentChildren
   children: ComponentChildren
 }) {

@@ -5,7 +5,7 @@ import type { EntryProps } from './entry-controls.tsx'
 import { Select, Switch, TextArea, TextField } from './field.tsx'
 import type { Fields } from './rows.ts'
 
-/** Texts longer than this get several lines. */
+/** Columns of texts longer than this get a text area, characters. */
 const MAX_SINGLE_LINE = 4_000
 
 const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '')
@@ -17,8 +17,8 @@ const inputOf = ({ type, max }: Column) => {
 }
 
 /**
- * A field of an entry, as the declaration of its column has it. What is entered is written at once where the column takes
- * it; where it does not, what is wrong is said and nothing is written.
+ * A field of an entry, by the declaration of its column. Valid input is saved at once; invalid input shows an error and
+ * is not saved.
  */
 export function EntryField<N extends TableName>({
   of,
@@ -33,20 +33,20 @@ export function EntryField<N extends TableName>({
   label: string
   hint?: string
   placeholder?: string
-  /** Names of the values of a column that has only some. */
+  /** Labels of the values of an enumerated column. */
   options?: readonly { value: string; label: string }[]
-  /** What else is wrong with a value. */
+  /** An additional check; returns an error message. */
   check?: (value: string) => string | undefined
-  /** Id of a list of suggestions. */
+  /** Id of a `datalist`. */
   list?: string
   type?: string
   autocomplete?: string
-  /** Gets the focus in a dialog. */
+  /** Gets the focus when its dialog opens. */
   'data-first'?: boolean
 }) {
   const column = of.columns[name]!
   const value: unknown = entry[name]
-  // What is being entered stays as it was entered, until the field is left.
+  // Raw input, shown until the field loses focus.
   const [entered, setEntered] = useState<string | undefined>(undefined)
   const write = (to: unknown) => of.write(entry, { [name]: to } as Partial<Fields<N>>)
   if (column.type === 'boolean') {
@@ -72,7 +72,7 @@ export function EntryField<N extends TableName>({
     )
   }
   const read = entered === undefined ? undefined : readValue(column, entered)
-  // A title that is missing is no reason to shout at who has just begun.
+  // An empty field shows no error while the user types.
   const problem = entered === undefined ? undefined : (read?.problem ?? (entered === '' ? undefined : check?.(entered)))
   const common = {
     ...rest,

@@ -3,7 +3,7 @@ import type { TableName } from '../../contract/tables.ts'
 import type { Entries, Entry } from './entries.ts'
 import { VirtualList } from './virtual-list.tsx'
 
-/** A list of entries; the one that is chosen opens. */
+/** A list of entries; selecting one opens it. */
 export const EntryList = <N extends TableName>({
   of,
   items,

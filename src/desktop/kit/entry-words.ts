@@ -1,6 +1,6 @@
 import { catalogue } from './language.ts'
 
-/** Words of everything that edits rows. */
+/** Messages for editing rows. */
 export const entryWords = catalogue(
   {
     delete_title: 'Delete this?',

@@ -3,15 +3,15 @@ import type { ErrorCode } from '../../contract/errors.ts'
 type Code = Exclude<ErrorCode, 'rate_limited' | 'account_locked' | 'internal'> | 'unreachable' | 'unknown'
 
 type Messages = Record<Code, string> & {
-  /** Seconds until another attempt makes sense. */
+  /** Seconds until a retry makes sense. */
   rate_limited: (seconds: number) => string
-  /** Minutes until another attempt makes sense. */
+  /** Minutes until a retry makes sense. */
   account_locked: (minutes: number) => string
-  /** The id of the request in brackets, or nothing. */
+  /** The request id in parentheses, or an empty text. */
   internal: (request: string) => string
 }
 
-/** What each error code of the contract means for users; `unreachable` and `unknown` are the desktop's own. */
+/** User messages for the error codes of the contract, and for the desktop's own `unreachable` and `unknown`. */
 export const english = {
   bad_request: 'Something entered is not valid.',
   unknown_action: 'The server does not know this action. Reload the page.',

@@ -6,9 +6,9 @@ type InputProps = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'ro
 
 interface Around {
   label: string
-  /** Said below the field. */
+  /** Shown below the field. */
   hint?: string | undefined
-  /** What is wrong with what was entered. */
+  /** Error message. */
   problem?: string | undefined
 }
 
@@ -33,7 +33,7 @@ const fieldAttributes = (id: string, { hint, problem }: Around) => ({
   'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
 })
 
-/** A line of text with its label. */
+/** A text field with a label. */
 export function TextField({ label, hint, problem, ...rest }: Around & InputProps) {
   const id = useId()
   return (
@@ -43,7 +43,7 @@ export function TextField({ label, hint, problem, ...rest }: Around & InputProps
   )
 }
 
-/** Several lines of text with their label. */
+/** A text area with a label. */
 export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
   const id = useId()
   return (
@@ -53,7 +53,7 @@ export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.In
   )
 }
 
-/** One of several values. */
+/** A selection with a label. */
 export function Select({
   label,
   hint,
@@ -78,7 +78,7 @@ export function Select({
   )
 }
 
-/** Something that is on or off. */
+/** A switch with a label. */
 export function Switch({ label, ...rest }: { label: string } & InputProps) {
   return (
     <label class="switch">
@@ -88,12 +88,11 @@ export function Switch({ label, ...rest }: { label: string } & InputProps) {
   )
 }
 
-/** The line to search with. */
 export const SearchField = ({ label, ...rest }: { label: string } & InputProps) => (
   <input type="search" class="search" aria-label={label} placeholder={label} {...(rest as object)} />
 )
 
-/** Whose password a form asks for, unseen: what tells a password manager which one to fill in. */
+/** Tells password managers which account a form is for. */
 export const HiddenUsername = () => (
   <input
     class="unseen"

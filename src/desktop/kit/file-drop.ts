@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** Lets files be dropped on an element that is given `on`; `isOver` while some are held above it. */
+/** Makes an element with the props `on` accept dropped files; `isOver` while files are dragged over it. */
 export function useFileDrop(onFiles: (files: File[]) => void) {
   const [isOver, setOver] = useState(false)
   const handlers = {

@@ -14,7 +14,7 @@ function dateFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
 
 type Timestamp = string | number | Date
 
-/** `22 Nov 2026`; takes ISO 8601 texts, milliseconds and dates. */
+/** `22 Nov 2026`. */
 export const formatDate = (timestamp: Timestamp): string =>
   dateFormat({ dateStyle: 'medium' }).format(new Date(timestamp))
 
@@ -29,7 +29,7 @@ export const formatDateTime = (timestamp: Timestamp): string =>
 export const formatDay = (timestamp: Timestamp): string =>
   dateFormat({ weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(timestamp))
 
-/** The time of today, the weekday of this week, the date of everything else. */
+/** Time for today, weekday for the last week, otherwise the date. */
 export function formatWhen(timestamp: Timestamp, now = new Date()): string {
   const date = new Date(timestamp)
   const days = (now.getTime() - date.getTime()) / 86_400_000
@@ -42,13 +42,13 @@ export function formatWhen(timestamp: Timestamp, now = new Date()): string {
 export const formatNumber = (value: number, options: Intl.NumberFormatOptions = {}): string =>
   new Intl.NumberFormat(locale(), options).format(value)
 
-/** An amount in the smallest unit of its currency, with two places as the tables keep them. */
+/** An amount in hundredths of its currency. */
 export const formatMoney = (cents: number, currency: string): string =>
   formatNumber(cents / 100, { style: 'currency', currency })
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB', 'PB']
 
-/** Bytes as people read them: binary steps, `1.5 GB` is 1.5 × 1024³. */
+/** Binary units: `1.5 GB` is 1.5 × 1024³ bytes. */
 export function formatSize(bytes: number): string {
   let value = bytes
   let unit = 0
@@ -59,7 +59,7 @@ export function formatSize(bytes: number): string {
   return `${formatNumber(value, { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${UNITS[unit]}`
 }
 
-/** `today` in the time zone of the browser, `YYYY-MM-DD`. */
+/** `YYYY-MM-DD` in the browser's time zone. */
 export function today(now = new Date()): string {
   const month = String(now.getMonth() + 1).padStart(2, '0')
   return `${now.getFullYear()}-${month}-${String(now.getDate()).padStart(2, '0')}`

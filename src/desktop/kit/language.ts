@@ -1,22 +1,22 @@
 import { signal } from '@preact/signals'
 import type { Language } from '../wire/protocol.ts'
 
-/** The language the browser asks for, of those there are. */
+/** The browser's language, if supported. */
 export const browserLanguage = (): Language => (navigator.language.toLowerCase().startsWith('de') ? 'de' : 'en')
 
-/** The language everything is shown in; what reads it is shown anew when it changes. */
+/** The language of the desktop. */
 export const language = signal<Language>(browserLanguage())
 
 type Message = string | ((...values: never[]) => string)
 
-/** The same messages in another language: the compiler misses what is not there. */
+/** A translation with the same keys and parameters. */
 export type Translation<E> = {
   [K in keyof E]: E[K] extends (...values: infer A) => string ? (...values: A) => string : string
 }
 
 type Values<M> = M extends (...values: infer A) => string ? A : []
 
-/** The words of a part of the desktop: `t('title')`, or with values where a message takes some, `t('left', 3)`. */
+/** The messages of a part of the desktop: `t('title')`, or `t('left', 3)` if a message takes parameters. */
 export function catalogue<const E extends Record<string, Message>>(en: E, de: Translation<E>) {
   const words = { en, de }
   return <K extends keyof E & string>(key: K, ...values: Values<E[K]>): string => {

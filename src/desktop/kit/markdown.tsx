@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks'
 
 const purify = createDOMPurify(window)
 
-// Pictures from elsewhere would tell their server that this text is read; their description stays.
+// External images would tell their server that the text is read: show their description instead.
 purify.addHook('afterSanitizeAttributes', (node) => {
   if (node.tagName === 'A') node.setAttribute('rel', 'noopener noreferrer')
   if (node.tagName !== 'IMG') return
@@ -15,19 +15,19 @@ purify.addHook('afterSanitizeAttributes', (node) => {
 const escapeHtml = (text: string): string =>
   text.replace(/[&<>"]/g, (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character]!)
 
-/** For pages that were written in lines of a fixed width. */
+/** For texts with hard-wrapped lines. */
 const reflowingParser = new Marked({ async: false, gfm: true })
 const lineBreakParser = new Marked({ async: false, gfm: true, breaks: true })
-/** HTML as it was written; only a line break, which tables have no other sign for, is one. */
+/** Escapes HTML, except line breaks: tables have no other syntax for them. */
 const literalHtml = ({ text }: { text: string }): string =>
   /^<br *\/?>$/i.test(text.trim()) ? '<br>' : escapeHtml(text)
-/** Shows HTML in a text as it was written. */
+/** Shows HTML as text. */
 const literalParser = new Marked({ async: false, gfm: true, breaks: true, renderer: { html: literalHtml } })
 
-/** The blocks a text in Markdown is made of, one after the other: all but the last stay as they are when more is added. */
+/** The blocks of a Markdown text. All but the last stay the same when text is appended. */
 export const blocksOf = (text: string): string[] => lineBreakParser.lexer(text).map(({ raw }) => raw)
 
-/** HTML of a Markdown text that may come from anybody: nothing in it runs, loads or looks like a part of the desktop. */
+/** Sanitised HTML of an untrusted Markdown text: runs nothing, loads nothing, and cannot imitate the desktop. */
 const htmlOf = (text: string, parser: Marked): string =>
   purify.sanitize(parser.parse(text, { async: false }), {
     USE_PROFILES: { html: true },
@@ -38,13 +38,12 @@ const htmlOf = (text: string, parser: Marked): string =>
 
 interface MarkdownProps {
   text: string
-  /** Whether HTML in it is shown as text. */
+  /** Show HTML as text. */
   literal?: boolean
-  /** Whether line breaks in paragraphs are spaces. */
+  /** Treat line breaks in paragraphs as spaces. */
   wrap?: boolean
 }
 
-/** A text in Markdown, shown. */
 export function Markdown({ text, literal: isLiteral = false, wrap = false }: MarkdownProps) {
   const parser = wrap ? reflowingParser : isLiteral ? literalParser : lineBreakParser
   const html = useMemo(() => htmlOf(text, parser), [text, parser])

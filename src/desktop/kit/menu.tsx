@@ -8,12 +8,12 @@ export interface MenuItem {
   icon?: IconNode
   danger?: boolean
   disabled?: boolean
-  /** Whether it is ticked; undefined for what cannot be. */
+  /** Undefined for items that cannot be checked. */
   checked?: boolean
   onSelect: () => void
 }
 
-/** The side of its button where a popup has room, inside whatever scrolls or clips around it. */
+/** The side of the button with more room for the popup, within all scrolling or clipping ancestors. */
 export function sideOf(popup: HTMLElement): 'above' | 'below' {
   const { height } = popup.getBoundingClientRect()
   const { top, bottom } = popup.parentElement!.getBoundingClientRect()
@@ -28,7 +28,7 @@ export function sideOf(popup: HTMLElement): 'above' | 'below' {
   return fitsBelow || top - first < last - bottom ? 'below' : 'above'
 }
 
-/** A menu on a button: arrow keys, Home, End, letters and Escape work as everywhere. */
+/** A menu button. Supports arrow keys, Home, End, first letters and Escape (ARIA menu pattern). */
 export function Menu({
   label,
   items,
@@ -101,7 +101,7 @@ export function Menu({
   )
 }
 
-/** What stands in a menu; `close` is called before what was chosen happens. */
+/** `close` is called before the selected action. */
 const MenuItems = ({ items, close }: { items: readonly MenuItem[]; close: () => void }) => (
   <>
     {items.map((item) => (
@@ -126,7 +126,7 @@ const MenuItems = ({ items, close }: { items: readonly MenuItem[]; close: () => 
   </>
 )
 
-/** A menu at a point of the page, for a right click or the menu key; whoever shows it takes it away on `onClose`. */
+/** A context menu; the owner unmounts it on `onClose`. */
 export function ContextMenu({
   label,
   items,
@@ -135,7 +135,7 @@ export function ContextMenu({
 }: {
   label: string
   items: readonly MenuItem[]
-  /** Pixels from the corner of the page; the menu stays inside it. */
+  /** Pixels from the top left of the page; the menu is kept inside the page. */
   at: { x: number; y: number }
   onClose: () => void
 }) {

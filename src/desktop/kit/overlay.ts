@@ -3,17 +3,17 @@ import type { TableName } from '../../contract/tables.ts'
 import type { Autosave } from './autosave.ts'
 import type { Fields, Row, Table } from './rows.ts'
 
-/** A row as it is shown: with what was written over it and is not saved yet. */
+/** A row with its unsaved changes applied. */
 export type Entry<N extends TableName> = Fields<N> & {
-  /** Of the row, or of the draft of a new one. */
+  /** Key of the row, or of the draft of a new one. */
   key: string
   row: Row<N> | undefined
   updated_at: string
 }
 
 /**
- * Rows with their drafts over them, new ones first. An entry without a draft stays the same object until its row changes, so
- * that a key typed into one of thousands makes one new object, and what was derived of the others stays valid.
+ * Applies drafts to rows; new ones come first. Entries without a draft keep their identity until their row changes, so
+ * that typing into one row does not invalidate what is derived from the others.
  */
 export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Autosave<N>, blank: Fields<N>) {
   const entryOfRow = new WeakMap<Row<N>, Entry<N>>()
@@ -32,7 +32,7 @@ export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Auto
     const waiting = [...drafts.all.value.values()]
     const written = new Map(waiting.flatMap(({ id, fields }) => (id === undefined ? [] : [[id, fields] as const])))
     const now = new Date().toISOString()
-    // A new one that has a row by now is shown as that row.
+    // A draft whose row exists is shown as that row.
     const fresh = waiting.filter(({ id, key }) => table.get(id ?? drafts.insertedId(key) ?? 0) === undefined)
     return [
       ...fresh.map(({ key, fields }): Entry<N> => ({ ...blank, ...fields, key, row: undefined, updated_at: now })),
@@ -44,7 +44,7 @@ export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Auto
   })
 }
 
-/** A search over entries by the words of a query, each anywhere in an entry's text; the text of an entry is made once. */
+/** Full-text search: every word of the query must occur. The text of an entry is cached. */
 export function makeSearch<E extends object>(textOf: (entry: E) => readonly (string | null)[]) {
   const texts = new WeakMap<E, string>()
 

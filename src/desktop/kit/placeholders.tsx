@@ -6,7 +6,7 @@ import { Button } from './button.tsx'
 import { Icon } from './icon.tsx'
 import { common } from './words.ts'
 
-/** What stands where nothing is yet: what this is, and how to begin. */
+/** Placeholder of an empty view: a title, a hint, and a way to start. */
 export const EmptyState = ({
   icon,
   title,
@@ -30,7 +30,7 @@ export const Loading = () => (
   </div>
 )
 
-/** Says so while the server cannot be reached; nothing otherwise. */
+/** Shown while the server cannot be reached. */
 export const OfflineBanner = () =>
   bridge.online.value ? null : (
     <Banner>
@@ -39,7 +39,7 @@ export const OfflineBanner = () =>
     </Banner>
   )
 
-/** What stands where nothing was made yet: what this is for, and the way to begin. */
+/** Placeholder of an app without data: its purpose, and a button to start. */
 export const FirstUse = ({
   icon,
   title,
@@ -50,7 +50,7 @@ export const FirstUse = ({
   icon: IconNode
   title: string
   text: string
-  /** What the button says. */
+  /** Label of the button. */
   add: string
   onAdd: () => void
 }) => (

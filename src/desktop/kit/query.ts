@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Something that is asked of the server once, and again when `reload` is called; what was there stays until then. */
+/** Fetches on mount and on `reload`; the last value stays visible while reloading. */
 export function useQuery<T>(fetch: () => Promise<T>) {
   const [value, setValue] = useState<T | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
@@ -16,7 +16,7 @@ export function useQuery<T>(fetch: () => Promise<T>) {
   return { value, error, reload }
 }
 
-/** Runs something once at a time, and keeps what went wrong. */
+/** Runs one request at a time and keeps its error. */
 export function useMutation(run: () => Promise<void>) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)

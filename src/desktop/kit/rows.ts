@@ -15,10 +15,10 @@ type Plain<C> = C extends { type: 'integer' | 'real' }
 
 type Value<C> = C extends { required: true } | { default: unknown } ? Plain<C> : Plain<C> | null
 
-/** What somebody can write into a row of a table. */
+/** The writable columns of a table. */
 export type Fields<N extends TableName> = { [K in keyof Columns<N>]: Value<Columns<N>[K]> }
 
-/** A row as the server has it. */
+/** A row of the server. */
 export type Row<N extends TableName> = Fields<N> & {
   id: number
   version: number
@@ -26,10 +26,10 @@ export type Row<N extends TableName> = Fields<N> & {
   updated_at: string
 }
 
-/** The row was changed elsewhere since it was read: nothing was written. */
+/** The row was changed by someone else; nothing was written. */
 export class Conflict<N extends TableName = TableName> extends Error {
   override name = 'Conflict'
-  /** As it is on the server; undefined when it was deleted. */
+  /** The current row; undefined if it was deleted. */
   readonly current: Row<N> | undefined
 
   constructor(current: Row<N> | undefined) {
@@ -38,7 +38,7 @@ export class Conflict<N extends TableName = TableName> extends Error {
   }
 }
 
-/** A random UUID (RFC 9562, version 4); the browser's own is there on encrypted connections only. */
+/** A random UUID (RFC 9562, version 4). `crypto.randomUUID` exists only in secure contexts. */
 export function uuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   bytes[6] = (bytes[6]! & 0x0f) | 0x40
@@ -53,7 +53,7 @@ interface Operation {
   base_version?: number
 }
 
-/** The rows of one table, kept as they are on the server: what changes elsewhere changes here. */
+/** The rows of a table, kept up to date by the feed. */
 export function openTable<N extends TableName>(table: N) {
   const byId = signal<ReadonlyMap<number, Row<N>>>(new Map())
   const isLoaded = signal(false)
@@ -74,7 +74,7 @@ export function openTable<N extends TableName>(table: N) {
     byId.value = next
   })
 
-  /** Keeps the newer one of two versions, in whatever order they come. */
+  /** Keeps the newer version: responses and feed may arrive in any order. */
   function putNewer(rows: Map<number, Row<N>>, row: Row<N>): void {
     const known = rows.get(row.id)
     if (!known || known.version <= row.version) rows.set(row.id, row)
@@ -105,15 +105,15 @@ export function openTable<N extends TableName>(table: N) {
 
   void load()
   return {
-    /** All rows, in no order. */
+    /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),
-    /** False until the rows are there for the first time. */
+    /** Whether the rows were loaded once. */
     isLoaded,
-    /** Why they are not; undefined when nothing is the matter. */
+    /** Error of the last load. */
     loadError,
     load,
-    /** Writes a new row and answers its id. The same `opId` again writes nothing twice. */
+    /** Inserts a row and returns its id. Idempotent with the same `opId`. */
     async insert(data: Partial<Fields<N>>, opId?: string): Promise<number> {
       const { id, version } = await write({ operation: 'INSERT', data }, opId)
       const now = new Date().toISOString()
@@ -122,7 +122,7 @@ export function openTable<N extends TableName>(table: N) {
       byId.value = next
       return id!
     },
-    /** Changes a row as it was in version `base`, and answers its new version. Throws `Conflict` when it is another one by now. */
+    /** Updates a row and returns its new version. Throws `Conflict` if `base` is not the current version. */
     async update(id: number, data: Partial<Fields<N>>, base: number): Promise<number> {
       const { version } = await write({ operation: 'UPDATE', data: { ...data, id }, base_version: base })
       const next = new Map(byId.value)
@@ -131,14 +131,14 @@ export function openTable<N extends TableName>(table: N) {
       byId.value = next
       return version!
     },
-    /** Deletes a row; one that is gone already is fine. */
+    /** Deletes a row, if it still exists. */
     async remove(id: number): Promise<void> {
       await write({ operation: 'DELETE', data: { id } })
       const next = new Map(byId.value)
       next.delete(id)
       byId.value = next
     },
-    /** Lets go of the feed. */
+    /** Unsubscribes from the feed. */
     stop,
   }
 }

@@ -40,11 +40,11 @@ const words = catalogue(
   },
 )
 
-/** What happened, with the name of the device where there is one. */
+/** Title of a security event, with the name of the device if there is one. */
 export const securityEventTitle = ({ kind, device_name }: SecurityEvent): string =>
   device_name ? `${words(kind)}: ${device_name}` : words(kind)
 
-/** Who did it, where it was not the user; empty otherwise. */
+/** The actor; empty if it was the user. */
 export const securityEventActor = ({ by }: SecurityEvent): string => (by === 'self' ? '' : words(by))
 
 export const securityAdvice = (): string => words('check')

@@ -8,7 +8,7 @@ export interface SideItem {
   count?: number
 }
 
-/** What can be chosen at the side: lists, folders, kinds. */
+/** A list of choices in the sidebar. */
 export const SideList = ({
   items,
   selected,

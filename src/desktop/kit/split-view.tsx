@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 
-/** Two parts side by side; where there is no room for both, `shows` says which is there. */
+/** Sidebar and content side by side; on narrow screens only the part that `shows` selects. */
 export const SplitView = ({
   side,
   main,
@@ -10,7 +10,7 @@ export const SplitView = ({
   side: ComponentChildren
   main: ComponentChildren
   shows: 'side' | 'main'
-  /** What the side is, for screen readers. */
+  /** Accessible name of the sidebar. */
   label: string
 }) => (
   <main class={`split shows-${shows}`}>
@@ -21,7 +21,6 @@ export const SplitView = ({
   </main>
 )
 
-/** A row of controls. */
 export const Toolbar = ({ label, children }: { label: string; children: ComponentChildren }) => (
   <div class="toolbar" role="toolbar" aria-label={label}>
     {children}

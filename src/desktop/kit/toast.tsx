@@ -7,7 +7,7 @@ import { common } from './words.ts'
 interface Toast {
   id: number
   text: string
-  /** Who says it, where that is not the page itself. */
+  /** The app that shows it; undefined for the page itself. */
   source: string | undefined
   tone: 'good' | 'bad'
   action: { label: string; run: () => void } | undefined
@@ -23,7 +23,7 @@ const dismiss = (id: number): void => {
   toasts.value = toasts.value.filter((toast) => toast.id !== id)
 }
 
-/** Says briefly, at the edge, that something happened; with an action, what can be done about it (undo it, mostly). */
+/** Shows a short message, optionally with an action such as Undo. */
 export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'action' | 'source'>> = {}): void {
   const id = ++lastId
   const { tone = 'good', action, source } = options
@@ -32,10 +32,9 @@ export function toast(text: string, options: Partial<Pick<Toast, 'tone' | 'actio
   setTimeout(() => dismiss(id), action || tone === 'bad' ? 2 * DURATION_MS : DURATION_MS)
 }
 
-/** Says what went wrong. */
 export const toastError = (error: unknown): void => toast(describeError(error), { tone: 'bad' })
 
-/** Where toasts appear; once per page. */
+/** Renders toasts; once per page. */
 export const Toasts = () => (
   <div class="toasts" role="status" aria-live="polite">
     {toasts.value.map(({ id, text, source, tone, action }) => (

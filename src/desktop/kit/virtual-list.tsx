@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** Rows drawn beyond the visible ones. */
+/** Rows rendered beyond the visible ones. */
 const OVERSCAN = 8
 
 /**
- * A list of rows of one height of which only the visible ones are drawn: ten thousand scroll like ten. One row has the
- * focus; arrow keys, Home, End and page keys move it, Enter opens it.
+ * A list that renders only its visible rows, which all have the same height. One row has the focus: arrow keys, Home,
+ * End and page keys move it, Enter opens it.
  */
 export function VirtualList<T>({
   items,
@@ -23,7 +23,6 @@ export function VirtualList<T>({
   rowHeight: number
   keyOf: (item: T) => string | number
   label: string
-  /** Key of the selected row. */
   selected?: string | number | undefined
   onSelect?: (item: T) => void
   onOpen?: (item: T) => void

@@ -1,6 +1,6 @@
 import { catalogue } from './language.ts'
 
-/** Words that every part of the desktop uses. */
+/** Messages shared by all parts of the desktop. */
 export const common = catalogue(
   {
     cancel: 'Cancel',

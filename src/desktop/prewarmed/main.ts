@@ -2,7 +2,7 @@ import '../kit/webrtc-removal.ts'
 import { bridge, connect } from '../kit/bridge.ts'
 import '../kit/app-root.tsx'
 
-// The page of a window that is loaded before it is known which app it will show.
+// The page of a prewarmed window, loaded before its app is known.
 
 const pages = import.meta.glob('../apps/*/main.tsx')
 
@@ -11,6 +11,6 @@ document.title = slug
 try {
   await pages[`../apps/${slug}/main.tsx`]!()
 } catch {
-  // The server has been given a newer build since, or cannot be reached.
+  // The server has a newer build, or cannot be reached.
   bridge.reportStart(false)
 }

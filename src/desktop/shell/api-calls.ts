@@ -9,15 +9,15 @@ import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import { readStreamedAnswer, type StreamListener } from './streamed-answer.ts'
 import { makeBrowserTransport } from './transport.ts'
 
-/** Milliseconds that an answer may take beyond a wait that was asked for. */
+/** Timeout of a response beyond the requested wait, ms. */
 const ANSWER_TIMEOUT = 20_000
 
-/** Milliseconds that a stream may be silent: a model may think for a long time before its first word. */
+/** Idle timeout of a stream, ms: a model may think for minutes before its first word. */
 const STREAM_IDLE_TIMEOUT = 180_000
 
 let csrfToken: string | undefined
 
-/** Keeps the token that the next requests carry. */
+/** Sets the CSRF token of the following requests. */
 export const setCsrfToken = (token: string | undefined): void => void (csrfToken = token)
 
 const api = makeApi({ url: location.origin, token: undefined, transport: makeBrowserTransport(() => csrfToken) })
@@ -25,7 +25,7 @@ const api = makeApi({ url: location.origin, token: undefined, transport: makeBro
 export const isAction = (name: unknown): name is ActionName =>
   typeof name === 'string' && Object.hasOwn(wireActions, name)
 
-/** Whatever a call threw, as what every part of the desktop understands. */
+/** Converts errors of the client to `ApiError`. */
 function toApiError(error: unknown): unknown {
   if (isFault(error)) {
     const { message, code, extra } = error
@@ -49,7 +49,7 @@ export interface CallOptions {
   onEvent?: StreamListener
 }
 
-/** Calls an action once, as who is signed in. Throws `ApiError`. */
+/** Sends a request with the current session. Throws `ApiError`. */
 export async function callOnce<N extends ActionName>(
   name: N,
   params: ParamsOf<N>,
@@ -78,7 +78,7 @@ export async function callOnce<N extends ActionName>(
   }
 }
 
-/** The address of an action that is asked with GET, for the browser to load by itself. */
+/** The URL of a GET action. */
 export function addressOf(name: ActionName, params: object): string {
   const { path, name: action } = wireActions[name]!
   const query = new URLSearchParams({ action })
@@ -86,14 +86,14 @@ export function addressOf(name: ActionName, params: object): string {
   return `${path}?${query}`
 }
 
-/** Whether an action changes something. */
+/** Whether an action changes data. */
 export const isChange = (name: ActionName): boolean => wireActions[name]?.method === 'POST'
 
-/** Whether an address may be loaded so: nothing but asking for bytes. */
+/** Whether the browser may load the URL of an action as a download. */
 export const isDownload = (name: ActionName): boolean =>
   wireActions[name]?.method === 'GET' && wireActions[name].answers === 'bytes'
 
-/** Sends a file with the browser's XMLHttpRequest, the only way in which it tells how far it is. */
+/** Uploads a file with XMLHttpRequest: `fetch` reports no upload progress. */
 function upload(action: AnyAction, params: object, { body, name, signal, onProgress }: CallOptions): Promise<unknown> {
   const form = new FormData()
   form.append('file', body ?? new Blob(), name ?? 'file')
@@ -126,7 +126,7 @@ function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch {
-    // A proxy in front may answer in its own words: the status says enough.
+    // A proxy may send another format; the status is enough.
     return {}
   }
 }

@@ -12,24 +12,24 @@ function rank({ slug }: App): number {
   return at < 0 ? builtInApps.length : at
 }
 
-/** Whether there is a page for an app: the package's own apps are known to the server also where this build lacks one. */
+/** Whether an app has a page: the server lists built-in apps that this build may lack. */
 const hasPage = ({ slug }: App): boolean => !builtInApps.some((builtIn) => builtIn === slug) || __APPS__.includes(slug)
 
-/** Apps of whoever is signed in. */
+/** Apps of the signed-in user. */
 export const apps = computed(() =>
   installed.value.filter(hasPage).toSorted((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name)),
 )
 
 export const appBySlug = (slug: string): App | undefined => apps.value.find((app) => app.slug === slug)
 
-/** Whether an app came with the package: only its own page speaks for it. */
+/** Whether an app is built in; its page must be the one of this package. */
 export const isBuiltIn = ({ slug, is_system, app_path }: App): boolean =>
   is_system && __APPS__.includes(slug) && app_path === `/apps/${slug}/index.html`
 
-/** False until it was asked for the first time which apps there are. */
+/** Whether the list of apps was loaded once. */
 export const appsLoaded = signal(false)
 
-/** Asks again which apps there are. */
+/** Reloads the list of apps. */
 export async function refreshApps(): Promise<void> {
   try {
     installed.value = (await call('apps.list', {})).apps
@@ -41,7 +41,7 @@ export async function refreshApps(): Promise<void> {
 const tabs = new BroadcastChannel('svc.apps')
 tabs.addEventListener('message', () => void refreshApps().catch(() => undefined))
 
-/** The same, here and in all tabs of this browser. */
+/** Reloads the list in all tabs of this browser. */
 export function announceAppsChange(): Promise<void> {
   tabs.postMessage(null)
   return refreshApps()

@@ -36,7 +36,7 @@ interface ResolvedGrant {
   components: boolean
 }
 
-/** What an app may; one without a grant may nothing. */
+/** The grant of an app; empty if there is none. */
 function resolveGrant(slug: string): ResolvedGrant {
   const {
     actions = [],
@@ -47,12 +47,12 @@ function resolveGrant(slug: string): ResolvedGrant {
   return { actions, tables, desktop, components }
 }
 
-/** Most calls of an app that run at once: a browser has few connections, and the desktop needs some itself. */
+/** Concurrent calls of an app: browsers limit the connections to a server, and the desktop needs some. */
 const MAX_CALLS = 100
-/** Most messages of an app in a second. */
+/** Messages of an app per second. */
 const MAX_MESSAGES = 2_000
 
-/** Most characters of a draft that are kept for an app. */
+/** Longest stored item of an app, characters. */
 const MAX_ITEM_LENGTH = 1_000_000
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -60,7 +60,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const forbidden = (): ApiError => new ApiError({ code: 'forbidden', message: 'The app may not do this.' })
 
-/** Tables that a call of the row actions speaks of; undefined for what is not understood. */
+/** Tables that a row action accesses; undefined for invalid parameters. */
 function tablesOf(params: Record<string, unknown>): string[] | undefined {
   if (typeof params['tables'] === 'string') return params['tables'].split(',')
   const operations: unknown = params['operations']
@@ -68,10 +68,10 @@ function tablesOf(params: Record<string, unknown>): string[] | undefined {
   return operations.map((operation: unknown) => (isRecord(operation) ? String(operation['table']) : ''))
 }
 
-/** What an app gets to hear about how the desktop is at the moment. */
+/** The state of the desktop that apps adopt. */
 export const surroundings = (): Surroundings => ({ theme: theme.value, language: language.value, online: online.value })
 
-/** The welcome of an app of the package, with everything it needs to begin. */
+/** The welcome message of a built-in app. */
 export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
   type: 'svc-welcome',
   slug,
@@ -81,7 +81,7 @@ export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
   preferences: preferences.value,
 })
 
-/** Has the desktop take up at once what an app changed of it. */
+/** Refreshes what a call of an app changed in the desktop. */
 function refreshAfter(action: ActionName, params: Record<string, unknown>): void {
   if (action === 'teamChat.read') markRoomRead(Number(params['room_id']))
   else if (action.startsWith('desktopComponents.')) announceComponentsChange()
@@ -89,7 +89,7 @@ function refreshAfter(action: ActionName, params: Record<string, unknown>): void
     void announceAppsChange().catch(toastError)
 }
 
-/** The calls of an app: each is checked against the grant, and those that run end with the window. */
+/** The calls of an app. Each is checked against the grant; pending ones are aborted with the window. */
 function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMessage) => void) {
   const running = new Map<number, AbortController>()
 
@@ -128,7 +128,7 @@ function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMe
   }
 }
 
-/** Longest code that is tried out, in characters; the server counts bytes. */
+/** Longest previewed code, characters (the server limits bytes). */
 const MAX_CODE_LENGTH = 102_400
 
 const isPreviewable = (value: unknown): value is PreviewedComponent =>
@@ -139,13 +139,13 @@ const isPreviewable = (value: unknown): value is PreviewedComponent =>
   value['code'].length <= MAX_CODE_LENGTH &&
   isRecord(value['metadata'])
 
-/** Saves what an action of the grant answers. */
+/** Downloads the response of a granted action. */
 function download({ actions }: ResolvedGrant, { action, params }: Extract<AppMessage, { type: 'download' }>): void {
   if (isAction(action) && actions.includes(action) && isDownload(action) && isRecord(params))
     save(addressOf(action, params))
 }
 
-/** Runs a component on the desktop for an app that may; answers a function that ends it. */
+/** Starts a preview if the app may; returns a function that ends it. */
 function startPreview(
   grant: ResolvedGrant,
   { id, component }: Extract<AppMessage, { type: 'preview' }>,
@@ -155,7 +155,7 @@ function startPreview(
   return previewComponent(component, (event) => send({ type: 'preview-event', id: Number(id), event }))
 }
 
-/** What an app may change of the desktop itself, where its grant says so. */
+/** Applies a change of the desktop that the app may make. */
 function applyDesktopChange(message: AppMessage): void {
   if (message.type === 'set-preferences' && isRecord(message.preferences)) setPreferences(message.preferences)
   else if (message.type === 'refresh-apps') void refreshApps().catch(toastError)
@@ -167,7 +167,7 @@ function applyDesktopChange(message: AppMessage): void {
 const itemKey = (slug: string, key: unknown): string =>
   `svc.draft.${user.value?.id}.${slug}.${String(key).slice(0, 100)}`
 
-/** Keeps a text for an app, or forgets it. */
+/** Stores an item of an app, or deletes it. */
 function setItem(slug: string, key: unknown, value: unknown): void {
   const isAcceptable = typeof value === 'string' && value.length <= MAX_ITEM_LENGTH
   writeItem(itemKey(slug, key), isAcceptable ? value : undefined)
@@ -176,17 +176,17 @@ function setItem(slug: string, key: unknown, value: unknown): void {
 const windowStateOf = (message: Extract<AppMessage, { type: 'unsaved' | 'location' }>): Partial<AppWindow> =>
   message.type === 'unsaved' ? { unsaved: message.unsaved === true } : { location: validPath(message.path) }
 
-/** What the desktop is told of an app while it is served. */
+/** Events of an app. */
 interface ServeHandlers {
-  /** Whether it got as far as showing something. */
+  /** Whether it rendered. */
   onStarted: (ok: boolean) => void
-  /** There is no end of messages. */
+  /** It exceeded the message limit. */
   onRateExceeded: () => void
 }
 
 /**
- * Serves an app of the package over its port: only the actions and tables of its grant. Answers a function that ends it.
- * What comes over the port is checked like anything from outside: a text that got into an app must not get further.
+ * Serves a built-in app over its port, limited to its grant. Returns a function that ends it. Messages are validated
+ * like any input: code injected into an app must not get further.
  */
 export function serve(
   port: MessagePort,
@@ -283,7 +283,7 @@ function save(address: string): void {
   link.click()
 }
 
-/** Opens an address of the web or of e-mail in a tab that knows nothing of this one. */
+/** Opens an address in a new tab without access to this one. */
 function openLink(address: unknown): void {
   const url = URL.parse(String(address))
   if (url && ['http:', 'https:', 'mailto:', 'tel:'].includes(url.protocol))

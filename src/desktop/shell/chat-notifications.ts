@@ -11,9 +11,9 @@ import { words } from './words.ts'
 
 type Message = AnswerOf<'teamChat.messages'>['messages'][number]
 
-/** Most unread messages of a room that are searched for a mention. */
+/** Unread messages of a room that are searched for mentions. */
 const MAX_SEARCHED = 100
-/** Most rooms with unread messages that are searched when the desktop starts. */
+/** Rooms with unread messages that are searched at the start. */
 const MAX_ROOMS = 20
 
 let rooms: readonly ChatRoom[] = []
@@ -21,7 +21,7 @@ let rooms: readonly ChatRoom[] = []
 /** Unread direct messages and mentions, by room. */
 const unreadByRoom = signal<ReadonlyMap<number, number>>(new Map())
 
-/** How many messages to the user are unread. */
+/** Number of unread messages to the user. */
 export const unreadMessages = computed(() => [...unreadByRoom.value.values()].reduce((sum, count) => sum + count, 0))
 
 function setUnread(room_id: number, count: number): void {
@@ -33,13 +33,13 @@ function setUnread(room_id: number, count: number): void {
 
 const pathOf = (room_id: number): string => `/${room_id}`
 
-/** Takes a room as read, whoever read it. */
+/** Marks a room as read. */
 export function markRoomRead(room_id: number): void {
   setUnread(room_id, 0)
   markPathRead('chat', pathOf(room_id))
 }
 
-/** Whether the user is looking at a room. */
+/** Whether the room is visible to the user. */
 const isShown = (room_id: number): boolean =>
   document.hasFocus() &&
   document.activeElement?.getAttribute('data-app') === 'chat' &&
@@ -57,7 +57,7 @@ function announce(room: ChatRoom, { user_id, content }: Message): void {
 
 const loadRooms = async (): Promise<void> => void (rooms = (await call('teamChat.rooms', {})).rooms)
 
-/** Counts what is unread since the last visit, and announces the newest message to the user of each room. */
+/** Counts unread messages and notifies of the newest one of each room. */
 async function checkRooms(): Promise<void> {
   await loadRooms()
   const unread = rooms.filter(({ unread_count }) => unread_count > 0)
@@ -85,10 +85,10 @@ async function announceNew(messages: readonly Message[]): Promise<void> {
   }
 }
 
-/** Notifies the user of direct messages and mentions, whether Chat is open or not. */
+/** Starts notifications of direct messages and mentions. */
 export function startChatNotifications(): void {
   if (!appBySlug('chat')) return
-  // What fails is found by the next check.
+  // Errors are ignored: the next check finds the same messages.
   const check = (): void => void checkRooms().catch(() => undefined)
   onChanges((changes, reset) => {
     if (reset) return check()

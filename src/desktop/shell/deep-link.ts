@@ -3,7 +3,7 @@ import { isUnlocked } from './session.ts'
 import { openApp } from './windows.ts'
 import { words } from './words.ts'
 
-/** Opens what the address of the page names, `/#open=files&path=/Reports`, and takes it out of the address. */
+/** Opens the app named in the URL, `/#open=files&path=/Reports`, and removes it from the URL. */
 export function openDeepLink(): void {
   const target = new URLSearchParams(location.hash.slice(1))
   const slug = target.get('open')

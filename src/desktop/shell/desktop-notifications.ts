@@ -4,11 +4,11 @@ import { sourceName } from './app-name.ts'
 
 export interface DesktopNotification {
   id: number
-  /** The app that said it. */
+  /** The app that sent it. */
   slug: string
   title: string
   text: string
-  /** What that app is asked to show where somebody follows the notice. */
+  /** The path to open in that app. */
   path: string
   at: number
   isRead: boolean
@@ -16,7 +16,7 @@ export interface DesktopNotification {
 
 const MAX_NOTIFICATIONS = 50
 
-/** What apps said, newest first. */
+/** Newest first. */
 export const notifications = signal<readonly DesktopNotification[]>([])
 export const unreadCount = computed(() => notifications.value.filter(({ isRead }) => !isRead).length)
 
@@ -42,7 +42,7 @@ export function markAllRead(): void {
     notifications.value = notifications.value.map((notification) => ({ ...notification, isRead: true }))
 }
 
-/** Marks what an app said about a place as read, once the user was there. */
+/** Marks notifications of a path as read when the user has opened it. */
 export function markPathRead(slug: string, path: string): void {
   const isMeant = (one: DesktopNotification): boolean => !one.isRead && one.slug === slug && one.path === path
   if (notifications.value.some(isMeant))

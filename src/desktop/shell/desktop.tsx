@@ -20,7 +20,7 @@ function greeting(name: string): string {
   return hour >= 12 && hour < 18 ? words('good_day', name) : words('good_evening', name)
 }
 
-/** Everything somebody who is signed in sees; behind a lock it stays as it is, out of sight and out of reach. */
+/** The desktop of the signed-in user. It stays mounted, hidden and inert, while it is locked. */
 export function Desktop() {
   return (
     <div class="desktop" inert={lock.value !== undefined} hidden={lock.value !== undefined}>

@@ -10,11 +10,11 @@ import { launcherOpen } from './key-bindings.ts'
 import { front, isPhone, minimise, openApp, raise, windows } from './windows.ts'
 import { words } from './words.ts'
 
-/** Apps that are in the dock without being open. */
+/** Apps in the dock that are not open. */
 const MAX_PINNED = 9
 const MAX_ON_PHONE = 4
 
-/** Opens an app, brings its window to the front, or takes it away when it is there. */
+/** Opens an app, or raises or minimises its window. */
 function toggle(slug: string): void {
   const open = windows.value.filter((one) => one.slug === slug)
   const last = open.toSorted((a, b) => a.depth - b.depth).at(-1)
@@ -23,7 +23,7 @@ function toggle(slug: string): void {
   else raise(last.id)
 }
 
-/** What is pinned, as hooks of the user's own would like it: what they put first, without what they leave out. */
+/** Pinned apps, as changed by hooks. */
 function pinnedApps(): string[] {
   const layouts = [...dockLayouts.value.values()]
   const hidden = new Set(layouts.flatMap((layout) => layout.hidden))
@@ -35,7 +35,7 @@ function pinnedApps(): string[] {
 const labelOf = (slug: string): string =>
   [...dockLayouts.value.values()].findLast(({ labels }) => labels.get(slug))?.labels.get(slug) ?? appName(slug)
 
-/** The row of apps at the lower edge; arrow keys go from one to the next. */
+/** The dock; arrow keys move between its apps. */
 export function Dock() {
   const list = useRef<HTMLElement>(null)
   const running = [...new Set(windows.value.map(({ slug }) => slug))]
@@ -53,7 +53,7 @@ export function Dock() {
     buttons[(at + step + buttons.length) % buttons.length]?.focus()
   }
 
-  // It comes at once in its whole width.
+  // Wait for all apps, so that the width does not change.
   if (!appsLoaded.value) return null
   return (
     <nav ref={list} class="dock" aria-label={words('dock')} onKeyDown={onKeyDown}>

@@ -7,14 +7,14 @@ import { call } from './session.ts'
 
 /** False while the server cannot be reached. */
 export const online = signal(true)
-/** What the service says while it is under maintenance. */
+/** Message of the server during maintenance. */
 export const maintenance = signal<string | undefined>(undefined)
 
 type Listener = (changes: readonly Change[], reset: boolean) => void
 
 const listeners = new Set<Listener>()
 
-/** Hears of every change of the account's rows, until the function answered is called. */
+/** Subscribes to changes of the account's rows; returns a function that unsubscribes. */
 export function onChanges(listener: Listener): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
@@ -24,11 +24,11 @@ const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
   for (const listener of listeners) listener(changes, reset)
 }
 
-/** Seconds that a request waits for changes. */
+/** Longest wait of a long poll, seconds. */
 const POLL_SECONDS = 50
-/** Milliseconds between the requests of a hidden tab that may not wait. */
+/** Poll interval of hidden tabs without the lock, ms. */
 const HIDDEN_PAUSE = 20_000
-/** Milliseconds between requests while the server refuses them, and the longest while it cannot be reached. */
+/** Delays after refused requests, and the longest one while the server is unreachable, ms. */
 const REFUSED = { first: 1_000, longest: 30_000, jitter: 0.5 }
 const LONGEST_UNREACHABLE = 4_000
 const LONGEST_RETRY_AFTER = 60_000
@@ -44,7 +44,7 @@ const pause = (ms: number): Promise<void> =>
     }
   })
 
-/** Asks at once whether the server is back. */
+/** Retries at once if the server was unreachable. */
 export function checkConnection(): void {
   if (!online.value) wake()
 }
@@ -58,8 +58,9 @@ interface Position {
 }
 
 /**
- * Waits for changes. A browser has few connections to a server: of its hidden tabs only the one with the lock waits on the
- * server, the others ask from time to time. Timers of hidden tabs are slow, so the lock is used wherever there are locks.
+ * Waits for changes. Browsers limit the connections to a server, so of all hidden tabs only the one that holds the lock
+ * uses long polling; the others poll. Browsers throttle timers of hidden tabs, so long polling is preferred where locks
+ * exist.
  */
 async function poll(position: Position, wait: number) {
   const request = (seconds: number) => call('rows.delta', { ...position, wait: seconds })
@@ -71,7 +72,7 @@ async function poll(position: Position, wait: number) {
   )
 }
 
-/** Follows the feed for as long as the page is open. */
+/** Follows the feed while the page is open. */
 export async function followFeed(): Promise<void> {
   let position: Position | undefined
   let isAway = false

@@ -10,16 +10,15 @@ import { notify } from './desktop-notifications.ts'
 import { updateWindow, openApp, prewarm, raise, markPrewarmed, validPath, windows } from './windows.ts'
 import { words } from './words.ts'
 
-/** The frame of an app and what the desktop knows of it. */
 interface Frame {
   window: number
   element: HTMLIFrameElement
-  /** Where an app of another origin is: the page around it is told, once. */
+  /** Address of a cross-origin app, until the wrapper page has received it. */
   address: string | undefined
   isBuiltIn: boolean
-  /** Pages that were loaded into it. One of the package has exactly one: another would not be the package's. */
+  /** Number of loads. A built-in app has one: a second page is not trusted. */
   loads: number
-  /** Whether its page is loaded and waits to hear which app it is. */
+  /** Whether its page is loaded and waits for an app. */
   isPrewarmed: boolean
   disconnect: (() => void) | undefined
   allowMessage: () => boolean
@@ -27,23 +26,23 @@ interface Frame {
   allowNotification: () => boolean
   onReady: () => void
   onFailed: () => void
-  /** The page answered, however late. */
+  /** The page has answered, even after the timeout. */
   onConnected: () => void
   onRateExceeded: () => void
 }
 
 const frames = new Set<Frame>()
 
-/** Milliseconds after its load event in which a page of the package says that it is ready; an error page of the browser does not. */
+/** Time from the load event to the first message of a built-in page, ms; the browser's error page sends none. */
 const HANDSHAKE_TIMEOUT = 2_000
 
-/** What a frame loads, and for apps of other origins what the page in it loads then. */
+/** URL of a frame, and for cross-origin apps the address that the wrapper page loads. */
 interface Source {
   src: string
   address?: string
 }
 
-/** Where an app is loaded from, or undefined where that is no place for apps. */
+/** Source of an app; undefined if its address is not allowed. */
 export function sourceOf(slug: string): Source | undefined {
   const app = appBySlug(slug)
   const url = app && URL.parse(app.app_path, location.origin)
@@ -54,7 +53,7 @@ export function sourceOf(slug: string): Source | undefined {
   return { src: `/sandbox/app.html?${new URLSearchParams({ origin: url.origin })}`, address: url.href }
 }
 
-/** Listens no more to an app that floods, and says so. */
+/** Disconnects an app that exceeds the message limit. */
 function blockFrame(frame: Frame): void {
   const one = windows.value.find(({ id }) => id === frame.window)
   frames.delete(frame)
@@ -69,10 +68,10 @@ function localSource(path: string): Source {
   return { src: `${path}#${hash}` }
 }
 
-/** Where the page of the spare window is; no app can have this name. */
+/** Source of the prewarmed frame; no app can have this slug. */
 export const prewarmedSource = () => localSource('/apps/_/index.html')
 
-/** Watches over the frame of a window; answers a function that ends it. */
+/** Registers the frame of a window; returns a function that removes it. */
 export function registerFrame(
   element: HTMLIFrameElement,
   {
@@ -129,7 +128,7 @@ function sendWelcome(frame: Frame): void {
     frame.disconnect ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...surroundings() }, '*'))
     return
   }
-  // Once per frame, to the page that was loaded into it first.
+  // Only the page that was loaded first gets a port, once.
   if (frame.disconnect || frame.loads > 1) return
   const { port1, port2 } = new MessageChannel()
   frame.disconnect = serve(port1, one, {
@@ -139,13 +138,13 @@ function sendWelcome(frame: Frame): void {
   target.postMessage(builtInWelcome(one), '*', [port2])
 }
 
-/** Milliseconds after which what was opened has its data and the machine has time for what may come. */
+/** Delay before prewarming, ms, so that it does not compete with the app that was just opened. */
 const PREWARM_DELAY = 500
 
-/** Has a frame made for the next app, once the desktop has come to rest. */
+/** Prewarms a frame for the next app. */
 export const schedulePrewarm = (): void => void setTimeout(prewarm, PREWARM_DELAY)
 
-/** An app of the package shows something; or it could not be loaded into the page that waited for it, and gets one of its own. */
+/** A built-in app has rendered; or it could not be loaded in the prewarmed page and gets a new frame. */
 function onStarted(frame: Frame, ok: boolean): void {
   const one = windows.value.find(({ id }) => id === frame.window)
   if (ok) frame.onReady()
@@ -153,7 +152,7 @@ function onStarted(frame: Frame, ok: boolean): void {
   schedulePrewarm()
 }
 
-// The spare window has become one with an app.
+// The prewarmed window got an app.
 effect(() => {
   const ids = new Set(windows.value.map(({ id }) => id))
   for (const frame of frames) {
@@ -163,7 +162,7 @@ effect(() => {
   }
 })
 
-/** Names its address to the page around an app of another origin, which is there before the app is. */
+/** Sends its address to the wrapper page of a cross-origin app. */
 function sendExternalAddress(frame: Frame): void {
   const { address } = frame
   if (address === undefined) return
@@ -200,12 +199,13 @@ function receive(frame: Frame, message: Record<string, unknown>): void {
       void confirmAndClose(frame.window)
       break
     default:
-      // What is not of the protocol concerns nobody.
+      // Ignore unknown messages.
       break
   }
 }
 
-// Frames have no origin, so what says who speaks is the window: that of an app's frame, not of one inside it nor one it opened.
+// Sandboxed frames have the origin "null": identify the sender by its window. Frames inside it, and windows it opened,
+// are ignored.
 addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) => {
   const frame = [...frames].find(({ element }) => element.contentWindow === source)
   if (!frame || source === null || origin !== 'null') return
@@ -213,7 +213,7 @@ addEventListener('message', ({ source, origin, data }: MessageEvent<unknown>) =>
   else if (typeof data === 'object' && data !== null) receive(frame, data as Record<string, unknown>)
 })
 
-/** A click into a frame takes the focus, and nothing else tells of it. */
+/** A click into a frame is visible only as a loss of focus. */
 addEventListener('blur', () => {
   setTimeout(() => {
     const frame = [...frames].find(({ element }) => element === document.activeElement)
@@ -221,7 +221,7 @@ addEventListener('blur', () => {
   })
 })
 
-/** Tells an open app of a new path to show. */
+/** Sends a new path to an open app. */
 export function sendPath(window: number, path: string): void {
   const frame = [...frames].find((one) => one.window === window)
   frame?.element.contentWindow?.postMessage({ type: 'svc-path', path }, '*')

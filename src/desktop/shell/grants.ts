@@ -2,7 +2,7 @@ import type { FeedTable } from '../../contract/tables.ts'
 import type { ActionName } from '../wire/actions.ts'
 import type { AppMessage } from '../wire/protocol.ts'
 
-/** What can be changed of the desktop itself, by the messages that do it. */
+/** Messages that change the desktop. */
 export type DesktopChange = Extract<
   AppMessage['type'],
   'set-preferences' | 'refresh-apps' | 'reload-app' | 'sign-out' | 'refresh-user'
@@ -10,17 +10,17 @@ export type DesktopChange = Extract<
 
 interface Grant {
   actions: readonly ActionName[]
-  /** Tables whose rows the app reads, hears of and, where the contract lets anybody write them, changes. */
+  /** Tables that the app may read and watch, and write if the contract allows it. */
   tables?: readonly FeedTable[]
-  /** What of the desktop it may change; `true` for everything. */
+  /** Changes of the desktop that it may make; `true` for all. */
   desktop?: true | readonly DesktopChange[]
-  /** Whether it may try components out on the desktop. */
+  /** Whether it may preview components. */
   components?: true
 }
 
 const rows: readonly ActionName[] = ['rows.list', 'rows.push']
 
-/** What each app of the package may ask of the server. What is not here is refused, whatever gets into an app. */
+/** What each built-in app may request. Everything else is refused, even if code was injected into the app. */
 export const grants: Readonly<Record<string, Grant>> = {
   settings: {
     actions: [

@@ -6,7 +6,7 @@ import { updateWindow, front, minimise, cycleWindows, place } from './windows.ts
 export const launcherOpen = signal(false)
 export const helpOpen = signal(false)
 
-/** What keys do wherever the focus is, also inside of apps. */
+/** Global shortcuts; they also work while an app has the focus. */
 const bindings: Record<string, () => void> = {
   'ctrl+k': () => void (launcherOpen.value = !launcherOpen.value),
   'meta+k': () => void (launcherOpen.value = !launcherOpen.value),
@@ -29,7 +29,7 @@ function restoreOrMinimise(): void {
   else updateWindow(one.id, { place: 'free' })
 }
 
-/** Does what a key is for; answers whether it is for anything. */
+/** Runs the action of a key; returns whether there is one. */
 export function runKeyBinding(key: string): boolean {
   const run = bindings[key]
   run?.()

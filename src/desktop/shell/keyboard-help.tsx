@@ -2,7 +2,7 @@ import { Dialog } from '../kit/dialog.tsx'
 import { helpOpen } from './key-bindings.ts'
 import { words } from './words.ts'
 
-/** The list of keys. */
+/** The list of shortcuts. */
 export function KeyboardHelp() {
   const keys = [
     ['Ctrl K', words('key_launcher')],

@@ -9,7 +9,7 @@ import { words } from './words.ts'
 
 const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
-/** Apps that a text finds: those whose name begins with it, those that have it in their name, and then what they are for. */
+/** Apps that match a text: by the start of the name, then within the name, then in the description. */
 function searchApps(searchText: string): readonly App[] {
   const text = fold(searchText.trim())
   const rank = ({ slug, description }: App): number => {
@@ -21,7 +21,7 @@ function searchApps(searchText: string): readonly App[] {
   return [0, 1, 2].flatMap((wanted) => apps.value.filter((app) => rank(app) === wanted))
 }
 
-/** All apps, and a line to find one in: the first match opens with Enter. */
+/** Lists all apps, with a search field; Enter opens the first match. */
 export function Launcher() {
   const element = useRef<HTMLDialogElement>(null)
   const [searchText, setSearchText] = useState('')

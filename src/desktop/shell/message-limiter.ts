@@ -1,4 +1,4 @@
-/** Says of each event whether it is one of at most `most` within `per` milliseconds. */
+/** A rate limiter: returns whether a message is within `max` per `windowMs`. */
 export function makeMessageLimiter(max: number, windowMs: number, now: () => number = () => performance.now()) {
   let times: number[] = []
   return (): boolean => {

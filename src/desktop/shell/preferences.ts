@@ -9,10 +9,10 @@ const stored = readItem<Partial<Preferences>>(KEY, {})
 const oneOf = <T extends string>(value: unknown, values: readonly T[], fallback: T): T =>
   values.find((one) => one === value) ?? fallback
 
-/** Longest path of a picture. */
+/** Longest path of an image, characters. */
 const MAX_PATH_LENGTH = 4_096
 
-/** A wallpaper by its name, or the path of a picture among the user's files. */
+/** A name of a wallpaper, or the path of an image in the user's files. */
 const validWallpaper = (value: unknown): string =>
   typeof value === 'string' && value.startsWith('/') && value.length <= MAX_PATH_LENGTH
     ? value
@@ -24,10 +24,10 @@ const validPreferences = (wanted: Partial<Preferences>): Preferences => ({
   wallpaper: validWallpaper(wanted.wallpaper),
 })
 
-/** What was chosen for this browser, signed in or not. */
+/** Preferences of this browser, also before signing in. */
 export const preferences = signal<Preferences>(validPreferences(stored))
 
-/** Changes some of it; what is not one of the values there are is left out. */
+/** Changes preferences; invalid values are ignored. */
 export function setPreferences(wanted: Partial<Preferences>): void {
   preferences.value = validPreferences({ ...preferences.value, ...wanted })
   writeItem(KEY, preferences.value)

@@ -1,4 +1,4 @@
-/** A place on the screen, in pixels. */
+/** Pixels. */
 export interface Rect {
   x: number
   y: number

@@ -5,13 +5,13 @@ import { notify } from './desktop-notifications.ts'
 import { call, isUnlocked, user } from './session.ts'
 import { readItem, writeItem } from './local-storage.ts'
 
-/** Of an account that this browser does not know, only events of the last days are news. */
+/** Age limit of events for an account that is new to this browser. */
 const NEW_FOR_MS = 7 * 86_400_000
-/** The least time between two looks. */
+/** Minimum interval between checks. */
 const MIN_INTERVAL_MS = 60_000
 
-// Which event was the last that the user was told of is kept by the browser, not by the server: whoever took a session over
-// cannot mark an event as seen everywhere.
+// The last seen event is stored in the browser, not on the server: someone who stole a session cannot mark an event as
+// seen on all devices.
 const keyOf = (id: number): string => `svc.security-events.${id}`
 
 const detailOf = (event: SecurityEvent): string =>
@@ -32,9 +32,9 @@ async function checkEvents(): Promise<void> {
   writeItem(keyOf(id), events[0]?.id ?? last ?? 0)
 }
 
-/** Notifies the user of changes to who can get into the account, at the start and whenever the page comes to the front. */
+/** Starts notifications of security events; checks at the start and when the page gets the focus. */
 export function startSecurityNotifications(): void {
-  // A look that fails is made up for by the next one.
+  // After an error, check again at the next event.
   const tryCheck = (): void => void checkEvents().catch(() => (checkedAt = -MIN_INTERVAL_MS))
   document.addEventListener('visibilitychange', tryCheck)
   addEventListener('focus', tryCheck)

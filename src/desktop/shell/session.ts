@@ -4,16 +4,16 @@ import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import type { Person } from '../wire/protocol.ts'
 import { callOnce, setCsrfToken, type CallOptions } from './api-calls.ts'
 
-/** What is shown in place of the desktop, or that it is. */
+/** Which screen is shown. */
 export type Stage = 'starting' | 'signed-out' | 'second-factor' | 'not-set-up' | 'unreachable' | 'signed-in'
 
 export const stage = signal<Stage>('starting')
-/** Who the desktop belongs to; stays while it is locked. */
+/** The user of the desktop; kept while it is locked. */
 export const user = signal<Person | undefined>(undefined)
-/** Why the desktop is behind a sign-in: locked on purpose, or the session ended. */
+/** Why the desktop is locked: by the user, or because the session expired. */
 export const lock = signal<'locked' | 'expired' | undefined>(undefined)
 
-/** Whether somebody may see the desktop. */
+/** Whether the desktop may be shown. */
 export const isUnlocked = computed(() => stage.value === 'signed-in' && lock.value === undefined)
 
 let unlocking: { promise: Promise<void>; resolve: () => void } | undefined
@@ -30,7 +30,7 @@ function whenUnlocked(): Promise<void> {
 
 function startSession(person: Person, csrf: string): void {
   if (user.value && user.value.id !== person.id) {
-    // Somebody else: nothing of what the former one had open stays.
+    // Another user: discard the state of the previous one.
     location.reload()
     return
   }
@@ -44,7 +44,7 @@ function startSession(person: Person, csrf: string): void {
 
 const hasCode = (error: unknown, ...codes: string[]): boolean => error instanceof ApiError && codes.includes(error.code)
 
-/** Finds out whether somebody is signed in. */
+/** Restores the session of this browser. */
 export async function resumeSession(): Promise<void> {
   try {
     const { user: person, csrf_token } = await callOnce('session.session', {})
@@ -57,7 +57,7 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Signs in, or goes on to the second factor. Throws `ApiError`. */
+/** Signs in, or asks for the second factor. Throws `ApiError`. */
 export async function signIn(username: string, password: string): Promise<void> {
   const { user: person, csrf_token } = await callOnce('sessionLogin.login', { username, password })
   if (person && csrf_token !== undefined) startSession(person, csrf_token)
@@ -68,38 +68,38 @@ export async function signIn(username: string, password: string): Promise<void> 
 /** Whether a locked desktop waits for the second factor. */
 export const awaitsCode = signal(false)
 
-/** Completes a login with a code of the second factor, or a backup code. Throws `ApiError`. */
+/** Completes sign-in with a second-factor code or a backup code. Throws `ApiError`. */
 export async function confirmCode(code: string): Promise<void> {
   const { user: person, csrf_token } = await callOnce('sessionLogin2fa.login_2fa', { totp_code: code })
   awaitsCode.value = false
   startSession(person, csrf_token)
 }
 
-/** Goes back to the password. */
+/** Returns from the second factor to the password. */
 export function backToPassword(): void {
   awaitsCode.value = false
   if (stage.value === 'second-factor') stage.value = 'signed-out'
 }
 
-/** Asks again who is signed in, after a name was changed. */
+/** Reloads the signed-in user. */
 export async function refreshUser(): Promise<void> {
   const { user: person, csrf_token } = await call('session.session', {})
   startSession(person, csrf_token)
 }
 
-/** Ends the session and forgets everything that is shown. */
+/** Ends the session and discards all state. */
 export async function signOut(): Promise<void> {
   await callOnce('sessionLogout.logout', {}).catch(() => undefined)
   location.reload()
 }
 
-/** Ends the session but keeps everything where it is, for the same person to come back to. */
+/** Ends the session but keeps the desktop for the same user. */
 export async function lockDesktop(): Promise<void> {
   lock.value = 'locked'
   await callOnce('sessionLogout.logout', {}).catch(() => undefined)
 }
 
-/** Takes the session up again where another tab signed in anew; otherwise the desktop waits for a sign-in. */
+/** Uses the session of another tab if there is one; otherwise locks the desktop and waits for sign-in. */
 async function renewSession(): Promise<void> {
   if (isUnlocked.value) {
     const renewed = await callOnce('session.session', {}).catch((error: unknown) => {
@@ -112,7 +112,7 @@ async function renewSession(): Promise<void> {
   await whenUnlocked()
 }
 
-/** Calls an action; where the session has ended, again as soon as somebody has signed in. Throws `ApiError`. */
+/** Calls an action. If the session has expired, repeats the call after the next sign-in. Throws `ApiError`. */
 export async function call<N extends ActionName>(
   name: N,
   params: ParamsOf<N>,

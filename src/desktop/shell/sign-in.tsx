@@ -19,7 +19,6 @@ import {
 } from './session.ts'
 import { words } from './words.ts'
 
-/** The mark of the service. */
 const Logo = () => (
   <svg class="mark" viewBox="0 0 32 32" width="52" height="52" aria-hidden="true">
     <rect width="32" height="32" rx="8" />
@@ -37,7 +36,7 @@ const Card = ({ title, children }: { title: string; children: ComponentChildren 
   </main>
 )
 
-/** Sends a form once, and says what went wrong. */
+/** Submits a form once at a time and keeps its error. */
 function useSubmit(run: () => Promise<void>) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
@@ -55,7 +54,7 @@ function useSubmit(run: () => Promise<void>) {
   return { busy, submit, problem: said === undefined ? undefined : message, clear: () => setError(undefined) }
 }
 
-/** User name and password; for somebody whose desktop is locked, the password only. */
+/** User name and password; on a locked desktop only the password. */
 function PasswordForm() {
   const known = user.value?.username
   const [username, setUsername] = useState(known ?? '')
@@ -144,7 +143,7 @@ function CodeForm() {
   )
 }
 
-/** What covers a desktop that is locked, or whose session has ended. */
+/** Covers a desktop that is locked or whose session has expired. */
 export function LockScreen() {
   const name = user.value?.display_name ?? ''
   const isLocked = lock.value === 'locked'
@@ -163,7 +162,7 @@ export function LockScreen() {
   )
 }
 
-/** Everything that stands before the desktop. */
+/** The screens before the desktop. */
 export function SignInScreen() {
   switch (stage.value) {
     case 'signed-out':

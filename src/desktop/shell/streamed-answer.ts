@@ -2,7 +2,7 @@ import { serverSentEvents } from '../../client/ask/event-stream.ts'
 import { Unreachable } from '../../client/errors.ts'
 import { ApiError } from '../kit/api-error.ts'
 
-/** Hears what a stream tells before its end. */
+/** Receives the events of a stream. */
 export type StreamListener = (event: string, data: unknown) => void
 
 function parse(text: string): Record<string, unknown> {
@@ -13,7 +13,9 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/** Hears an answer that comes as a stream: `done` is the whole answer, `error` is thrown as `ApiError`, and so is its breaking off. */
+/**
+ * Reads a streamed response: returns the data of `done`, and throws `ApiError` for `error` or if the stream ends early.
+ */
 export async function readStreamedAnswer(body: AsyncIterable<Uint8Array>, onEvent?: StreamListener): Promise<unknown> {
   for await (const { event, data } of serverSentEvents(body)) {
     const payload = parse(data)

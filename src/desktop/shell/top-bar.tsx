@@ -101,12 +101,11 @@ function AccountMenu() {
   )
 }
 
-/** The strip at the upper edge. */
 export function Bar() {
   const [noticesOpen, setNoticesOpen] = useState(false)
   const count = unreadCount.value
   const one = front.value
-  // A phone has no room for two bars.
+  // On phones, the bar also serves as title bar of the window.
   const ofWindow = isPhone.value ? one : undefined
   return (
     <header class={ofWindow ? 'bar of-window' : 'bar'} aria-label={words('bar')}>

@@ -20,7 +20,7 @@ async function* readChunks(body: ReadableStream<Uint8Array> | null, onChunk: () 
   }
 }
 
-/** Carries requests with the browser's fetch, in whose session cookie they travel; `csrf` answers the token that goes with it. */
+/** Sends requests with `fetch` and the session cookie; `csrf` returns the token to send. */
 export function makeBrowserTransport(csrf: () => string | undefined): Transport {
   async function request({ method, url, headers, body, timeout, signal }: WireRequest): Promise<WireAnswer> {
     const idle = new AbortController()

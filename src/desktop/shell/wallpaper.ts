@@ -5,8 +5,8 @@ import { stage } from './session.ts'
 
 const { style, dataset } = document.documentElement
 
-// A picture of the user's own lies over the standard wallpaper, which is seen where there is no such picture: before
-// somebody signed in, for others at the same browser, and after it was deleted.
+// The user's image lies over the default wallpaper, which is visible if the image cannot be loaded: before signing in,
+// for other users of the browser, or after it was deleted.
 effect(() => {
   const { wallpaper } = preferences.value
   const isOwn = wallpaper.startsWith('/')

@@ -6,7 +6,7 @@ import { confirmAndClose } from './unsaved-guard.ts'
 import { updateWindow, isPhone, minimise, place, type AppWindow } from './windows.ts'
 import { words } from './words.ts'
 
-/** What can be done with a window; on a phone, where it fills the screen, less. */
+/** The buttons of a window; fewer on phones, where it fills the screen. */
 export function WindowButtons({
   window: one,
   onKeys,

@@ -10,15 +10,15 @@ import { registerFrame, sourceOf, prewarmedSource, sendPath } from './frame-regi
 import { discardPrewarmed, front, updateWindow, type AppWindow } from './windows.ts'
 import { words } from './words.ts'
 
-/** What frames may do: run scripts without an origin of their own, so that nothing of the desktop is within their reach. */
+/** Frames may run scripts, but without `allow-same-origin` they have no access to the desktop. */
 const SANDBOX = 'allow-scripts allow-forms allow-downloads'
 
-/** Milliseconds after which an app that shows nothing yet is said to be late. */
+/** Time until an app that has not rendered is reported as slow, ms. */
 const LATE_AFTER = 10_000
-/** Delays until a page that could not be loaded is requested again. */
+/** Delays before retrying to load a page, ms. */
 const RETRY = { first: 3_000, longest: 60_000 }
 
-/** Requests an app again that could not be loaded: after a while, and when the server is back. */
+/** Retries loading an app: after a delay, and when the server is reachable again. */
 function useAttempts(isLoading: boolean) {
   const [attempt, setAttempt] = useState(0)
   const [isLate, setLate] = useState(false)
@@ -44,12 +44,12 @@ function useAttempts(isLoading: boolean) {
       clearTimeout(timer.current)
       timer.current = setTimeout(retry, backoff.next())
     },
-    /** A page that answers was only slow: it is not replaced while it starts or works. */
+    /** A page that answered is only slow: do not replace it. */
     onConnected: () => clearTimeout(timer.current),
   }
 }
 
-/** The app of a window in its frame, hidden until it has something to show; the spare window has no app yet. */
+/** The frame of an app, hidden until it has rendered; the prewarmed window has no app yet. */
 export function WindowContent({ window: one, title }: { window: AppWindow; title: string }) {
   const { id, slug, path, pathRequests } = one
   const element = useRef<HTMLIFrameElement>(null)
@@ -58,8 +58,7 @@ export function WindowContent({ window: one, title }: { window: AppWindow; title
   const app = appBySlug(slug)
   const { attempt, isLate, retry, onFailed, onConnected } = useAttempts(state === 'loading' && slug !== '')
 
-  // In the moment in which the frame comes to be: its page says only once that it is ready, and may be there before the next frame
-  // of a busy desktop, or of one that nobody looks at, is drawn.
+  // A layout effect: the page announces itself only once, possibly before the next paint of a busy or hidden desktop.
   useLayoutEffect(() => {
     const frame = element.current
     if (!frame || !source) return
@@ -75,7 +74,7 @@ export function WindowContent({ window: one, title }: { window: AppWindow; title
     })
   }, [attempt, state === 'stopped'])
 
-  // Not earlier: the browser's error page in a frame would keep every key from the desktop.
+  // Focusing earlier could focus the browser's error page, which passes no keys to the desktop.
   useEffect(() => {
     const section = element.current?.closest('section')
     const focused = document.activeElement

@@ -3,12 +3,12 @@ import { insets, moveTo, place, raise, windows, type AppWindow, type Rect, type 
 
 type Side = 'n' | 'e' | 's' | 'w' | 'ne' | 'nw' | 'se' | 'sw'
 
-/** Where the window that is being moved would snap to. */
+/** Where the dragged window would snap. */
 export const snapTarget = signal<Exclude<Place, 'free'> | undefined>(undefined)
 
-/** Pixels from the edge of the screen at which a window snaps. */
+/** Distance from the edge of the screen at which a window snaps, pixels. */
 const SNAP_DISTANCE = 12
-/** Pixels that a pointer may tremble without dragging. */
+/** Movement below which a press is not a drag, pixels. */
 const DRAG_THRESHOLD = 4
 
 function resized({ x, y, width, height }: Rect, side: Side, dx: number, dy: number): Rect {
@@ -26,7 +26,7 @@ function snapAt(x: number, y: number): Exclude<Place, 'free'> | undefined {
   return x >= innerWidth - SNAP_DISTANCE ? 'right' : undefined
 }
 
-/** Follows a pointer that took hold of a window's bar or edge, over frames too, until it lets go. */
+/** Drags a window by its title bar or an edge, also across frames. */
 export function startDrag(
   event: PointerEvent & { currentTarget: HTMLElement },
   one: AppWindow,
@@ -39,7 +39,7 @@ export function startDrag(
   let rect: Rect = one
   let isMoving = false
   raise(one.id)
-  // Captured at once: the next movement may already be over a frame, which would swallow it.
+  // Capture at once: the next move event may go to a frame.
   handle.setPointerCapture(pointerId)
 
   const onMove = ({ clientX, clientY }: PointerEvent) => {
@@ -49,7 +49,7 @@ export function startDrag(
     if (!isMoving) {
       isMoving = true
       document.documentElement.classList.add('dragging')
-      // Taken off an edge, a window has its own size again, under the pointer.
+      // A snapped window gets its own size back, under the pointer.
       if (what === 'move' && one.place !== 'free') {
         rect = { ...one, x: startX - Math.min(one.width / 2, startX), y: insets.top }
       }
@@ -69,7 +69,7 @@ export function startDrag(
     snapTarget.value = undefined
     const isOpen = windows.value.some(({ id }) => id === one.id)
     if (!isMoving || !where || !isOpen) return
-    // The size to come back to is the one it had before.
+    // Unsnapping restores the size before the drag.
     moveTo(one.id, rect)
     place(one.id, where)
   }

@@ -9,7 +9,7 @@ import { words } from './words.ts'
 
 const sides = ['n', 'e', 's', 'w', 'ne', 'nw', 'se', 'sw'] as const
 
-/** Pixels that an arrow key moves. */
+/** Pixels per arrow key. */
 const STEP = 24
 
 function movedByKey({ x, y, width, height }: Rect, mode: 'move' | 'resize', key: string): Rect | undefined {
@@ -19,7 +19,10 @@ function movedByKey({ x, y, width, height }: Rect, mode: 'move' | 'resize', key:
   return mode === 'move' ? { x: x + dx, y: y + dy, width, height } : { x, y, width: width + dx, height: height + dy }
 }
 
-/** A window with its bar, moved and resized by mouse, touch and keys; on a phone the bar of the desktop is its bar too. */
+/**
+ * A window with its title bar; moved and resized by mouse, touch and keyboard. On phones the top bar replaces the title
+ * bar.
+ */
 export function WindowFrame({ window: one }: { window: AppWindow }) {
   const { id, slug } = one
   const [mode, setMode] = useState<'move' | 'resize' | undefined>(undefined)
@@ -94,6 +97,6 @@ export function WindowFrame({ window: one }: { window: AppWindow }) {
   )
 }
 
-/** Where a window would go if it were let go now. */
+/** Shows where the dragged window would snap. */
 export const SnapPreview = () =>
   snapTarget.value === undefined ? null : <div class={`snap-preview ${snapTarget.value}`} aria-hidden="true" />

@@ -7,47 +7,47 @@ import { readItem, writeItem } from './local-storage.ts'
 
 export type { Rect } from './rect.ts'
 
-/** Where a window is: free, on half of the screen, or on all of it. */
+/** `left` and `right` fill half of the screen, `full` all of it. */
 export type Place = 'free' | 'left' | 'right' | 'full'
 
-/** Where a free window was put, and the size of the page at that moment. */
+/** Position of a free window, and the size of the page at that time. */
 interface Placement extends Rect {
   pageWidth: number
   pageHeight: number
 }
 
 export interface AppWindow extends Rect {
-  /** What the window returns to when a smaller page has become larger again. */
+  /** Restored when the page becomes large enough again. */
   placement: Placement
   id: number
   slug: string
-  /** What the app was asked to show. */
+  /** The path the app was asked to show. */
   path: string
-  /** What the app says that it shows. */
+  /** The path the app reports to show. */
   location: string
-  /** Raised when it is asked for the same again. */
+  /** Incremented when the same path is requested again. */
   pathRequests: number
   title: string
   place: Place
   minimised: boolean
   /** Windows with a higher number are in front. */
   depth: number
-  /** Raised to load the app anew. */
+  /** Incremented to reload the app. */
   reloads: number
   unsaved: boolean
 }
 
-/** Pixels of the screen that windows do not cover. */
+/** Space that windows do not cover, pixels. */
 export const insets = { top: 40, bottom: 76 } as const
 
 const MIN_SIZE = { width: 320, height: 220 } as const
 
-/** Below this width windows fill the screen. */
+/** Below this width, windows fill the screen. */
 const phone = matchMedia('(width < 640px)')
 export const isPhone = signal(phone.matches)
 phone.addEventListener('change', ({ matches }) => void (isPhone.value = matches))
 
-/** Windows in the order in which they were opened, which is the order of their elements: moving a frame would load it anew. */
+/** Windows in the order of their elements, which never changes: moving a frame in the DOM would reload it. */
 export const windows = signal<readonly AppWindow[]>([])
 
 export const front = computed(() =>
@@ -71,25 +71,24 @@ const blank = {
 } as const
 
 /**
- * A window that nobody sees, with a frame in which everything is loaded that apps of the package share. The next one to be
- * opened turns into that app, which so need not be loaded from the beginning.
+ * A hidden window whose frame has loaded the code that built-in apps share. The next built-in app to be opened gets it.
  */
 export const prewarmed = signal<AppWindow | undefined>(undefined)
 let isPrewarmReady = false
 
-/** Makes the spare window, where there is none. */
+/** Creates the prewarmed window, if there is none. */
 export function prewarm(): void {
   if (prewarmed.value) return
   isPrewarmReady = false
   prewarmed.value = { ...blank, id: ++lastId, slug: '', minimised: true, depth: 0, ...placed(initialRect('')) }
 }
 
-/** Says that the page of the spare window waits for an app. */
+/** Records that the prewarmed page is ready for an app. */
 export function markPrewarmed(id: number): void {
   if (prewarmed.value?.id === id) isPrewarmReady = true
 }
 
-/** Removes the hidden frame where its page could not be loaded. */
+/** Removes the prewarmed window after its page could not be loaded. */
 export function discardPrewarmed(id: number): void {
   if (prewarmed.value?.id === id) prewarmed.value = undefined
 }
@@ -102,7 +101,7 @@ function takePrewarmed(): number | undefined {
   return id
 }
 
-/** A path of the service, by its grammar; anything else becomes the root. */
+/** Validates a path; invalid ones become `/`. */
 export function validPath(value: unknown): string {
   const path = typeof value === 'string' ? value.slice(0, 4_096) : ''
   const isValid = path.startsWith('/') && !/[\p{Cc}\\]/u.test(path) && path.isWellFormed()
@@ -113,7 +112,7 @@ export function updateWindow(id: number, values: Partial<AppWindow>): void {
   windows.value = windows.value.map((one) => (one.id === id ? { ...one, ...values } : one))
 }
 
-/** Puts a window in front of the others. */
+/** Brings a window to the front. */
 export function raise(id: number): void {
   if (front.value?.id === id) return
   updateWindow(id, { minimised: false, depth: ++lastDepth })
@@ -121,7 +120,7 @@ export function raise(id: number): void {
 
 const workArea = () => ({ width: innerWidth, height: innerHeight - insets.top - insets.bottom })
 
-/** Keeps a window where it can be taken hold of. */
+/** Keeps a part of the title bar reachable. */
 function clampToWorkArea({ x, y, width, height }: Rect): Rect {
   const space = workArea()
   const w = Math.max(MIN_SIZE.width, Math.min(width, space.width))
@@ -134,7 +133,7 @@ function clampToWorkArea({ x, y, width, height }: Rect): Rect {
   }
 }
 
-/** A window where it was put. In a page that is smaller than at that moment all of it is visible. */
+/** The position of a window; fully visible if the page is smaller than when it was placed. */
 function fit({ pageWidth, pageHeight, ...wanted }: Placement): Rect {
   const rect = clampToWorkArea(wanted)
   if (innerWidth >= pageWidth && innerHeight >= pageHeight) return rect
@@ -169,7 +168,7 @@ function initialRect(slug: string): Rect {
   })
 }
 
-/** Opens an app, or comes back to its window when it is open; `fresh` opens another one in any case. */
+/** Opens an app, or raises its window; `fresh` always opens a new one. */
 export function openApp(slug: string, path = '/', { fresh = false } = {}): AppWindow | undefined {
   const app = appBySlug(slug)
   if (!app) return undefined
@@ -196,7 +195,7 @@ export const minimise = (id: number): void => updateWindow(id, { minimised: true
 export const place = (id: number, where: Place): void =>
   updateWindow(id, { place: where, minimised: false, depth: ++lastDepth })
 
-/** Goes to the window that was used longest ago. */
+/** Switches to the least recently used window. */
 export function cycleWindows(): void {
   const last = windows.value.reduce<AppWindow | undefined>(
     (first, one) => (first && first.depth < one.depth ? first : one),
@@ -205,7 +204,7 @@ export function cycleWindows(): void {
   if (last) raise(last.id)
 }
 
-/** Loads the windows of an app anew. */
+/** Reloads all windows of an app. */
 export function reloadApp(slug: string): void {
   windows.value = windows.value.map((one) =>
     one.slug === slug ? { ...one, reloads: one.reloads + 1, unsaved: false } : one,
@@ -216,7 +215,7 @@ const keyOf = (person: number): string => `svc.windows.${person}`
 
 type StoredWindow = Pick<AppWindow, 'slug' | 'path' | 'place' | 'minimised'> & Rect & Partial<Placement>
 
-/** Opens what was open before, and keeps in the browser what is open from now on. */
+/** Restores the windows of the last visit, and stores changes. */
 export function restoreWindows(): void {
   const person = user.value
   if (!person) return
@@ -244,7 +243,7 @@ export function restoreWindows(): void {
     clearTimeout(due?.timer)
     due = { timer: setTimeout(saveNow, 200), save: () => writeItem(keyOf(person.id), stored) }
   })
-  // Whoever reloads at once finds the last change too.
+  // Also stores the last change before a reload.
   addEventListener('pagehide', saveNow)
 }
 

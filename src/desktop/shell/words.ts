@@ -1,6 +1,6 @@
 import { catalogue } from '../kit/language.ts'
 
-/** Words of the desktop itself. */
+/** Messages of the desktop shell. */
 export const words = catalogue(
   {
     sign_in: 'Sign in',

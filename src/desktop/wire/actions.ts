@@ -5,7 +5,7 @@ type Contract = typeof contract
 
 type ActionsOf<E extends keyof Contract> = Contract[E]['actions']
 
-/** Every action a desktop may call, as `endpoint.action`: `rows.push`, `filesystem.list`. */
+/** Names of actions, `endpoint.action`: `rows.push`, `filesystem.list`. */
 export type ActionName = { [E in keyof Contract]: `${E}.${keyof ActionsOf<E> & string}` }[keyof Contract]
 
 type ActionOf<N extends ActionName> = N extends `${infer E extends keyof Contract}.${infer A}`
@@ -14,8 +14,8 @@ type ActionOf<N extends ActionName> = N extends `${infer E extends keyof Contrac
     : never
   : never
 
-/** The parameters of an action, as the contract declares them. */
+/** Parameters of an action. */
 export type ParamsOf<N extends ActionName> = Params<ActionOf<N>>
 
-/** The answer of an action; a `Blob` where the contract says bytes. */
+/** The response of an action; a `Blob` if it is binary. */
 export type AnswerOf<N extends ActionName> = ActionOf<N> extends { answers: 'bytes' } ? Blob : Answer<ActionOf<N>>

@@ -1,12 +1,12 @@
 import type { ActionName } from './actions.ts'
 
-// What frames and the desktop say to each other. Windows hear the small protocol of docs/desktop-apps.md; apps of the package get a port
-// of their own besides, over which everything else goes.
+// Messages between frames and the desktop. All apps speak the protocol of docs/desktop-apps.md; built-in apps also get
+// a `MessagePort` for everything else.
 
 export type Theme = 'light' | 'dark'
 export type Language = 'de' | 'en'
 
-/** Who is signed in. */
+/** The signed-in user. */
 export interface Person {
   id: number
   username: string
@@ -14,7 +14,7 @@ export interface Person {
   role: 'admin' | 'user'
 }
 
-/** How the desktop looks at the moment, for apps to look the same. */
+/** Appearance and connection state, which apps adopt. */
 export interface Surroundings {
   theme: Theme
   language: Language
@@ -25,25 +25,25 @@ export interface Surroundings {
 export interface Welcome extends Surroundings {
   type: 'svc-welcome'
   slug: string
-  /** What the app is to show, as in `svc-open-app`. */
+  /** The path to show, as in `svc-open-app`. */
   path: string
-  /** For apps of the package only. */
+  /** For built-in apps only. */
   user?: Person
   preferences?: Preferences
 }
 
-/** `kit/wallpapers.css` draws them. */
+/** Drawn by `kit/wallpapers.css`. */
 export { wallpapers } from '../../contract/wallpapers.ts'
 
-/** What somebody chose for this browser. */
+/** Preferences of this browser. */
 export interface Preferences {
   theme: Theme | 'system'
   language: Language | 'system'
-  /** One of `wallpapers`, or the path of a picture among the user's files. */
+  /** One of `wallpapers`, or the path of an image in the user's files. */
   wallpaper: string
 }
 
-/** A change of the feed, as the contract answers it. */
+/** A change of the feed. */
 export interface Change {
   table: string
   operation: 'INSERT' | 'UPDATE' | 'DELETE'
@@ -51,7 +51,7 @@ export interface Change {
   cursor: number
 }
 
-/** A fault on its way through a port. */
+/** An error as sent through a port. */
 export interface SerializedError {
   /** A code of the contract, or `unreachable`. */
   code: string
@@ -61,7 +61,7 @@ export interface SerializedError {
   retryAfter?: number
 }
 
-/** A component that is tried out before it is saved. */
+/** A component to run without saving it. */
 export interface PreviewedComponent {
   component_id: string
   component_type: 'css' | 'js' | 'widget'
@@ -69,29 +69,30 @@ export interface PreviewedComponent {
   metadata: Record<string, unknown>
 }
 
-/** What becomes of a component that is tried out: it runs, a hook of it answered (as JSON), or it was stopped. */
+/** State of a preview: running, the result of a hook as JSON, or stopped. */
 export type PreviewEvent = { kind: 'running' } | { kind: 'answered'; hook: 'dock' | 'panel'; json: string } | Failure
 
-/** A version that was switched off until the desktop is loaded anew. */
+/** A stopped component; it restarts when the desktop is reloaded. */
 export interface StoppedComponent {
   component_id: string
   version: number
   failure: Failure
 }
 
-/** How components fare on the desktop. */
 export interface ComponentsState {
-  /** Whether the desktop started without any. */
+  /** Whether the desktop was started without components. */
   safe: boolean
   active: { component_id: string; version: number }[]
   stopped: StoppedComponent[]
 }
 
-/** Why a component was stopped: an error of its own, too many messages, no answer, a wrong one, or another page in its frame. */
+/**
+ * Why a component was stopped: an error, too many messages, no response, an invalid one, or a navigation of its frame.
+ */
 export type Failure =
   { kind: 'error'; message: string } | { kind: 'too_many_messages' | 'timeout' | 'invalid_result' | 'navigated' }
 
-/** From an app of the package to the desktop. */
+/** Messages of built-in apps to the desktop. */
 export type AppMessage =
   | { type: 'call'; id: number; action: ActionName; params: object; body?: Blob; name?: string }
   | { type: 'cancel'; id: number }
@@ -112,12 +113,12 @@ export type AppMessage =
   | { type: 'refresh-user' }
   | { type: 'key'; key: string }
 
-/** From the desktop to an app of the package. */
+/** Messages of the desktop to built-in apps. */
 export type DesktopMessage =
   | { type: 'answer'; id: number; result: unknown }
   | { type: 'failed'; id: number; error: SerializedError }
   | { type: 'progress'; id: number; sent: number; total: number }
-  /** What a stream tells before its answer. */
+  /** An event of a streamed response. */
   | { type: 'event'; id: number; event: string; data: unknown }
   | { type: 'changes'; changes: Change[]; reset: boolean }
   | { type: 'preview-event'; id: number; event: PreviewEvent }

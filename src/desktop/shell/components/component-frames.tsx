@@ -26,10 +26,10 @@ import { runComponent } from './component-sandbox.ts'
 
 const workArea = () => ({ width: innerWidth, height: innerHeight - insets.top - insets.bottom })
 
-/** Runs a component in its frame for as long as the frame is there. */
+/** Runs a component while its frame is mounted. */
 function useComponent(component: Component) {
   const frame = useRef<HTMLIFrameElement>(null)
-  // Before the frame can have loaded: a component is put in when it has.
+  // A layout effect runs before the frame can load.
   useLayoutEffect(() => {
     const key = keyOf(component)
     const disposers: (() => void)[] = []
@@ -47,7 +47,7 @@ function useComponent(component: Component) {
       },
     })
 
-    /** Asks a hook now, and again whenever what it goes by has changed. */
+    /** Calls a hook now and whenever its input changes. */
     function followHook(hook: 'dock' | 'panel', apply: (value: unknown) => void): void {
       const callHook = () => {
         const list = apps.value.map(({ slug }) => ({ slug, name: appName(slug) }))
@@ -122,8 +122,8 @@ const loadPositions = (): Map<string, { x: number; y: number }> =>
   new Map(readItem<[string, Rect][]>(positionsKey(), []))
 
 /**
- * Where a widget is: where somebody put it, where a hook wants it, or beside the ones before it at the right edge; one that is
- * tried out stands at the lower edge, out of the way of who writes it.
+ * Initial position of a widget: where the user put it, where a hook places it, or at the right edge. A preview is
+ * placed at the lower edge, away from the editor.
  */
 function initialRect(component: Component, index: number): Rect {
   const { component_id, metadata } = component
@@ -140,7 +140,7 @@ function initialRect(component: Component, index: number): Rect {
   return clampRect({ ...wanted, ...loadPositions().get(component_id) })
 }
 
-/** Pixels that an arrow key moves. */
+/** Pixels per arrow key. */
 const STEP = 16
 
 function Widget({ component, index }: { component: Component; index: number }) {
@@ -205,7 +205,7 @@ function Widget({ component, index }: { component: Component; index: number }) {
   )
 }
 
-/** Everything of the user's own that runs in frames: widgets behind the windows, and hooks out of sight. */
+/** Frames of the user's components: widgets behind the windows, and hidden ones for hooks. */
 export function Components() {
   const of = (type: Component['component_type']) => runningComponents.value.filter((one) => one.component_type === type)
   return (

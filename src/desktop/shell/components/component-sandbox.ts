@@ -2,24 +2,24 @@ import { makeMessageLimiter } from '../message-limiter.ts'
 import type { Failure, Surroundings } from '../../wire/protocol.ts'
 
 export interface ComponentSandbox {
-  /** Asks a hook. Resolves with what its JSON says; never when the component was stopped. */
+  /** Calls a hook. Resolves with its parsed result; never settles if the component was stopped. */
   callHook(hook: string, value: object): Promise<unknown>
   setSurroundings(surroundings: Surroundings): void
   stop(): void
 }
 
-/** Milliseconds that a component may take to begin, to answer a hook, and to show that it still lives. */
+/** Time limits for starting, for a hook, and for an answer to a ping, ms. */
 const TIMEOUTS = { start: 6_000, hook: 200, pulse: 4_000 } as const
 
-/** Characters of an answer. */
+/** Longest result, characters. */
 const MAX_RESULT_LENGTH = 100_000
 
-/** Questions that wait for their answers by number. */
+/** Pending requests by id. */
 function makeRequests(post: (message: object) => void) {
   const pending = new Map<number, (json: unknown) => void>()
   let lastId = 0
   return {
-    /** Asks; `late` is called when nothing came within the time. */
+    /** Sends a request; `onTimeout` is called if no response arrives in time. */
     send(message: object, ms: number, onTimeout: () => void): Promise<unknown> {
       const id = ++lastId
       return new Promise((resolve) => {
@@ -45,7 +45,7 @@ interface Code {
   code: string
 }
 
-/** Puts a component to work in a frame that is empty yet; whatever is said from there is looked at as a stranger's. */
+/** Runs a component in an empty frame. Its messages are untrusted. */
 export function runComponent(
   frame: HTMLIFrameElement,
   { component_type: kind, code }: Code,
@@ -109,11 +109,11 @@ export function runComponent(
               if (typeof json !== 'string' || json.length > MAX_RESULT_LENGTH) throw new TypeError('no answer')
               resolve(JSON.parse(json))
             } catch {
-              // Not JSON, or far too much of it: not what was agreed.
+              // Invalid JSON or too long.
               fail({ kind: 'invalid_result' })
             }
           })
-        // A machine that is busy for a moment is not the component's fault; twice in a row is.
+        // A busy computer may miss one ping; a component that misses two is stopped.
         void attempt(() => void attempt(() => fail({ kind: 'timeout' })))
       })
     },

@@ -8,41 +8,43 @@ import type { DockLayout, PanelLayout } from './hook-results.ts'
 
 type Listed = AnswerOf<'desktopComponents.list'>['components'][number]
 
-/** A component at work, or about to be. */
 export type Component = Pick<Listed, 'component_id' | 'component_type' | 'code' | 'version' | 'metadata'>
 
-/** Counts starts of this tab that nothing came of: where browsers run frames in the page's own thread, a widget can hang it. */
+/**
+ * Counts consecutive failed starts in this tab: in browsers without process isolation of frames, a widget can hang the
+ * page.
+ */
 const STARTS_KEY = 'svc.components.starts'
 const starts = Number(sessionStorage.getItem(STARTS_KEY) ?? 0)
 
-/** Whether the desktop starts without any: asked to, or because it hung twice; the way back from one that makes it unusable. */
+/** Safe mode, without components: requested with `?safe`, or after two failed starts. */
 const isSafeMode = new URLSearchParams(location.search).has('safe') || starts >= 2
 
 const active = signal<readonly Listed[]>([])
-/** What is tried out instead of, or beside, what is active. */
+/** A preview runs in addition to the active components, or in place of the one with its name. */
 const previewed = signal<{ component: Component; onEvent: (event: PreviewEvent) => void } | undefined>(undefined)
-/** Versions that were switched off until the desktop is loaded anew, by `keyOf`. */
+/** Components stopped until the desktop is reloaded, by `keyOf`. */
 const stopped = signal<ReadonlyMap<string, StoppedComponent>>(new Map())
 let lastPreviewId = 0
 
-/** Names a version of a component; names may be anything, versions are numbers. */
+/** Key of a version. Unambiguous: versions are numbers, names are arbitrary. */
 export const keyOf = ({ component_id, version }: Component): string => `${version} ${component_id}`
 
-/** What is to run at the moment. */
+/** Active components and the preview, without stopped ones. */
 export const runningComponents = computed<readonly Component[]>(() => {
   const event = previewed.value?.component
   const others = isSafeMode ? [] : active.value.filter(({ component_id }) => component_id !== event?.component_id)
   return [...others, ...(event ? [event] : [])].filter((one) => !stopped.value.has(keyOf(one)))
 })
 
-/** Whether a component is only tried out. */
+/** Whether a component is the preview. */
 export const isPreview = (component: Component): boolean => previewed.value?.component === component
 
-/** What hooks wished, by the key of their component. */
+/** Results of hooks, by key of the component. */
 export const dockLayouts = signal<ReadonlyMap<string, DockLayout>>(new Map())
 export const panelLayouts = signal<ReadonlyMap<string, PanelLayout>>(new Map())
 
-/** Puts an answer of a hook with the others, or takes it away. */
+/** Sets or deletes the result of a hook. */
 export function setLayout<T>(layouts: { value: ReadonlyMap<string, T> }, key: string, layout: T | undefined): void {
   if (layout === undefined && !layouts.value.has(key)) return
   const next = new Map(layouts.value)
@@ -55,10 +57,10 @@ function describeFailure(failure: Failure): string {
   return failure.kind === 'error' ? words('component_error', failure.message) : words(`component_${failure.kind}`)
 }
 
-/** Where the app for components shows one. */
+/** Path of a component in the Components app. */
 const componentPath = ({ component_id }: Component): string => `/component/${encodeURIComponent(component_id)}`
 
-/** Switches a component off for as long as this page is open, and says so. */
+/** Stops a component until the page is reloaded, and notifies the user. */
 export function stopComponent(component: Component, failure: Failure): void {
   const { component_id, version } = component
   stopped.value = new Map(stopped.value).set(keyOf(component), { component_id, version, failure })
@@ -66,29 +68,29 @@ export function stopComponent(component: Component, failure: Failure): void {
   else notify('components', words('component_off', component_id), describeFailure(failure), componentPath(component))
 }
 
-/** Lets a component that was switched off begin again. */
+/** Restarts a stopped component. */
 export function restartComponent(component_id: string): void {
   stopped.value = new Map([...stopped.value].filter(([, one]) => one.component_id !== component_id))
 }
 
-/** How components fare, for the app that looks after them. */
+/** State for the Components app. */
 export const componentsState = computed<ComponentsState>(() => ({
   safe: isSafeMode,
   active: active.value.map(({ component_id, version }) => ({ component_id, version })),
   stopped: [...stopped.value.values()].filter(({ version }) => version > 0),
 }))
 
-/** Tells whoever tries a component out that it runs. */
+/** Reports to the previewing app that the preview runs. */
 export function reportRunning(component: Component): void {
   if (isPreview(component)) previewed.value?.onEvent({ kind: 'running' })
 }
 
-/** Tells the same what a hook of it answered. */
+/** Reports the result of a hook to the previewing app. */
 export function reportHookResult(component: Component, hook: 'dock' | 'panel', value: unknown): void {
   if (isPreview(component)) previewed.value?.onEvent({ kind: 'answered', hook, json: JSON.stringify(value) })
 }
 
-/** Tries a component out on the desktop until it is taken away again; answers the function that does so. */
+/** Runs a component as a preview; returns a function that ends it. */
 export function previewComponent(
   component: Omit<Component, 'version'>,
   onEvent: (event: PreviewEvent) => void,
@@ -100,26 +102,26 @@ export function previewComponent(
   }
 }
 
-/** Milliseconds after which a start has gone well. */
+/** Time after which a start counts as successful, ms. */
 const STABLE_AFTER = 8_000
 
 const tabs = new BroadcastChannel('svc.components')
 
-/** Asks again which components are active. */
+/** Reloads the active components. */
 async function refreshComponents(): Promise<void> {
   active.value = (await call('desktopComponents.list', {})).components
 }
 
-/** The same, here and in all tabs of this browser. */
+/** Reloads them in all tabs of this browser. */
 export function announceComponentsChange(): void {
   tabs.postMessage(null)
   refreshQuietly()
 }
 
-/** Without components the desktop is a desktop all the same. */
+/** The desktop works without components: ignore errors. */
 const refreshQuietly = (): void => void refreshComponents().catch(() => undefined)
 
-/** Puts components to work and keeps up with changes, also with those made elsewhere while nobody looked. */
+/** Starts components and keeps them up to date; changes of other devices are loaded when the tab becomes visible. */
 export function startComponents(): void {
   sessionStorage.setItem(STARTS_KEY, String(isSafeMode ? 0 : starts + 1))
   setTimeout(() => sessionStorage.removeItem(STARTS_KEY), STABLE_AFTER)
@@ -137,7 +139,7 @@ export function startComponents(): void {
   })
 }
 
-/** The rules of a style sheet as the browser understood them, so that one left open does not swallow the next. */
+/** The rules of a style sheet as parsed, so that an unclosed block does not affect the next sheet. */
 function rulesOf(code: string): string {
   const alone = new CSSStyleSheet()
   alone.replaceSync(code)

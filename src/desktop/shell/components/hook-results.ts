@@ -1,13 +1,13 @@
 import type { Rect } from '../rect.ts'
 
-/** How hooks would like the dock: slugs first in this order, left out, and called otherwise. */
+/** Changes to the dock: slugs to put first, slugs to hide, and other labels. */
 export interface DockLayout {
   order: readonly string[]
   hidden: readonly string[]
   labels: ReadonlyMap<string, string>
 }
 
-/** Where hooks would like windows of apps, by slug, and widgets, by name, to be at first. */
+/** Initial positions of windows by slug, and of widgets by name. */
 export interface PanelLayout {
   windows: ReadonlyMap<string, Rect>
   widgets: ReadonlyMap<string, Rect>
@@ -38,7 +38,7 @@ function readMap<T>(value: unknown, read: (one: unknown) => T): Map<string, T> {
 
 function readLabel(value: unknown): string {
   if (typeof value !== 'string') throw new InvalidResult()
-  // Nothing that turns the direction of writing or breaks the line.
+  // No line breaks, no characters that change the text direction.
   return value
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
     .trim()
@@ -53,13 +53,13 @@ function readRect(value: unknown): Rect {
   return { x, y, width, height } as Rect
 }
 
-/** An answer of the hook `dock`. Throws for anything but what was agreed; null means nothing is wished. */
+/** Validates a result of the hook `dock`; null means no change. Throws if it is invalid. */
 export function parseDockLayout(value: unknown): DockLayout {
   const { order, hidden, labels } = readObject(value)
   return { order: readNames(order), hidden: readNames(hidden), labels: readMap(labels, readLabel) }
 }
 
-/** The same for the hook `panel`. */
+/** Validates a result of the hook `panel`. */
 export function parsePanelLayout(value: unknown): PanelLayout {
   const { windows, widgets } = readObject(value)
   return { windows: readMap(windows, readRect), widgets: readMap(widgets, readRect) }
