@@ -11,9 +11,9 @@ import { NewPassword } from './new-password.tsx'
 import type { UserDialogProps } from './user-dialog-props.ts'
 import { words } from './words.ts'
 
-// What gives or takes a way into an account: each asks for the administrator's own password.
+// Dialogs that change who can get into an account; each asks for the administrator's own password.
 
-/** Makes an administrator of a user, or the other way round. */
+/** Promotes a user to administrator, or demotes an administrator. */
 export function ChangeRole({ user, onClose, onDone }: UserDialogProps) {
   const role = user.role === 'admin' ? 'user' : 'admin'
   return (
@@ -33,7 +33,7 @@ export function ChangeRole({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Another password for somebody else. */
+/** Sets a user's password. */
 export function SetPassword({ user, onClose, onDone }: UserDialogProps) {
   const [password, setPassword] = useState('')
   const [endsDevices, setEndsDevices] = useState(true)
@@ -67,7 +67,7 @@ export function SetPassword({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Takes the second factor away. */
+/** Removes a user's second factor. */
 export const ResetFactor = ({ user, onClose, onDone }: UserDialogProps) => (
   <FormDialog
     title={words('reset_title', user.username)}
@@ -86,7 +86,7 @@ export const ResetFactor = ({ user, onClose, onDone }: UserDialogProps) => (
 
 const MINUTES = [10, 60, 480, 1_440] as const
 
-/** A code that stands in for the second factor once: asked for, then shown. */
+/** Creates a one-time bypass code for a user's second factor, and shows it. */
 export function BypassCode({ user, onClose, onDone }: UserDialogProps) {
   const [minutes, setMinutes] = useState<number>(MINUTES[0])
   const [made, setMade] = useState<{ code: string; expires_at: string } | undefined>(undefined)
@@ -110,7 +110,7 @@ export function BypassCode({ user, onClose, onDone }: UserDialogProps) {
       text={words('bypass_text')}
       action={words('bypass_make')}
       asksPassword
-      // The code is still to be shown.
+      // The dialog must stay open to show the code.
       onClose={() => undefined}
       onCancel={onClose}
       run={async (current_password) => {

@@ -23,7 +23,7 @@ const blank: Fields = {
   quota: { kind: 'default', amount: '' },
 }
 
-/** Makes an account. */
+/** Creates an account. */
 export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (id: number) => void }) {
   const [fields, setFields] = useState(blank)
   const { username, display_name, password, role, quota } = fields

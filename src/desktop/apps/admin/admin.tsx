@@ -40,7 +40,6 @@ const pages: Record<PageName, { icon: IconNode; Page: FunctionComponent }> = {
   apps: { icon: LayoutGrid, Page: Apps },
 }
 
-/** The app: a list of pages, and the one that is open. */
 export function Admin() {
   useSignalEffect(() => goTo(bridge.path.value))
   const name = openPage.value

@@ -13,7 +13,7 @@ type App = AnswerOf<'admin.apps'>['apps'][number]
 const sourceText = ({ source, owner }: App): string =>
   source === 'custom' && owner !== null ? words('source_of', owner) : words(`source_${source}`)
 
-/** Every app of the service, and whether users have it. */
+/** All apps of the server, with a switch that disables them for users. */
 export function Apps() {
   const shown = useLiveQuery(() => bridge.call('admin.apps', {}))
 
@@ -65,7 +65,7 @@ export function Apps() {
                     aria-label={words('app_for_users', app.name)}
                     checked={!app.disabled}
                     onChange={({ currentTarget }) => {
-                      // It shows what is, not what is asked for.
+                      // Keep showing the current state until the change has succeeded.
                       currentTarget.checked = !app.disabled
                       void toggle(app)
                     }}

@@ -1,6 +1,6 @@
 import { catalogue } from '../../kit/language.ts'
 
-/** What the entries can be narrowed down to: the beginnings of their kinds. */
+/** Filters of the log: prefixes of event kinds. */
 export const groups = [
   'all',
   'entry',
@@ -127,5 +127,5 @@ const words = catalogue(en, {
   'seed.applied': 'Seed-Datei angewendet',
 })
 
-/** What an entry of this kind says happened; one that is new here is shown by its name. */
+/** Title of an event; unknown kinds of a newer server are shown as they are. */
 export const eventTitle = (kind: string): string => (Object.hasOwn(en, kind) ? words(kind as keyof typeof en) : kind)

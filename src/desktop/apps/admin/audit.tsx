@@ -16,7 +16,7 @@ import { words } from './words.ts'
 type Entry = AnswerOf<'admin.audit'>['entries'][number]
 
 const PAGE_SIZE = 50
-/** A pause in typing that long begins to search, ms. */
+/** Delay from the last input to searching, ms. */
 const SEARCH_DELAY = 250
 
 interface View {
@@ -75,10 +75,10 @@ function Filters({ view, setView }: { view: View; setView: (view: View) => void 
   )
 }
 
-/** Who did what, newest first. */
+/** The audit log, newest first. */
 export function Audit() {
   const [view, setView] = useState<View>({ user: '', group: 'all', since: '' })
-  // Pages after the first one; as long as there are some, that stays as it is.
+  // Pages after the first; while there are some, the first is not refreshed.
   const [more, setMore] = useState<{ after: string; entries: readonly Entry[]; next: string | null } | undefined>(
     undefined,
   )

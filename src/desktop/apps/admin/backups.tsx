@@ -16,7 +16,7 @@ const Last = ({ state: { last, overdue } }: { state: State }) => (
   </>
 )
 
-/** The command that does what is missing, for the terminal of the server. */
+/** Suggests a command for whatever is missing, to be run on the server. */
 const Advice = ({ state: { schedule, last, proven } }: { state: State }) => (
   <section>
     <h3>{words('on_the_server')}</h3>
@@ -70,7 +70,7 @@ const StoredBackups = ({ state: { stored, stored_count } }: { state: State }) =>
   </section>
 )
 
-/** What is known of the backups: they are made and restored on the machine. */
+/** The state of backups. They are created and restored on the server's command line. */
 export function Backups() {
   const shown = useLiveQuery(() => bridge.call('admin.backups', {}))
   return (

@@ -50,6 +50,6 @@ const words = catalogue(en, {
   assistant: 'Die Modelle des Assistenten antworten',
 })
 
-/** What a check makes sure of; one that is new here speaks for itself. */
+/** Name of a check; unknown ones of a newer server use its summary. */
 export const checkName = (id: string, summary: string): string =>
   Object.hasOwn(en, id) ? words(id as keyof typeof en) : summary

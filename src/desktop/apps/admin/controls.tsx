@@ -6,7 +6,6 @@ import { Loading } from '../../kit/placeholders.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { words } from './words.ts'
 
-/** Names and what they stand for, one below the other. */
 export const DescriptionList = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
   <dl class="facts">
     {of.map(([name, value]) => (
@@ -18,7 +17,7 @@ export const DescriptionList = ({ of }: { of: readonly (readonly [name: string, 
   </dl>
 )
 
-/** What was asked for, or that it is on its way, or why it is not there. */
+/** The value of a query, its error, or a loading indicator. */
 export function QueryResult<T>({
   of: { value, error },
   children,
@@ -38,19 +37,17 @@ export function QueryResult<T>({
   )
 }
 
-/** A word with a colour of its own. */
 export const Badge = ({ tone, children }: { tone: 'good' | 'bad' | 'warn' | 'plain'; children: ComponentChildren }) => (
   <span class={`badge ${tone}`}>{children}</span>
 )
 
 const tones = { active: 'good', disabled: 'plain', locked: 'bad', removing: 'warn' } as const
 
-/** Whether somebody can sign in. */
+/** The state of an account. */
 export const StateBadge = ({ state }: { state: keyof typeof tones }) => (
   <Badge tone={tones[state]}>{words(`state_${state}`)}</Badge>
 )
 
-/** What is used of how much. */
 export function QuotaUsage({ used, quota, isDefault }: { used: number; quota: number | null; isDefault: boolean }) {
   if (quota === null) return <>{words('used_unlimited', formatSize(used))}</>
   return (
@@ -61,7 +58,7 @@ export function QuotaUsage({ used, quota, isDefault }: { used: number; quota: nu
   )
 }
 
-/** Steps through a long list. */
+/** Buttons for the previous and next page of a list. */
 export function Pager({
   offset,
   size,
@@ -96,7 +93,7 @@ export function Pager({
   )
 }
 
-/** A table that scrolls sideways where there is no room for it. */
+/** A table that scrolls horizontally if it is too wide. */
 export const Table = ({
   label,
   head,

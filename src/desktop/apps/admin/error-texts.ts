@@ -3,14 +3,14 @@ import { words } from './words.ts'
 
 const codeOf = (error: unknown): string => (error instanceof ApiError ? error.code : '')
 
-/** What went wrong, where the general words would mislead an administrator. */
+/** Error messages for administrators, where the general ones would mislead. */
 export function describeAdminError(error: unknown): string {
   if (codeOf(error) === 'exists') return words('name_taken')
   if (codeOf(error) === 'conflict' && error instanceof ApiError && error.message !== '') return error.message
   return describeError(error)
 }
 
-/** Which field of a form a refusal is about, and what is wrong with it. */
+/** Maps a refusal to error messages of form fields. */
 export function formProblems(error: unknown): {
   current?: string
   username?: string

@@ -10,17 +10,17 @@ import { words } from './words.ts'
 
 interface FormDialogProps {
   title: string
-  /** What happens. */
+  /** Explanation above the fields. */
   text?: string
-  /** What the button says. */
+  /** Label of the submit button. */
   action: string
   danger?: boolean
-  /** Whether it can be sent as it stands. */
+  /** Whether the form can be submitted. */
   ready?: boolean
   onClose: () => void
 }
 
-/** A dialog with a form; what is wrong stands where it belongs, and it closes when the work is done. */
+/** A form in a dialog. Shows errors beside their fields; closes on success. */
 export function FormDialog({
   title,
   text,
@@ -33,9 +33,9 @@ export function FormDialog({
   run,
   children,
 }: FormDialogProps & {
-  /** Whether it goes on only with the own password. */
+  /** Asks for the administrator's own password. */
   asksPassword?: boolean
-  /** When nothing was done; `onClose` where nothing is said. */
+  /** Called on cancellation; defaults to `onClose`. */
   onCancel?: () => void
   run: (password: string) => Promise<void>
   children?: (problems: ReturnType<typeof formProblems>) => ComponentChildren

@@ -1,7 +1,7 @@
 import { readFindingText } from '../../../contract/finding-texts.ts'
 import { germanFindings } from './german-findings.ts'
 
-/** A finding or remedy in German; a text that is none of the contract, such as the message of a system error, stays as it is. */
+/** Translates a finding or remedy; unknown texts, such as system errors, stay as they are. */
 export function germanFinding(text: string): string {
   const read = readFindingText(text)
   if (!read) return text.replace(/(\d)\.(\d+ [KMGTP]?B)$/, '$1,$2')

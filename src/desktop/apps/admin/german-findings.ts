@@ -1,6 +1,6 @@
 import type { FindingText } from '../../../contract/finding-texts.ts'
 
-/** The texts of the checks in German, with the same values as the English ones. */
+/** German texts of the checks, with the same placeholders as the English ones. */
 export const germanFindings: Record<FindingText, string> = {
   not_applicable: 'Hier nicht anwendbar',
   backup_failed: 'Die letzte Sicherung ist vor {time} fehlgeschlagen: {message}',

@@ -39,7 +39,7 @@ const Check = ({ check: { id, summary, health, found, remedy } }: { check: Findi
   </li>
 )
 
-/** What the checks of the installation find, the worst first. */
+/** Results of the checks, most severe first. */
 export function Health() {
   const shown = useLiveQuery(() => bridge.call('admin.doctor', {}))
   return (

@@ -4,12 +4,12 @@ import { bridge } from '../../kit/bridge.ts'
 
 const refreshes = signal(0)
 
-/** Has every page ask the server again. */
+/** Reloads all live queries. */
 export const refreshAll = (): void => void refreshes.value++
 
 /**
- * What the server says: asked again when `key` changes, when somebody wants it, when the server is back, and with `every`
- * (milliseconds) as long as the page is looked at. What was there stays until the next answer.
+ * Fetches on mount, when `key` changes, on `refreshAll`, when the server is reachable again, and every `interval` ms
+ * while the page is visible. The last value stays visible while reloading.
  */
 export function useLiveQuery<T>(
   fetch: () => Promise<T>,
@@ -39,7 +39,7 @@ export function useLiveQuery<T>(
 
   useEffect(() => void reload(), [key])
   useSignalEffect(() => {
-    // Also when the server is back.
+    // Also runs when the server is reachable again.
     if (bridge.online.value && refreshes.value > 0) void reload()
   })
   useEffect(() => {

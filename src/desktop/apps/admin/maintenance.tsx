@@ -24,7 +24,7 @@ function stateText({ maintenance, read_only, until }: State): string {
   return until === null ? what : `${what} ${words('ends_at', formatDateTime(until))}`
 }
 
-/** A moment as the field for one has it, in the zone of the browser. */
+/** An ISO time as the value of a `datetime-local` input, in the browser's time zone. */
 function toLocalInput(iso: string | null): string {
   if (iso === null) return ''
   const date = new Date(iso)
@@ -38,7 +38,7 @@ function MaintenanceForm({ state, onDone }: { state: State; onDone: () => Promis
     until: toLocalInput(state.until),
   })
   const isReadOnly = fields.kind === 'read_only'
-  // Whoever closes a service that was open ends every session, the own one too.
+  // Closing an open server ends all sessions, including this one.
   const closes = !isReadOnly && (!state.maintenance || state.read_only)
   const task = useMutation(async () => {
     const isConfirmed = await confirm({
@@ -93,7 +93,7 @@ function MaintenanceForm({ state, onDone }: { state: State; onDone: () => Promis
   )
 }
 
-/** Whether the service is under maintenance, and the switch for it. */
+/** The maintenance mode and its switch. */
 export function Maintenance() {
   const shown = useLiveQuery(() => bridge.call('admin.maintenance', {}), { interval: 15_000 })
   const end = useMutation(async () => {

@@ -4,9 +4,9 @@ export const pageNames = ['users', 'quotas', 'maintenance', 'backups', 'health',
 
 export type PageName = (typeof pageNames)[number]
 
-/** The page that is shown; undefined for the list of pages, where there is room for one of both. */
+/** The open page; undefined for the list of pages, on narrow screens. */
 export const openPage = signal<PageName | undefined>('users')
-/** The account that is shown on the page of users; undefined for all of them. */
+/** The account open on the page of users; undefined for the list. */
 export const openUser = signal<number | undefined>(undefined)
 
 export function showPage(name: PageName | undefined): void {
@@ -19,7 +19,7 @@ export function showUser(id: number): void {
   openPage.value = 'users'
 }
 
-/** Goes where a path says: `/audit`, or `/users/17` for one account. */
+/** Opens a path: `/audit`, or `/users/17` for an account. */
 export function goTo(path: string): void {
   const [, page, id] = /^\/([a-z]+)(?:\/(\d{1,15}))?$/.exec(path) ?? []
   const name = pageNames.find((one) => one === page)

@@ -4,21 +4,21 @@ import { Dices, Eye, EyeOff } from 'lucide'
 import { TextField } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
-// Without letters that are taken for others.
+// Without characters that are easily confused.
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-/** A password that can be read out: four groups of five, some 99 bits. */
+/** A password that can be read out: four groups of five characters, about 99 bits of entropy. */
 function generatePassword(): string {
   const picked: string[] = []
   while (picked.length < 20) {
     for (const byte of crypto.getRandomValues(new Uint8Array(32)))
-      // Only whole rounds of the letters, so that each comes equally often.
+      // Reject bytes beyond a multiple of the alphabet's length, so that all characters are equally likely.
       if (byte < 256 - (256 % ALPHABET.length) && picked.length < 20) picked.push(ALPHABET[byte % ALPHABET.length]!)
   }
   return picked.join('').replace(/(.{5})(?=.)/g, '$1-')
 }
 
-/** A password for somebody else: typed, or made up and shown. */
+/** A new password for another user: typed, or generated and shown. */
 export function NewPassword({
   value,
   problem,

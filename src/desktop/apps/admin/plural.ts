@@ -1,5 +1,5 @@
 import { formatNumber } from '../../kit/formats.ts'
 
-/** So many of something: the words for one, or the number and the word for many. */
+/** Formats a count: `one` as it is, or the number before `many`. */
 export const plural = (count: number, one: string, many: string): string =>
   count === 1 ? one : `${formatNumber(count)} ${many}`

@@ -1,7 +1,7 @@
 import { Select, TextField } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
-/** A quota as it is entered. */
+/** Input of a quota. */
 export interface QuotaEntry {
   kind: 'default' | 'none' | 'own'
   /** Gigabytes, as typed. */
@@ -16,14 +16,14 @@ export function quotaEntryOf(bytes: number | null, isDefault: boolean): QuotaEnt
   return { kind: 'own', amount: String(Math.round((bytes / GIGABYTE) * 1_000) / 1_000) }
 }
 
-/** The bytes that were entered, null for no limit; undefined for what is no amount. */
+/** The quota in bytes; null for unlimited, undefined for invalid input. */
 export function bytesIn({ kind, amount }: QuotaEntry): number | null | undefined {
   if (kind !== 'own') return null
   const value = Number(amount.replace(',', '.'))
   return amount.trim() !== '' && value >= 0 && value <= 1_000_000 ? Math.round(value * GIGABYTE) : undefined
 }
 
-/** How much may be stored: the default, without limit, or so many gigabytes. */
+/** A quota: the default, unlimited, or a number of gigabytes. */
 export function QuotaField({
   value,
   hasDefault,

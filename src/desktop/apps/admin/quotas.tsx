@@ -103,7 +103,7 @@ function Row({ account }: { account: Usage['accounts'][number] }) {
   )
 }
 
-/** What accounts hold, of how much. */
+/** Usage and quota of all accounts. */
 export function Quotas() {
   const [view, setView] = useState({ sort: 'used', over: 0, offset: 0 })
   const [isChanging, setChanging] = useState(false)

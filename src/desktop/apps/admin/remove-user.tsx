@@ -10,7 +10,7 @@ import { useLiveQuery } from './live-query.ts'
 import type { User } from './user-dialog-props.ts'
 import { words } from './words.ts'
 
-/** Accounts that are offered to get the files; where there are more, they are searched. */
+/** Accounts offered as recipients; if there are more, the field searches. */
 const MAX_OPTIONS = 100
 
 const kinds = [
@@ -62,7 +62,7 @@ interface Recipient {
   label: string
 }
 
-/** Who gets the files. */
+/** The account that receives the files. */
 function RecipientField({
   of,
   recipient,
@@ -79,7 +79,7 @@ function RecipientField({
   const found = (value?.users ?? [])
     .filter(({ id }) => id !== of.id)
     .map(({ id, display_name, username }) => ({ id, label: `${display_name} (${username})` }))
-  // Whoever was chosen stays on offer, whatever is searched for now.
+  // Keep the selected account in the list, whatever the search.
   const options = recipient && !found.some(({ id }) => id === recipient.id) ? [recipient, ...found] : found
   return (
     <>
@@ -104,7 +104,7 @@ function RecipientField({
   )
 }
 
-/** Removes an account for good: shows before what goes, and asks for its name. */
+/** Removes an account permanently, after showing what is deleted and asking for its name. */
 export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: () => void; onRemoved: () => void }) {
   const [recipient, setRecipient] = useState<Recipient | undefined>(undefined)
   const [name, setName] = useState('')

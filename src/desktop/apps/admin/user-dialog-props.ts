@@ -1,9 +1,8 @@
 import type { AnswerOf } from '../../wire/actions.ts'
 
-/** An account with all that administrators are shown of it. */
+/** An account as administrators see it. */
 export type User = AnswerOf<'admin.user'>['user']
 
-/** What a dialog about an account is given. */
 export interface UserDialogProps {
   user: User
   onClose: () => void

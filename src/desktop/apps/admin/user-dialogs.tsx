@@ -8,9 +8,9 @@ import { describeAdminError } from './error-texts.ts'
 import type { UserDialogProps, User } from './user-dialog-props.ts'
 import { words } from './words.ts'
 
-// What is changed of an account and can be undone: it asks for no password.
+// Dialogs for reversible changes; they ask for no password.
 
-/** Another name or quota. */
+/** Changes the name or the quota. */
 export function EditUser({ user, onClose, onDone }: UserDialogProps) {
   const [name, setName] = useState(user.display_name)
   const [quota, setQuota] = useState(quotaEntryOf(user.quota_bytes, user.quota_is_default))
@@ -52,7 +52,7 @@ export function EditUser({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Keeps the account out. */
+/** Disables an account. */
 export const DisableUser = ({ user, onClose, onDone }: UserDialogProps) => (
   <FormDialog
     title={words('disable_title', user.username)}
@@ -68,7 +68,7 @@ export const DisableUser = ({ user, onClose, onDone }: UserDialogProps) => (
   />
 )
 
-/** Ends sessions, and devices where that is wanted. */
+/** Ends all sessions of a user, optionally also of devices. */
 export function SignOut({ user, onClose, onDone }: UserDialogProps) {
   const [devices, setDevices] = useState(false)
   return (

@@ -131,7 +131,7 @@ function Actions({
   )
 }
 
-/** One account, and what can be done about it. */
+/** An account and its actions. */
 export function UserPage({ id, onBack }: { id: number; onBack: () => void }) {
   const shown = useLiveQuery(() => bridge.call('admin.user', { user_id: id }), { interval: 30_000 })
   const [dialog, setDialog] = useState<DialogName | undefined>(undefined)

@@ -16,7 +16,7 @@ import { words } from './words.ts'
 type ListedUser = AnswerOf<'admin.users'>['users'][number]
 
 const PAGE_SIZE = 50
-/** A pause in typing that long begins to search, ms. */
+/** Delay from the last input to searching, ms. */
 const SEARCH_DELAY = 250
 
 const filters = {
@@ -60,7 +60,7 @@ function Row({ user, onOpen }: { user: ListedUser; onOpen: () => void }) {
   )
 }
 
-/** Everybody, to search, filter and open. */
+/** The list of accounts, with search and filters. */
 function UserList({
   state: [view, setView],
   onOpen,
@@ -150,13 +150,13 @@ interface View {
   offset: number
 }
 
-/** The accounts: all of them, or one. */
+/** The list of accounts, or one account. */
 export function Users() {
   const view = useState<View>({ search: '', filter: 'everybody', order: 'name', offset: 0 })
   const open = openUser.value
   const before = useRef<number | undefined>(undefined)
   useEffect(() => {
-    // Back in the list, the focus is where it came from.
+    // Restore the focus when returning to the list.
     if (open === undefined && before.current !== undefined)
       document.querySelector<HTMLElement>(`#user-${before.current}`)?.focus()
     before.current = open

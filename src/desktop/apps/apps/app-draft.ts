@@ -7,12 +7,12 @@ const fieldNames = ['name', 'description', 'icon_url', 'app_path', 'category', '
 
 export type AppFields = Pick<App, 'slug' | (typeof fieldNames)[number]>
 
-/** What somebody writes about an app. */
+/** An app in the form. */
 export interface AppDraft {
   details: AppFields
-  /** The app as it was when this was begun; undefined for a new one. */
+  /** The app when editing began; undefined for a new one. */
   base: App | undefined
-  /** Whether the short name follows the name. */
+  /** Whether the slug is derived from the name. */
   slugFollowsName: boolean
 }
 
@@ -21,7 +21,7 @@ const KEY = 'form'
 export const draft = signal<AppDraft | undefined>(undefined)
 export const saveError = signal<unknown>(undefined)
 export const isSaving = signal(false)
-/** The app as it is by now, where it is not what `base` says; null when it is gone. */
+/** The current app on the server if it conflicts with the draft; null if it was removed. */
 export const theirs = signal<App | null | undefined>(undefined)
 
 function setDraft(next: AppDraft | undefined): void {
@@ -47,24 +47,24 @@ function openDraft(next: AppDraft): void {
   view.value = { page: 'form' }
 }
 
-/** Begins a new app, or goes on with what was begun. */
+/** Starts a new app, or resumes its draft. */
 export const startNew = (): void =>
   openDraft(
     draft.peek() && !draft.peek()!.base ? draft.peek()! : { details: blank, base: undefined, slugFollowsName: true },
   )
 
-/** Begins to change an app, or goes on with it. */
+/** Starts editing an app, or resumes its draft. */
 export const startEdit = (app: App): void =>
   openDraft(draft.peek()?.base?.id === app.id ? draft.peek()! : { details: app, base: app, slugFollowsName: false })
 
-/** Forgets what was written. */
+/** Discards the draft. */
 export function discard(): void {
   const slug = draft.peek()?.base?.slug
   setDraft(undefined)
   view.value = slug === undefined ? undefined : { page: 'app', slug }
 }
 
-/** A name as it may stand in addresses. */
+/** A slug derived from a name. */
 const slugFor = (name: string): string =>
   name
     .normalize('NFKD')
@@ -83,13 +83,13 @@ export function edit(changes: Partial<AppFields>): void {
   setDraft({ ...before, slugFollowsName, details: { ...before.details, ...changes, ...slug } })
 }
 
-/** What was changed of an app. */
+/** Changed fields only. */
 const changedFields = ({ details, base }: AppDraft): Partial<AppFields> =>
   Object.fromEntries(
     fieldNames.filter((name) => details[name] !== (base ?? blank)[name]).map((name) => [name, details[name]]),
   )
 
-/** Whether somebody changed the same elsewhere, since this was begun. */
+/** Whether someone else changed one of the same fields. */
 function isStale({ details, base }: AppDraft, now: App): boolean {
   return fieldNames.some(
     (name) => details[name] !== base![name] && now[name] !== base![name] && now[name] !== details[name],
@@ -113,7 +113,7 @@ async function create({ details }: AppDraft): Promise<boolean> {
   return true
 }
 
-/** Saves what is written; where the same was changed elsewhere, nothing, and says so. Answers whether it is saved. */
+/** Saves the draft. Returns false after an error or a conflict, which is stored in `saveError` or `theirs`. */
 export async function save(): Promise<boolean> {
   const written = draft.peek()
   if (!written || isSaving.peek()) return false
@@ -133,7 +133,7 @@ export async function save(): Promise<boolean> {
   }
 }
 
-/** Ends a conflict: what is written here is meant for the app as it is now, or is forgotten; of a gone one a new one is made. */
+/** Resolves a conflict: keeps the draft for the current app (for a new one if it was removed), or discards it. */
 export function resolveConflict(winner: 'mine' | 'theirs'): void {
   const written = draft.peek()
   const now = theirs.peek()
@@ -144,16 +144,16 @@ export function resolveConflict(winner: 'mine' | 'theirs'): void {
     view.value = now ? { page: 'app', slug: now.slug } : undefined
     return
   }
-  // Of the others, what is in force elsewhere stays.
+  // Unchanged fields take the server's values.
   const base = now ?? undefined
   setDraft({ ...written, base, details: base ? { ...base, ...changedFields(written) } : written.details })
 }
 
-/** Takes up what an earlier window was left with. */
+/** Restores the draft of an earlier page. */
 export async function restore(): Promise<void> {
   const text = await bridge.getItem(KEY)
   if (text !== null && draft.peek() === undefined) openDraft(JSON.parse(text) as AppDraft)
 }
 
-/** Whether an error says that the short name is taken. */
+/** Whether the slug is already taken. */
 export const isSlugTaken = (error: unknown): boolean => error instanceof ApiError && error.code === 'exists'

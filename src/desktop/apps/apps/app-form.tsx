@@ -26,7 +26,7 @@ import { words } from './words.ts'
 
 const fieldNames = ['name', 'slug', 'description', 'app_path', 'icon_url'] as const
 
-/** What is wrong with each field, in the language of the desktop. */
+/** Error messages by field. */
 function problems(): Partial<Record<(typeof fieldNames)[number], string>> {
   if (isSlugTaken(saveError.value)) return { slug: words('problem_taken') }
   const found = fieldProblems(saveError.value)
@@ -165,7 +165,7 @@ function Fields({ written }: { written: AppDraft }) {
   )
 }
 
-/** What is said about an app of one's own. */
+/** The form for a custom app. */
 export function AppForm({ written }: { written: AppDraft }) {
   const { base, details } = written
   const title = base ? words('change_title', base.name) : words('add')

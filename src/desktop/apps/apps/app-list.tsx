@@ -72,7 +72,7 @@ function Items() {
   )
 }
 
-/** All apps, one's own first. */
+/** All apps, custom ones first. */
 export const AppList = () => (
   <>
     <Toolbar label={words('apps')}>

@@ -10,7 +10,6 @@ import { words } from './words.ts'
 
 void restore()
 
-/** The app: all apps at the side, and the one that is looked at or written about. */
 export function AppManager() {
   const now = view.value
   return (

@@ -47,7 +47,7 @@ async function disable(app: App): Promise<void> {
   await refresh()
 }
 
-/** What can be done with an app, by everybody and by administrators. */
+/** Actions for an app; some are for administrators only. */
 function Actions({ app }: { app: App }) {
   if (isDisabled(app))
     return (
@@ -72,7 +72,7 @@ function Actions({ app }: { app: App }) {
   )
 }
 
-/** What there is to know of an app; administrators are told little of those that are disabled. */
+/** Properties of an app; few are known of disabled apps. */
 function detailsOf(app: App): readonly (readonly [string, string])[] {
   const owner = registered.value.get(app.slug)?.owner
   const origin = owner ? words('origin_of', owner) : words(app.is_system ? 'origin_all' : 'origin_own')
@@ -89,7 +89,7 @@ function detailsOf(app: App): readonly (readonly [string, string])[] {
   ]
 }
 
-/** One app: what it is, and what can be done with it. */
+/** Properties and actions of an app. */
 export function AppView({ slug }: { slug: string }) {
   const app = appOf(slug)
   const name = app ? nameOf(app) : ''

@@ -1,10 +1,10 @@
-/** Pixels of each side; four times what the largest tile needs on a common screen, less on a fine one. */
+/** Width and height of icons, pixels: sharp at the largest size even on high-density screens. */
 const SIDE = 128
 
-/** Characters of an address of a picture. */
+/** Longest URL of an icon, characters. */
 const MAX_URL_LENGTH = 100_000
 
-/** A picture from a file as a small `data:` URL. Throws for what is no picture. */
+/** Scales an image file to a small `data:` URL. Throws if it is not an image. */
 export async function iconFrom(file: Blob): Promise<string> {
   const image = await createImageBitmap(file)
   const canvas = document.createElement('canvas')

@@ -8,19 +8,19 @@ export type App = AnswerOf<'apps.list'>['apps'][number]
 type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
-/** Apps of whoever is signed in; undefined until they are there. */
+/** Apps of the user; undefined until loaded. */
 export const installed = signal<readonly App[] | undefined>(undefined)
-/** What administrators see besides: every app of the service by short name. */
+/** All apps of the server by slug, for administrators. */
 export const registered = signal<ReadonlyMap<string, Registered>>(new Map())
-/** Why they are not. */
+/** Error of the last load. */
 export const listError = signal<unknown>(undefined)
 export const searchText = signal('')
 export const category = signal<Category | 'all'>('all')
 
-/** What is shown beside the list: an app, or what is written about one. */
+/** The content beside the list: an app, or the form. */
 export const view = signal<{ page: 'app'; slug: string } | { page: 'form' } | undefined>(undefined)
 
-/** Asks again which apps there are. */
+/** Reloads the apps. */
 export async function refresh(): Promise<void> {
   try {
     const isAdmin = bridge.user.peek()?.role === 'admin'
@@ -36,16 +36,15 @@ export async function refresh(): Promise<void> {
   }
 }
 
-/** What an app is called: those of the package in the language of the desktop, others as they call themselves. */
 export const nameOf = (app: App): string => nameOfApp(app)
 
-/** What an app is for, likewise. */
+/** Description of an app; those of built-in apps are translated. */
 export function descriptionOf(app: App): string {
   const own = builtInSlug(app)
   return own ? words(`about_${own}`) : app.description
 }
 
-/** An app that nobody is shown, as far as administrators are told of it. */
+/** A disabled app, as far as administrators can see it. */
 const disabledApp = ({ slug, name, source }: Registered): App => ({
   id: 0,
   slug,
@@ -58,7 +57,7 @@ const disabledApp = ({ slug, name, source }: Registered): App => ({
   is_system: source !== 'custom',
 })
 
-/** Whether an app was disabled for everybody. */
+/** Whether an app is disabled for all users. */
 export const isDisabled = ({ slug }: App): boolean => registered.value.get(slug)?.disabled === true
 
 const all = computed(() => [
@@ -70,7 +69,7 @@ export const appOf = (slug: string): App | undefined => all.value.find((app) => 
 
 const fold = (text: string): string => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
-/** What the list shows, by name. */
+/** Apps of the list, by name. */
 export const foundApps = computed(() => {
   const parts = fold(searchText.value).split(/\s+/)
   return all.value
@@ -82,6 +81,6 @@ export const foundApps = computed(() => {
     .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
 })
 
-// Who asks is known when the desktop has answered.
+// The user is known after the handshake with the desktop.
 effect(() => void (bridge.user.value && refresh()))
 document.addEventListener('visibilitychange', () => document.hidden || void refresh())

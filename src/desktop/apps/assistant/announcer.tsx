@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { spokenText } from './spoken-text.ts'
 
-// What a screen reader says while an answer is made: each paragraph once it is whole. The answer itself is drawn anew too often for that.
+// Announces an answer to screen readers paragraph by paragraph: the answer itself is rendered too often.
 
 const announcements = signal<readonly { id: number; text: string }[]>([])
 const MAX_ANNOUNCEMENTS = 40
@@ -12,7 +12,7 @@ export function announceText(text: string): void {
   if (text !== '') announcements.value = [...announcements.value, { id: ++lastId, text }].slice(-MAX_ANNOUNCEMENTS)
 }
 
-/** Tells what is new and whole of an answer. */
+/** Announces the new complete paragraphs of an answer. */
 export function announceAnswer(key: number, text: string, isOver: boolean): void {
   if (answer.key !== key) answer = { key, announced: 0 }
   const end = isOver ? text.length : text.lastIndexOf('\n\n')

@@ -2,10 +2,10 @@ import { describeError, ApiError } from '../../kit/api-error.ts'
 import type { Turn } from './turns.ts'
 import { words } from './words.ts'
 
-/** Longest wait that is told in seconds: beyond it, the share of the day is used up. */
+/** Longest wait shown in seconds; beyond it, the daily limit is used up. */
 const MAX_WAIT_SHOWN = 3_600
 
-/** Why an answer was not given or is not whole, in the language of the desktop; `isWord` for one that follows the user's word. */
+/** Error message of a failed or incomplete answer. `isDecision`: it followed a confirmation. */
 export function describeAnswerError({ error, text, tools }: Turn, isDecision: boolean): string {
   if (!(error instanceof ApiError)) return describeError(error)
   switch (error.code) {

@@ -3,7 +3,7 @@ import { blocksOf, Markdown } from '../../kit/markdown.tsx'
 import { copy } from '../../kit/clipboard.ts'
 import { words } from './words.ts'
 
-/** Gives each block of code a button that copies it. */
+/** Adds a copy button to each code block. */
 function addCopyButtons(container: HTMLElement): void {
   for (const block of container.querySelectorAll('pre')) {
     const button = document.createElement('button')
@@ -19,7 +19,7 @@ function addCopyButtons(container: HTMLElement): void {
   }
 }
 
-/** An answer in Markdown. While it grows, only its last block is drawn anew: what stands can be selected and stays as it is. */
+/** An answer in Markdown. While it grows, only its last block is rendered again, so that text can be selected. */
 export function AnswerText({ text, isGrowing }: { text: string; isGrowing: boolean }) {
   const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {

@@ -11,7 +11,7 @@ import { current, open, droppedFiles, showsList, init } from './store.ts'
 import { ThreadView } from './thread-view.tsx'
 import { words } from './words.ts'
 
-/** The conversation that is shown; files may be dropped anywhere on it. */
+/** The open conversation; files can be dropped anywhere on it. */
 function Main() {
   const { isOver, handlers } = useFileDrop((files) => void (droppedFiles.value = files))
   const thread = current.value
@@ -23,7 +23,6 @@ function Main() {
   )
 }
 
-/** Questions to the assistant, and what it answers and does. */
 export function Assistant() {
   useEffect(() => void init(), [])
   const path = bridge.path.value

@@ -1,24 +1,23 @@
 import { ASSISTANT_IMAGE } from '../../../contract/limits.ts'
 
-/** A picture that goes with a question. */
+/** An image attached to a question. */
 export interface Picture {
   name: string
-  /** As it is sent. */
+  /** The file content. */
   base64: string
-  /** To be shown in this page; `forget` ends it. */
+  /** Object URL; `release` revokes it. */
   url: string
 }
 
-/** Why a file is no picture to be looked at. */
 export type PictureProblem = 'no_picture' | 'picture_too_large' | 'picture_unread'
 
-/** How the pictures begin that models look at: PNG, JPEG, and both kinds of GIF, in Latin-1. */
+/** Signatures of formats that models accept: PNG, JPEG and GIF, in Latin-1. */
 const SIGNATURES = ['\x89PNG\r\n\x1a\n', '\xff\xd8\xff', 'GIF87a', 'GIF89a']
 
 async function isPicture(file: Blob): Promise<boolean> {
   const bytes = new Uint8Array(await file.slice(0, 12).arrayBuffer())
   const text = String.fromCharCode(...bytes)
-  // RIFF is the beginning of sounds and films too.
+  // RIFF is also a container for audio and video: check for WebP.
   return SIGNATURES.some((start) => text.startsWith(start)) || (text.startsWith('RIFF') && text.endsWith('WEBP'))
 }
 
@@ -30,17 +29,16 @@ const base64Of = (file: Blob): Promise<string> =>
     reader.readAsDataURL(file)
   })
 
-/** Reads a picture, by what its bytes say and not by its name; or says why it is none. */
+/** Reads an image; the type is detected from its content. */
 export async function readPicture(file: File): Promise<Picture | PictureProblem> {
   try {
     if (!(await isPicture(file))) return 'no_picture'
     if (file.size > ASSISTANT_IMAGE) return 'picture_too_large'
     return { name: file.name, base64: await base64Of(file), url: URL.createObjectURL(file) }
   } catch {
-    // A folder, or a file that went away meanwhile.
+    // A folder, or a deleted file.
     return 'picture_unread'
   }
 }
 
-/** Lets go of a picture that is shown no more. */
 export const release = ({ url }: Picture): void => URL.revokeObjectURL(url)

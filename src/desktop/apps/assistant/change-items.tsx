@@ -4,10 +4,10 @@ import { words } from './words.ts'
 
 type Item = ChangeSet['items'][number]
 
-/** Lines that are shown of a long list. */
+/** Lines shown of a long list. */
 const SHOWN = 12
 
-/** Kinds of changes whose target is the path of something that is still there. */
+/** Kinds of changes whose target still exists. */
 const there = new Set<Item['kind']>(['made', 'written'])
 
 const Target = ({ kind, target, isGone }: { kind: Item['kind']; target: string; isGone: boolean }) =>
@@ -19,7 +19,7 @@ const Target = ({ kind, target, isGone }: { kind: Item['kind']; target: string; 
     <span>{target}</span>
   )
 
-/** What was changed, line by line. */
+/** The changes, one per line. */
 export const ChangeItems = ({ items }: { items: readonly Item[] }) => (
   <ul class="change-items">
     {items.slice(0, SHOWN).map(({ kind, target, undone }, index) => (
@@ -32,7 +32,7 @@ export const ChangeItems = ({ items }: { items: readonly Item[] }) => (
   </ul>
 )
 
-/** What came of an undo: what could not be taken back is named with its reason. */
+/** The result of an undo: lists what could not be undone, with reasons. */
 export function UndoResult({ result: { items } }: { result: UndoAnswer }) {
   const refused = items.filter(({ status }) => status === 'refused')
   if (refused.length === 0)

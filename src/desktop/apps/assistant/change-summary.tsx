@@ -7,11 +7,11 @@ import { ChangeItems, UndoResult } from './change-items.tsx'
 import { changeSet, undo, type UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
 
-/** What an answer changed, with the way back, and from there the way forth again. */
+/** The changes of an answer, with undo and redo. */
 export function ChangeSummary({ id }: { id: number }) {
   const { value: set, reload } = useQuery(() => changeSet(id))
   const [result, setResult] = useState<UndoAnswer | undefined>(undefined)
-  /** What the button takes back: the changes, or the undo of them. */
+  /** The change set that the button undoes: the changes, or their undo. */
   const [next, setNext] = useState<{ id: number; isRedo: boolean } | undefined>({ id, isRedo: false })
   const { busy, error, start } = useMutation(async () => {
     const done = await undo(next!.id)

@@ -12,7 +12,6 @@ import { conversations } from './store.ts'
 import { undo, type ChangeSet, type UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
 
-/** Whether the list of changes is open. */
 export const changesOpen = signal(false)
 
 const PAGE = 20
@@ -20,7 +19,7 @@ const PAGE = 20
 const titleOf = ({ conversation_id: id }: ChangeSet): string =>
   conversations.value?.find(({ conversation_id }) => conversation_id === id)?.title ?? words('deleted_conversation')
 
-/** One change set, with the way back. */
+/** A change set with an undo button. */
 function Entry({ set, onUndone }: { set: ChangeSet; onUndone: () => Promise<void> }) {
   const [result, setResult] = useState<UndoAnswer | undefined>(undefined)
   const { busy, error, start } = useMutation(async () => {
@@ -67,7 +66,7 @@ function useChanges() {
     setSets([...(sets ?? []), ...page.changes])
     setHasMore(page.has_more)
   })
-  /** Asks again for what is shown: an undo changes others too. */
+  /** An undo affects other change sets too. */
   const refresh = async (): Promise<void> => {
     const page = await bridge.call('assistant.changes', { limit: Math.min(100, (sets?.length ?? 0) + 1) })
     const last = page.changes.at(-1)?.change_set_id ?? 0
@@ -98,5 +97,5 @@ function Changes() {
   )
 }
 
-/** Everything the assistant changed, newest first. */
+/** All changes of the assistant, newest first. */
 export const ChangesDialog = () => (changesOpen.value ? <Changes /> : null)

@@ -9,7 +9,7 @@ import { release, readPicture, type Picture } from './attached-picture.ts'
 import { composerFocusRequests, droppedFiles, write, type Thread } from './store.ts'
 import { words } from './words.ts'
 
-/** The picture that goes with the next question. */
+/** The image attached to the next question. */
 function Attached({ picture, onRemove }: { picture: Picture; onRemove: () => void }) {
   return (
     <div class="attached">
@@ -20,7 +20,7 @@ function Attached({ picture, onRemove }: { picture: Picture; onRemove: () => voi
   )
 }
 
-/** Takes a picture from wherever it comes; one goes with a question. */
+/** The attached image, from pasting, dropping or choosing; one per question. */
 function usePicture(setProblem: (problem: string | undefined) => void) {
   const [picture, setPicture] = useState<Picture | undefined>(undefined)
   const latest = useRef(picture)
@@ -40,7 +40,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
     setPicture(read)
     setProblem(others.length > 0 ? words('one_picture') : undefined)
   }
-  // What is dropped anywhere on the conversation comes by here.
+  // Files dropped anywhere on the conversation.
   const dropped = droppedFiles.value
   useEffect(() => {
     if (dropped.length === 0) return
@@ -50,7 +50,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
   return { picture, attach, drop, take: () => setPicture(undefined) }
 }
 
-/** Where one writes: Enter sends, with Shift it begins a line; while an answer is made, the same button stops it. */
+/** Enter sends, Shift+Enter inserts a line break. While an answer is generated, the button stops it. */
 export function Composer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)

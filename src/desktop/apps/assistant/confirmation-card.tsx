@@ -10,7 +10,7 @@ import { words } from './words.ts'
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
 
-/** Exactly what the tool would be given: whoever says yes says it to this. */
+/** The exact arguments of the tool call to be confirmed. */
 function Arguments({ confirmation }: { confirmation: Confirmation }) {
   const all = Object.entries(confirmation.arguments)
   if (all.length === 0) return <p class="soft">{words('nothing_more')}</p>
@@ -26,7 +26,7 @@ function Arguments({ confirmation }: { confirmation: Confirmation }) {
   )
 }
 
-/** Whether a wish still waits; it does for a few minutes. */
+/** Whether a confirmation is still pending; it expires after some minutes. */
 function useWaiting({ at, decision }: Turn): boolean {
   const [now, setNow] = useState(Date.now())
   const left = at + CONFIRMATION_LIFETIME - now
@@ -41,7 +41,7 @@ function useWaiting({ at, decision }: Turn): boolean {
 
 const outcomes = { allowed: 'allowed', declined: 'declined', past: 'past_confirmation' } as const
 
-/** What the assistant wants the user's word for, before it does it. */
+/** Asks for confirmation of a tool call. */
 export function ConfirmationCard({
   thread,
   turn,

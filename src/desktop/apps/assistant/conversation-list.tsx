@@ -21,7 +21,7 @@ import {
 } from './store.ts'
 import { words } from './words.ts'
 
-/** Below so many nobody needs to search. */
+/** Number of conversations from which on the search field is shown. */
 const SEARCH_FROM = 8
 
 function Line({
@@ -92,7 +92,7 @@ function List({ searchText }: { searchText: string }) {
   )
 }
 
-/** All conversations, the one used last first. */
+/** All conversations, most recently used first. */
 export function ConversationList() {
   const [searchText, setSearchText] = useState('')
   return (

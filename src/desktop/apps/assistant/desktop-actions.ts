@@ -3,7 +3,7 @@ import { bridge } from '../../kit/bridge.ts'
 
 const OWN = 'assistant'
 
-/** Does on the desktop what the assistant wants done there. What needs the user's word is asked elsewhere. */
+/** Performs an action of the assistant on the desktop. Confirmations are handled elsewhere. */
 export function performAction(action: AssistantAction): void {
   switch (action.type) {
     case 'open_app':
@@ -16,7 +16,7 @@ export function performAction(action: AssistantAction): void {
       bridge.refreshApps()
       break
     case 'reload_app':
-      // Loading this app anew would end the answer in which it is asked for.
+      // Reloading this app would end the answer.
       if (action.data.slug !== OWN) bridge.reloadApp(action.data.slug)
       break
     default:

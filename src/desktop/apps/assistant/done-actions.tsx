@@ -6,7 +6,7 @@ import { Icon } from '../../kit/icon.tsx'
 import type { Turn } from './turns.ts'
 import { words } from './words.ts'
 
-/** The wallpaper as it is now by the assistant's will, and the way back to the one before. */
+/** The wallpaper set by the assistant, with undo. */
 function Wallpaper({ name, before }: { name: string; before: string | undefined }) {
   const isBack = before !== undefined && before !== name && bridge.preferences.value.wallpaper === name
   return (
@@ -49,7 +49,7 @@ function Done({ action, wallpaper }: { action: AssistantAction; wallpaper: strin
   }
 }
 
-/** What an answer did on the desktop. */
+/** Actions of an answer on the desktop. */
 export const DoneActions = ({ turn: { actions, wallpaper } }: { turn: Turn }) => {
   const done = actions.filter(({ type }) => type !== 'confirm')
   return done.length === 0 ? null : (

@@ -5,7 +5,7 @@ import { EmptyState } from '../../kit/placeholders.tsx'
 import { loadModels } from './store.ts'
 import { words } from './words.ts'
 
-/** What stands where no model is set up: an administrator is told what to do. */
+/** Placeholder if no model is configured; administrators are told how to do it. */
 export function NoModel() {
   const isAdmin = bridge.user.value?.role === 'admin'
   return (

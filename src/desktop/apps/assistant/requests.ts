@@ -19,10 +19,9 @@ import { turnOf, withTool, type ToolUse, type Turn, type Confirmation } from './
 import { toolText } from './tool-words.ts'
 import { words } from './words.ts'
 
-/** Milliseconds between two looks of an answer that grows: more often than the eye follows costs only time. */
+/** Minimum interval between renderings of a growing answer, ms. */
 const REDRAW_MS = 50
 
-/** Changes a turn of a conversation. */
 function updateTurn(thread: Thread, key: number, values: Partial<Turn> | ((turn: Turn) => Partial<Turn>)): void {
   thread.turns.value = thread.turns.value.map((turn) =>
     turn.key === key ? { ...turn, ...(typeof values === 'function' ? values(turn) : values) } : turn,
@@ -31,12 +30,12 @@ function updateTurn(thread: Thread, key: number, values: Partial<Turn> | ((turn:
 
 const isShown = (thread: Thread): boolean => thread === current.value
 
-/** Says something to somebody who does not look at this window. */
+/** Notifies the user if this window has no focus. */
 function notify(title: string, text = ''): void {
   if (!document.hasFocus()) bridge.notify(title, text)
 }
 
-/** Writes down what is told of an answer while it is made. */
+/** Applies the events of a streamed answer to its turn. */
 function makeAnswerWriter(thread: Thread, key: number) {
   let text = ''
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -67,14 +66,14 @@ function makeAnswerWriter(thread: Thread, key: number) {
       } else if (event === 'tool') showTool(data as ToolUse)
       else if (event === 'action') runAction(data as AssistantAction)
     },
-    /** Draws what is there already. */
+    /** Renders buffered text now. */
     flush,
   }
 }
 
 type Ask = (options: CallOptions) => Promise<AssistantAnswer>
 
-/** Has an answer made and shown. Answers whether it became whole. */
+/** Requests an answer and shows it. Returns whether it is complete. */
 async function runRequest(thread: Thread, answer: Turn, ask: Ask): Promise<boolean> {
   const { key } = answer
   const stop = new AbortController()
@@ -103,13 +102,13 @@ async function runRequest(thread: Thread, answer: Turn, ask: Ask): Promise<boole
   }
 }
 
-/** The model that was chosen, where it is still there. */
+/** The selected model, if it still exists. */
 const modelWanted = (): { model?: string } => {
   const id = chosenModel.value
   return id !== undefined && models.value?.some((one) => one.id === id) ? { model: id } : {}
 }
 
-/** Asks a question in a conversation, one at a time. */
+/** Sends a question; one at a time per conversation. */
 export async function ask(thread: Thread, text: string, picture?: Picture): Promise<void> {
   if (thread.running.value) return
   const question = turnOf('user', { text, picture })
@@ -127,18 +126,18 @@ export async function ask(thread: Thread, text: string, picture?: Picture): Prom
   if (isComplete) setUnanswered(thread, '')
 }
 
-/** Asks the last question again, after it got no answer. */
+/** Repeats a question that was not answered. */
 export function retry(thread: Thread, answer: Turn): void {
   const at = thread.turns.value.indexOf(answer)
   const question = thread.turns.value[at - 1]
   if (!question || thread.running.value) return
-  // A conversation that was deleted meanwhile begins anew.
+  // The conversation was deleted: start a new one.
   if (answer.error instanceof ApiError && answer.error.code === 'not_found') setId(thread, undefined)
   thread.turns.value = thread.turns.value.filter((turn) => turn !== question && turn !== answer)
   void ask(thread, question.text, question.picture)
 }
 
-/** Takes a question that got no answer back, to be written otherwise. Answers its text. */
+/** Removes an unanswered question and returns its text for editing. */
 export function withdraw(thread: Thread, answer: Turn): string {
   const question = thread.turns.value[thread.turns.value.indexOf(answer) - 1]
   thread.turns.value = thread.turns.value.filter((turn) => turn !== question && turn !== answer)
@@ -150,7 +149,7 @@ export function withdraw(thread: Thread, answer: Turn): string {
 const isTransient = (error: unknown): boolean =>
   error instanceof ApiError && ['unreachable', 'rate_limited', 'busy', 'maintenance'].includes(error.code)
 
-/** Says whether what the assistant asked for may be done, and hears how it goes on. */
+/** Allows or declines a tool call, and shows the rest of the answer. */
 export async function decide(
   thread: Thread,
   { key }: Turn,
@@ -164,12 +163,12 @@ export async function decide(
   const params = { confirmation_id, allow, stream: true }
   const isComplete = await runRequest(thread, answer, (options) => bridge.call('assistant.confirm', params, options))
   const now = thread.turns.value.find((turn) => turn.key === answer.key)
-  // What did not get through can be said again.
+  // A decision that was not delivered can be made again.
   if (!isComplete && now?.text === '' && now.tools.length === 0 && isTransient(now.error))
     updateTurn(thread, key, { decision: undefined })
 }
 
-/** Whether an answer can be asked for again: one that followed a question. */
+/** Whether an answer can be requested again: it follows a question. */
 export const canRetry = (thread: Thread, answer: Turn): boolean => {
   const at = thread.turns.value.indexOf(answer)
   return at === thread.turns.value.length - 1 && thread.turns.value[at - 1]?.role === 'user'

@@ -1,4 +1,4 @@
-/** A text without the marks of Markdown, for being read aloud. */
+/** Removes Markdown syntax from a text to be read aloud. */
 export const spokenText = (text: string): string =>
   text
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -7,29 +7,28 @@ import { turnsOf, type Turn } from './turns.ts'
 export type Conversation = AnswerOf<'assistant.conversations'>['conversations'][number]
 export type Model = AnswerOf<'assistant.models'>['models'][number]
 
-/** A conversation in this window. */
 export interface Thread {
   key: string
-  /** Its number on the server, which a new one gets with its first answer. */
+  /** Undefined until the first answer of a new conversation. */
   id: Signal<number | undefined>
   turns: Signal<readonly Turn[]>
-  /** What ends the answer that is being made. */
+  /** Aborts the answer in progress. */
   running: Signal<AbortController | undefined>
   isLoaded: Signal<boolean>
-  /** Why its messages are not there. */
+  /** Error of loading the messages. */
   loadError: Signal<unknown>
-  /** What is being written. */
+  /** Text in the composer. */
   draft: Signal<string>
-  /** What was asked and has no answer yet: kept with the draft, so that nothing typed is lost. */
+  /** A question without an answer, stored with the draft so that it is not lost. */
   unanswered: string
 }
 
-/** All conversations as the server has them, the one used last first. */
+/** Conversations of the server, most recently used first. */
 export const conversations = signal<readonly Conversation[] | undefined>(undefined)
 export const listError = signal<unknown>(undefined)
-/** Models that may be asked, none when none is set up; undefined before that is known. */
+/** Configured models; undefined until loaded. */
 export const models = signal<readonly Model[] | undefined>(undefined)
-/** The model that somebody chose; undefined for the standard one. */
+/** The selected model; undefined for the default. */
 export const chosenModel = signal<string | undefined>(undefined)
 
 const threads = signal<readonly Thread[]>([])
@@ -47,7 +46,7 @@ function makeThread(id: number | undefined): Thread {
     unanswered: '',
   }
   threads.value = [...threads.value, thread]
-  // What is kept of new conversations is from before this window, and the first takes it up: later it is what the others hold.
+  // The stored draft of new conversations is of an earlier page: only the first one restores it.
   if (id === undefined && threads.value.length > 1) return thread
   void bridge.getItem(draftKey(thread)).then((text) => {
     if (text !== null && thread.draft.value === '' && thread.unanswered === '') thread.draft.value = text
@@ -57,10 +56,10 @@ function makeThread(id: number | undefined): Thread {
 
 const draftKey = ({ id }: Thread): string => `draft-${id.value ?? 'new'}`
 
-/** What is written, or else what was asked and has no answer yet. */
+/** The draft, or else the unanswered question. */
 const unsent = ({ draft, unanswered }: Thread): string => (draft.value === '' ? unanswered : draft.value)
 
-/** Keeps over a reload what a conversation holds; of new ones, which have no names yet, what all of them hold. */
+/** Stores the draft of a conversation. New conversations have no id yet and share one item. */
 function saveDraft(thread: Thread): void {
   const sharing = threads.value.filter((one) => one === thread || draftKey(one) === draftKey(thread))
   const text = sharing
@@ -80,37 +79,37 @@ export function setUnanswered(thread: Thread, text: string): void {
   saveDraft(thread)
 }
 
-/** Says which conversation of the server's a thread is: none any more when it was deleted elsewhere. */
+/** Sets the id; undefined if the conversation was deleted on the server. */
 export function setId(thread: Thread, id: number | undefined): void {
   if (thread.id.value === id) return
   const before = draftKey(thread)
   thread.id.value = id
-  // Under its new name before the old one goes, which other new conversations may have too.
+  // Store under the new key first: other new conversations may use the old one.
   saveDraft(thread)
   const other = threads.value.find((one) => draftKey(one) === before)
   if (other) saveDraft(other)
   else bridge.setItem(before, null)
 }
 
-/** The conversation that is shown. */
+/** The open conversation. */
 export const current = signal<Thread>(makeThread(undefined))
 
-/** Conversations whose first answer is being made, or failed: the server does not have them yet. */
+/** Conversations without an id: their first answer is in progress or failed. */
 export const unsavedThreads = computed(() =>
   threads.value.filter(({ id, turns }) => id.value === undefined && turns.value.length > 0),
 )
 
-/** Raised when the cursor should go where one writes. */
+/** Incremented to focus the composer. */
 export const composerFocusRequests = signal(0)
 export const focusComposer = (): void => void composerFocusRequests.value++
 
-/** Files that were dropped, for the composer to take. */
+/** Dropped files, to be taken by the composer. */
 export const droppedFiles = signal<readonly File[]>([])
 
-/** Where there is no room for both: whether the list is shown and not the conversation. */
+/** On narrow screens: whether the list is shown instead of the conversation. */
 export const showsList = signal(false)
 
-/** What a conversation is called: as the server says, else by its first question. */
+/** Title of the server, or else the first question. */
 export function titleOf({ id, turns }: Thread): string {
   const known = conversations.value?.find(({ conversation_id }) => conversation_id === id.value)
   return known?.title ?? turns.value[0]?.text.slice(0, 80) ?? ''
@@ -120,7 +119,7 @@ const isRunningAt = (id: number): boolean =>
   threads.value.some((thread) => thread.id.value === id && thread.running.value !== undefined)
 export const isRunning = (id: number | undefined): boolean => id !== undefined && isRunningAt(id)
 
-/** Reads the messages of a conversation. */
+/** Loads the messages of a conversation. */
 export async function load(thread: Thread): Promise<void> {
   const id = thread.id.value
   if (id === undefined) return
@@ -140,7 +139,7 @@ export function show(thread: Thread): void {
   showsList.value = false
 }
 
-/** Shows a conversation of the server's. */
+/** Opens a conversation of the server. */
 export function open(id: number): void {
   const known = threads.value.find((thread) => thread.id.value === id)
   if (known) return show(known)
@@ -149,7 +148,7 @@ export function open(id: number): void {
   show(thread)
 }
 
-/** Begins a conversation, or goes back to the one that was begun and has nothing in it. */
+/** Opens the empty new conversation, or creates one. */
 export function newConversation(): void {
   const empty = threads.value.find(({ id, turns }) => id.value === undefined && turns.value.length === 0)
   show(empty ?? makeThread(undefined))
@@ -168,7 +167,7 @@ export async function loadModels(): Promise<void> {
   try {
     models.value = (await bridge.call('assistant.models', {})).models
   } catch {
-    // Asking tells what is the matter.
+    // The next question will report the error.
   }
 }
 
@@ -190,7 +189,7 @@ export function chooseModel(id: string | undefined): void {
   bridge.setItem('model', id ?? null)
 }
 
-/** Takes up what was shown before, and keeps in step with the server from now on. */
+/** Restores the last state, and keeps up with the server. */
 export async function init(): Promise<void> {
   effect(() => {
     if (bridge.online.value) void loadList()
@@ -203,6 +202,6 @@ export async function init(): Promise<void> {
   if (Number.isSafeInteger(last) && last > 0 && isUntouched) open(last)
   effect(() => bridge.setItem('current', current.value.id.value === undefined ? null : `${current.value.id.value}`))
   effect(() => bridge.setUnsaved(threads.value.some(({ running }) => running.value !== undefined)))
-  // Nothing tells of what was asked elsewhere: it is looked for when somebody comes back.
+  // The feed does not contain conversations: reload when the window gets the focus.
   addEventListener('focus', () => void loadList())
 }

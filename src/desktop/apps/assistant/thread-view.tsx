@@ -44,7 +44,7 @@ async function confirmAndRemove(thread: Thread): Promise<void> {
   }
 }
 
-/** Which model answers, where there are several. */
+/** Selects the model, if there are several. */
 function ModelMenu() {
   const all = models.value ?? []
   const [first] = all
@@ -111,13 +111,13 @@ function Welcome({ thread }: { thread: Thread }) {
   )
 }
 
-/** Turns that are drawn at first, and with each wish for more. */
+/** Turns rendered at first, and added on each request. */
 const PAGE = 60
 
-/** Pixels from the end within which somebody still looks at it. */
+/** Distance from the end within which the view follows new text, pixels. */
 const END_DISTANCE = 48
 
-/** What was said, with its end in sight for as long as nobody looks further up. */
+/** The turns of a conversation; follows new text unless the user has scrolled up. */
 function Transcript({ thread }: { thread: Thread }) {
   const container = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
@@ -130,7 +130,7 @@ function Transcript({ thread }: { thread: Thread }) {
     const element = container.current!
     element.scrollTop = element.scrollHeight
   }
-  // An own question is looked at wherever one was before.
+  // Scroll to the user's own question.
   useLayoutEffect(() => {
     isAtEnd.current = true
     toEnd()
@@ -182,7 +182,7 @@ function Body({ thread }: { thread: Thread }) {
   return thread.isLoaded.value ? <Welcome thread={thread} /> : <Loading />
 }
 
-/** A conversation, above where one writes. */
+/** A conversation and the composer. */
 export function ThreadView({ thread }: { thread: Thread }) {
   const title = titleOf(thread) || words('new_conversation')
   const isNew = thread.turns.value.length === 0 && thread.id.value === undefined

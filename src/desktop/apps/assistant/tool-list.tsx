@@ -11,7 +11,7 @@ const statusViews = {
   running: { icon: undefined, word: 'running' },
 } as const
 
-/** A tool in one line: what it does, to what, and how that ended. */
+/** A tool call: its name, object and result. */
 function Line({ tool }: { tool: ToolUse }) {
   const { icon, word } = statusViews[tool.status]
   const object = toolObject(tool)
@@ -26,7 +26,7 @@ function Line({ tool }: { tool: ToolUse }) {
   )
 }
 
-/** What the assistant did for an answer, as it happened. */
+/** The tool calls of an answer, in order. */
 export const ToolList = ({ tools }: { tools: readonly ToolUse[] }) =>
   tools.length === 0 ? null : (
     <ul class="tools" aria-label={words('tools')}>

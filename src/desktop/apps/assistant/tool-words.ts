@@ -47,11 +47,11 @@ const names = catalogue(english, {
   save_component: 'Komponente speichern',
 })
 
-/** What a tool does, in a word or two; one of a newer server as it calls itself. */
+/** Name of a tool; unknown ones of a newer server are shown as they are. */
 export const toolName = (name: string): string =>
   Object.hasOwn(english, name) ? names(name as keyof typeof english) : name.replaceAll('_', ' ')
 
-/** What a tool was given, in one line: the summary without the name it begins with. */
+/** The object of a tool call: its summary without the name of the tool. */
 export function toolObject({ name, summary }: Pick<ToolUse, 'name' | 'summary'>): string {
   const head = name.replaceAll('_', ' ')
   return summary.startsWith(head) ? summary.slice(head.length).trim() : summary

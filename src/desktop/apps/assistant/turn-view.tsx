@@ -22,7 +22,7 @@ const Question = ({ turn: { text, picture, at } }: { turn: Turn }) => (
   </article>
 )
 
-/** Why an answer is not whole, and what can be done about it. */
+/** Why an answer is incomplete, and what the user can do. */
 function IncompleteAnswer({ thread, turn }: { thread: Thread; turn: Turn }) {
   const { state, tools } = turn
   const isQuestion = canRetry(thread, turn)
@@ -90,6 +90,6 @@ function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
   )
 }
 
-/** Something that was said, or is being said. */
+/** A question or an answer. */
 export const TurnView = ({ thread, turn }: { thread: Thread; turn: Turn }) =>
   turn.role === 'user' ? <Question turn={turn} /> : <Answer thread={thread} turn={turn} />

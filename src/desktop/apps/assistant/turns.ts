@@ -2,36 +2,35 @@ import type { AssistantAction, AssistantEvents } from '../../../contract/assista
 import type { AnswerOf } from '../../wire/actions.ts'
 import type { Picture } from './attached-picture.ts'
 
-/** A tool that the assistant used, and how that ended. */
+/** A tool call and its status. */
 export type ToolUse = AssistantEvents['tool']
 
-/** What the assistant wants the user's word for. */
+/** A tool call to be confirmed. */
 export type Confirmation = Extract<AssistantAction, { type: 'confirm' }>['data']
 
-/** Something that was said in a conversation, or is being said. */
+/** A question or an answer. */
 export interface Turn {
   key: number
   role: 'user' | 'assistant'
   text: string
-  /** When it was said, in ms. */
+  /** Time, epoch ms. */
   at: number
   picture: Picture | undefined
   tools: readonly ToolUse[]
   actions: readonly AssistantAction[]
   state: 'making' | 'whole' | 'stopped' | 'failed'
-  /** Why it failed. */
+  /** With `failed`. */
   error: unknown
-  /** The change set of what the answer changed. */
+  /** Id of the change set. */
   changes: number | undefined
-  /** The wallpaper before the answer changed it. */
+  /** The wallpaper before the answer changed it, for undo. */
   wallpaper: string | undefined
-  /** What became of its wish; `past` when that was before this window. */
+  /** Decision on the confirmation; `past` if it was made before this page was loaded. */
   decision: 'allowed' | 'declined' | 'past' | undefined
 }
 
 let lastKey = 0
 
-/** A turn with nothing but what is given. */
 export const turnOf = (role: Turn['role'], values: Partial<Turn> = {}): Turn => ({
   key: ++lastKey,
   role,
@@ -50,17 +49,17 @@ export const turnOf = (role: Turn['role'], values: Partial<Turn> = {}): Turn => 
 
 type Message = AnswerOf<'assistant.messages'>['messages'][number]
 
-/** Milliseconds for which the server remembers a wish. */
+/** Lifetime of a confirmation on the server, ms. */
 export const CONFIRMATION_LIFETIME = 300_000
 
-/** Turns of a conversation as the server has them. A wish whose answer follows has had its word. */
+/** Turns from the messages of the server. A confirmation followed by an answer has been decided. */
 export const turnsOf = (messages: readonly Message[]): Turn[] =>
   messages.map(({ role, content, actions, created_at }, index) => {
     const isOver = messages[index + 1]?.role === 'assistant'
     return turnOf(role, { text: content, actions, at: Date.parse(created_at), decision: isOver ? 'past' : undefined })
   })
 
-/** Tools with what was heard of one: how it ended belongs to the one that runs. */
+/** Adds a tool call, or updates the running one. */
 export function withTool(tools: readonly ToolUse[], update: ToolUse): ToolUse[] {
   const at = tools.findLastIndex(
     ({ name, summary, status }) => status === 'running' && name === update.name && summary === update.summary,
@@ -68,6 +67,6 @@ export function withTool(tools: readonly ToolUse[], update: ToolUse): ToolUse[] 
   return update.status === 'running' || at < 0 ? [...tools, update] : tools.with(at, update)
 }
 
-/** What an answer wants the user's word for. */
+/** The pending confirmation of an answer. */
 export const confirmationOf = ({ actions }: Turn): Confirmation | undefined =>
   actions.findLast(({ type }) => type === 'confirm')?.data as Confirmation

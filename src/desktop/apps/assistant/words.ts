@@ -1,7 +1,7 @@
 import { catalogue } from '../../kit/language.ts'
 import { formatNumber } from '../../kit/formats.ts'
 
-/** Words of the assistant. */
+/** Messages of the assistant. */
 export const words = catalogue(
   {
     assistant: 'Assistant',

@@ -12,7 +12,7 @@ import { common } from '../../kit/words.ts'
 import { bookmarks, entries, folder, folders, searchText, titleOf, webAddress, type Bookmark } from './store.ts'
 import { words } from './words.ts'
 
-/** Bookmarks that are drawn before somebody asks for more. */
+/** Bookmarks rendered at first, and added on each request. */
 const PAGE_SIZE = 300
 
 const create = (): void => entries.create({ folder: folder.value === '*' || folder.value === '' ? null : folder.value })
@@ -96,7 +96,6 @@ function List() {
   )
 }
 
-/** The app. */
 export function Bookmarks() {
   const isSide = useSignal(false)
   const bookmark = entries.current.value

@@ -4,7 +4,7 @@ import { makeSearch } from '../../kit/overlay.ts'
 
 export type Bookmark = Entry<'svc_bookmarks'>
 
-/** The address of a page of the web; undefined for anything else, which is never opened. */
+/** A web address; undefined for other schemes, which are never opened. */
 export function webAddress(text: string): URL | undefined {
   const url = URL.parse(text.trim())
   return url && (url.protocol === 'https:' || url.protocol === 'http:') ? url : undefined
@@ -16,7 +16,7 @@ export const entries = openEntries('svc_bookmarks', {
 })
 
 export const searchText = signal('')
-/** `*` for all, empty for those without one. */
+/** `*` for all, empty for bookmarks without a folder. */
 export const folder = signal('*')
 
 export const folders = computed(() => {
@@ -25,7 +25,7 @@ export const folders = computed(() => {
   return [...counts].toSorted(([a], [b]) => a.localeCompare(b))
 })
 
-/** What a bookmark is called: pages without a title go by their address. */
+/** The title, or the host name if there is none. */
 export const titleOf = ({ title, url }: Bookmark): string => title || (webAddress(url)?.host ?? url)
 
 const search = makeSearch<Bookmark>(({ title, url, folder: name, note }) => [title, url, name, note])

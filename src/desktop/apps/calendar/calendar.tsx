@@ -100,7 +100,6 @@ function Days() {
   )
 }
 
-/** The app. */
 export function Calendar() {
   const event = entries.current.value
   const month = monthName()

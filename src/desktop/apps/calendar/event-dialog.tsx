@@ -11,7 +11,7 @@ interface Span {
   end: string
 }
 
-/** What the two fields show: days for what lasts all day, days and times otherwise; the end may be empty. */
+/** Values of the date inputs; the end may be empty. */
 function spanOf(event: Event): Span {
   if (event.all_day) {
     const { first, last } = daysOf(event)
@@ -20,7 +20,7 @@ function spanOf(event: Event): Span {
   return { begin: toLocalInput(event.starts_at), end: event.ends_at === null ? '' : toLocalInput(event.ends_at) }
 }
 
-/** The same as it is stored. Undefined where that makes no sense. */
+/** The stored values; undefined for invalid input. */
 function storedSpan({ begin, end }: Span, all_day: boolean) {
   if (begin === '' || (end !== '' && end < begin)) return undefined
   if (all_day) return { starts_at: `${begin}T00:00:00Z`, ends_at: `${addDays(end || begin, 1)}T00:00:00Z` }
@@ -37,7 +37,7 @@ function Times({ event }: { event: Event }) {
     const stored = storedSpan(span, event.all_day)
     if (stored) entries.write(event, stored)
   }
-  // Moving the beginning moves the end along.
+  // Moving the start also moves the end.
   const moveBegin = (to: string) => {
     if (to === '' || end === '' || begin === '') return write({ begin: to, end })
     const by =
@@ -74,14 +74,13 @@ function Times({ event }: { event: Event }) {
   )
 }
 
-/** Changes between all day and certain times, and keeps the days. */
+/** Switches between all-day and timed, keeping the days. */
 function toggleAllDay(event: Event, all_day: boolean): void {
   const { first, last } = daysOf(event)
   const span = all_day ? { begin: first, end: last } : { begin: `${first}T09:00`, end: `${last}T10:00` }
   entries.write(event, { all_day, ...storedSpan(span, all_day) })
 }
 
-/** The event that is open. */
 export function EventDialog({ event }: { event: Event }) {
   const entryProps = { of: entries, entry: event }
   return (

@@ -4,10 +4,9 @@ import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
 import { createOn, entries, eventsOn, firstWeekday, selected, view, type Event } from './store.ts'
 import { words } from './words.ts'
 
-/** Events of a day that are named in the month; the others are counted. */
+/** Events shown per day; the rest is counted. */
 const MAX_EVENTS = 3
 
-/** An event as a line to press. */
 export const EventButton = ({ event, day }: { event: Event; day: string }) => {
   const begins = new Date(event.starts_at)
   const isTimed = !event.all_day && today(begins) === day
@@ -29,7 +28,7 @@ export const EventButton = ({ event, day }: { event: Event; day: string }) => {
 const weekday = (day: string): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
 
-/** Moves the selected day by keys; true where the key was one of them. */
+/** Moves the selection by keys; returns whether the key was handled. */
 function moveSelection(key: string): boolean {
   const day = selected.value
   const to = {
@@ -46,7 +45,7 @@ function moveSelection(key: string): boolean {
   return to !== undefined
 }
 
-/** Shows the week of a day, which has room for all its events. */
+/** Opens the week of a day, which has room for all events. */
 function showWeek(day: string): void {
   selected.value = day
   view.value = 'week'
@@ -86,7 +85,7 @@ function Day({ day }: { day: string }) {
   )
 }
 
-/** Six weeks with the selected day. */
+/** Six weeks around the selected day. */
 export function Month() {
   const table = useRef<HTMLTableElement>(null)
   const isByKey = useRef(false)

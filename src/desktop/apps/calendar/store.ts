@@ -14,17 +14,17 @@ export const entries = openEntries('svc_events', {
 export const view = signal<'month' | 'week'>(innerWidth < 700 ? 'week' : 'month')
 export const selected = signal(today())
 
-/** Weekday on which weeks begin: Sunday in the United States, Monday elsewhere. */
+/** First day of the week: Sunday in the United States, otherwise Monday. */
 export const firstWeekday = computed(() =>
   language.value === 'en' && navigator.language === 'en-US' ? (0 as const) : (1 as const),
 )
 
-/** Most days of one event that are shown: a wrong year does not hold up everything. */
+/** Days shown of one event: a wrong year must not freeze the page. */
 const MOST_DAYS = 400
 
 /**
- * First and last day of an event, here. One that lasts all day is stored from midnight UTC to midnight UTC after its last
- * day, and is on those days in every time zone.
+ * First and last day of an event in the browser's time zone. All-day events are stored from midnight UTC to midnight
+ * UTC after the last day, and are on the same days in every time zone.
  */
 export function daysOf({ starts_at, ends_at, all_day }: Event): { first: string; last: string } {
   if (all_day) {
@@ -35,11 +35,11 @@ export function daysOf({ starts_at, ends_at, all_day }: Event): { first: string;
   }
   const first = toLocalInput(starts_at).slice(0, 10)
   if (ends_at === null || ends_at <= starts_at) return { first, last: first }
-  // What ends at midnight is not on the next day.
+  // An event that ends at midnight is not on the next day.
   return { first, last: today(new Date(Date.parse(ends_at) - 1)) }
 }
 
-/** Events by day: those of all day first, then by their time. */
+/** Events by day: all-day ones first, then by time. */
 const byDay = computed(() => {
   const days = new Map<string, Event[]>()
   const sorted = entries.all.value.toSorted(
@@ -60,7 +60,7 @@ const byDay = computed(() => {
 
 export const eventsOn = (day: string): readonly Event[] => byDay.value.get(day) ?? []
 
-/** Begins an event on a day: at the next full hour today, at nine on others. */
+/** Creates an event on a day: at the next full hour today, at nine on other days. */
 export function createOn(day: string): void {
   const hour = day === today() ? Math.min(23, new Date().getHours() + 1) : 9
   const start = new Date(`${day}T${String(hour).padStart(2, '0')}:00`)

@@ -1,7 +1,7 @@
 import { online, type Person } from './store.ts'
 import { words } from './words.ts'
 
-/** The first letters of a name, of at most two words. */
+/** Initials of the first two words. */
 const initials = (name: string): string =>
   name
     .split(/\s+/)
@@ -10,7 +10,7 @@ const initials = (name: string): string =>
     .join('')
     .toUpperCase()
 
-/** Whether dark letters are read better on a colour than white ones (relative luminance of WCAG 2). */
+/** Whether dark text has more contrast on a colour than white (relative luminance, WCAG 2). */
 function isLight(color: string): boolean {
   const channels = [1, 3, 5].map((at) => {
     const value = Number.parseInt(color.slice(at, at + 2), 16) / 255
@@ -19,7 +19,7 @@ function isLight(color: string): boolean {
   return 0.2126 * channels[0]! + 0.7152 * channels[1]! + 0.0722 * channels[2]! > 0.179
 }
 
-/** Somebody's picture: their letters on their colour, with a dot for whoever is online where that is asked for. */
+/** A user's initials on their colour, optionally with a dot while online. */
 export function Avatar({ of: { id, display_name, avatar_color }, dot }: { of: Person; dot?: boolean }) {
   const color = /^#[0-9a-f]{6}$/i.test(avatar_color) ? avatar_color : '#5b6475'
   const isOnline = dot && online.value.has(id)

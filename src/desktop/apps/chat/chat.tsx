@@ -20,7 +20,6 @@ function Panels() {
   return null
 }
 
-/** Conversations of everybody who has an account here. */
 export function Chat() {
   useEffect(() => {
     startChat()

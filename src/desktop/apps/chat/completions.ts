@@ -1,14 +1,13 @@
 import { online, people, room, type Person } from './store.ts'
 
-/** What can stand where somebody is writing a name. */
 export interface Completion {
-  /** What is put in. */
+  /** The text to insert. */
   text: string
   label: string
   person?: Person
 }
 
-/** What is being completed: `@` and letters of a name, or `:` and letters of an emoji's. */
+/** The word to complete: `@` and a name, or `:` and an emoji name. */
 export interface CompletionPrefix {
   kind: '@' | ':'
   typed: string
@@ -18,7 +17,7 @@ export interface CompletionPrefix {
 
 const MAX_COMPLETIONS = 8
 
-/** What stands before the cursor and can be completed. */
+/** The completable word before the cursor. */
 export function prefixAt(text: string, cursor: number): CompletionPrefix | undefined {
   const found = /(?:^|[\s(])(?:(@)([\p{L}\p{N}_.-]{0,40})|(:)([a-z0-9_+-]{2,30}))$/iu.exec(
     text.slice(Math.max(0, cursor - 60), cursor),
@@ -29,7 +28,7 @@ export function prefixAt(text: string, cursor: number): CompletionPrefix | undef
   return { kind, typed, from: cursor - typed.length - 1, to: cursor }
 }
 
-/** People whose names begin with letters, those of the room first, then those who are online. */
+/** People whose names start with a text: members of the room first, then those online. */
 function matchingPeople(typed: string): Person[] {
   const wanted = typed.toLowerCase()
   const within = new Set(room.value?.participants.map(({ id }) => id))
@@ -42,7 +41,7 @@ function matchingPeople(typed: string): Person[] {
     .slice(0, MAX_COMPLETIONS)
 }
 
-/** What completes a stub; the names of all emoji are loaded with the first that is asked for. */
+/** Completions of a word. Emoji names are loaded on first use. */
 export async function completionsOf({ kind, typed }: CompletionPrefix): Promise<Completion[]> {
   if (kind === '@') {
     return matchingPeople(typed).map((person) => ({ text: `@${person.username} `, label: person.display_name, person }))

@@ -2,29 +2,29 @@ import { signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import type { Message } from './store.ts'
 
-/** What is being written in a room. */
+/** State of the composer of a room. */
 export interface ComposerState {
   text: string
   replyTo: Message | undefined
   editing: Message | undefined
-  /** What was being written before an earlier message was changed. */
+  /** The draft before editing of a message began. */
   savedText: string
 }
 
 const empty: ComposerState = { text: '', replyTo: undefined, editing: undefined, savedText: '' }
 
-/** By room; the text is kept over a reload. */
+/** By room; drafts survive a reload. */
 const composers = signal<ReadonlyMap<number, ComposerState>>(new Map())
 
 export const composerOf = (room: number): ComposerState => composers.value.get(room) ?? empty
 
-/** Raised when the cursor should go where one writes. */
+/** Incremented to focus the composer. */
 export const focusRequests = signal(0)
 
 export function updateComposer(room: number, change: Partial<ComposerState>): void {
   const next = { ...composerOf(room), ...change }
   composers.value = new Map(composers.value).set(room, next)
-  // A change of an earlier message is no draft of a new one.
+  // The edited text of a sent message is not a draft.
   if (!next.editing) bridge.setItem(`draft-${room}`, next.text === '' ? null : next.text)
 }
 
@@ -46,7 +46,7 @@ export function edit(message: Message): void {
   focusRequests.value++
 }
 
-/** Stops replying or editing. */
+/** Cancels replying or editing. */
 export function stop(room: number): void {
   const { editing, text, savedText } = composerOf(room)
   updateComposer(room, { replyTo: undefined, editing: undefined, text: editing ? savedText : text, savedText: '' })

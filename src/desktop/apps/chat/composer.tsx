@@ -19,13 +19,13 @@ import { uploadAll, uploads } from './room-files.ts'
 import { people, type Person } from './store.ts'
 import { words } from './words.ts'
 
-/** Milliseconds between saying that the user is typing. */
+/** Minimum interval between typing notifications, ms. */
 const TYPING_EVERY = 4_000
-/** Characters of a text that are put into the field; more would only make it slow. */
+/** Longest text to insert into the field, characters: longer ones make it slow. */
 const MAX_PASTED = 100_000
 const bytesOf = (text: string): number => new Blob([text]).size
 
-/** What is written replies to, or changes. */
+/** The message that is replied to or edited. */
 function ComposerContext({ room }: { room: number }) {
   const { replyTo, editing } = composerOf(room)
   const message = editing ?? replyTo
@@ -59,7 +59,7 @@ const Uploads = ({ room }: { room: number }) => (
   </>
 )
 
-/** What the cursor stands in, completed: names after `@`, emoji after `:`. */
+/** Completion at the cursor: names after `@`, emoji after `:`. */
 function useCompletions(text: string, cursor: number | undefined) {
   const [items, setItems] = useState<readonly Completion[]>([])
   const [at, setAt] = useState(0)
@@ -110,7 +110,7 @@ function Completions({
   )
 }
 
-/** Why a message was not sent, and what can be done about it. */
+/** Why a message was not sent, and what the user can do. */
 function SendProblem({
   room,
   id,
@@ -121,7 +121,7 @@ function SendProblem({
   room: number
   id: string
   text: string
-  /** What was pasted and is too long even to be put in. */
+  /** Pasted text that is too long to insert. */
   pasted: string | undefined
   clear: () => void
 }) {
@@ -143,7 +143,7 @@ function SendProblem({
   )
 }
 
-/** Sends what is written, or changes what was: a message that is too long stays where it is, with what can be done about it. */
+/** Sends or edits a message. A message that is too long stays in the field, with alternatives. */
 function useSending(room: number, field: { current: HTMLTextAreaElement | null }) {
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [pasted, setPasted] = useState<string | undefined>(undefined)
@@ -188,7 +188,7 @@ function useSending(room: number, field: { current: HTMLTextAreaElement | null }
   return { problem, pasted, setProblem, rejectTooLong, isBusy, send, onSubmit }
 }
 
-/** Where a message is written: Enter sends it, with Shift it begins a line. */
+/** Enter sends, Shift+Enter inserts a line break. */
 export function Composer({ room, title }: { room: number; title: string }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
@@ -216,11 +216,11 @@ export function Composer({ room, title }: { room: number; title: string }) {
     setProblem(undefined)
     if (next === '' || Date.now() - typedAt.current < TYPING_EVERY) return
     typedAt.current = Date.now()
-    // Nobody misses it.
+    // Errors do not matter here.
     void bridge.call('teamChat.typing', { room_id: room }).catch(() => undefined)
   }
 
-  /** Puts a text where the cursor is, or instead of what is being completed. */
+  /** Inserts a text at the cursor, or replaces the word to complete. */
   function put(inserted: string, from = field.current!.selectionStart, to = field.current!.selectionEnd): void {
     write(text.slice(0, from) + inserted + text.slice(to))
     const end = from + inserted.length

@@ -12,7 +12,7 @@ function to(at: number, key: string): number | undefined {
   return { ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + COLUMNS, ArrowUp: at - COLUMNS }[key]
 }
 
-/** A button that offers emoji; the cursor keys move among them. */
+/** A button with an emoji menu; arrow keys move in it. */
 export function EmojiPicker({ label, onPick }: { label: string; onPick: (emoji: string) => void }) {
   const [open, setOpen] = useState(false)
   const [side, setSide] = useState<'above' | 'below'>('below')

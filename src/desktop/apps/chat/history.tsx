@@ -12,12 +12,12 @@ import { pending } from './outbox.ts'
 import { me, type Message } from './store.ts'
 import { words } from './words.ts'
 
-/** Messages that are in the page at a time, and by how many that moves. */
+/** Messages rendered at a time, and the step by which that window moves. */
 const WINDOW_SIZE = 150
 const WINDOW_STEP = 50
-/** Pixels from an edge at which more is fetched. */
+/** Distance from an edge at which more messages are loaded, pixels. */
 const EDGE_DISTANCE = 400
-/** Milliseconds within which messages of one person stand together. */
+/** Messages of one author within this time are grouped, ms. */
 const GROUP_MS = 5 * 60_000
 
 function dayOf(timestamp: string, now = new Date()): string {
@@ -72,10 +72,10 @@ function Lines({ messages, start, end }: { messages: readonly Message[]; start: 
   )
 }
 
-/** The message that was looked for last. */
+/** The last message that was jumped to. */
 const highlighted = signal<number | undefined>(undefined)
 
-/** Where in the picture a message stands, to have it stay there when others come above it. */
+/** Position of a message on the screen, to be restored when messages are added above it. */
 interface Anchor {
   id: string
   top: number
@@ -101,7 +101,7 @@ function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void 
   if (next) event.preventDefault()
 }
 
-/** Keeps the newest in sight when there is more or less room. */
+/** Stays at the end when the height changes. */
 function useSize(container: { current: HTMLElement | null }, isShown: boolean, isAtEnd: { current: boolean }): void {
   useEffect(() => {
     const element = container.current
@@ -114,14 +114,14 @@ function useSize(container: { current: HTMLElement | null }, isShown: boolean, i
   }, [isShown])
 }
 
-/** What was said in a room, of which so much is in the page as is looked at. */
+/** The messages of a room; renders only a window of them. */
 export function History({ room, title }: { room: number; title: string }) {
   const container = useRef<HTMLDivElement>(null)
   const anchor = useRef<Anchor | undefined>(undefined)
   const isAtEnd = useRef(true)
   const [isAway, setAway] = useState(false)
   const [isLoadingMore, setLoadingMore] = useState(false)
-  // Undefined: up to the newest.
+  // The last rendered message; undefined for the newest.
   const [last, setLast] = useState<number | undefined>(undefined)
   const log = logs.value.get(room)
   const messages = log?.messages ?? []
@@ -142,7 +142,7 @@ export function History({ room, title }: { room: number; title: string }) {
     else if (isAtEnd.current && end === messages.length) element.scrollTop = element.scrollHeight
   }, [start, end, messages, pendingHere.length, log === undefined])
 
-  // An own message is looked at wherever one was before.
+  // Scroll to the user's own message.
   useEffect(() => {
     if (pendingHere.length > 0) toEnd()
   }, [pendingHere.length])
@@ -176,7 +176,7 @@ export function History({ room, title }: { room: number; title: string }) {
     container.current!.scrollTop = container.current!.scrollHeight
   }
 
-  /** Has the page end with the message at a place, or with the newest. */
+  /** Moves the window so that it ends with a message, or with the newest. */
   function showUpTo(index: number): void {
     setLast(messages[index]?.message_id)
   }
@@ -242,6 +242,6 @@ export function History({ room, title }: { room: number; title: string }) {
   )
 }
 
-/** The last message of the user's own that is known of a room. */
+/** The user's last message in a room. */
 export const lastOwn = (room: number): Message | undefined =>
   logs.value.get(room)?.messages.findLast(({ user_id }) => user_id === me())

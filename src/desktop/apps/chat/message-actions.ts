@@ -6,7 +6,7 @@ import { removeMessage, replace } from './message-log.ts'
 import type { Message } from './store.ts'
 import { words } from './words.ts'
 
-/** Adds a reaction, or takes it back. */
+/** Toggles a reaction. */
 export async function react(message: Message, emoji: string): Promise<void> {
   const { message_id, room_id } = message
   try {
@@ -17,7 +17,7 @@ export async function react(message: Message, emoji: string): Promise<void> {
   }
 }
 
-/** Deletes a message for everybody, after asking. */
+/** Asks for confirmation and deletes a message for everyone. */
 export async function confirmAndDelete({ message_id, room_id }: Message): Promise<void> {
   const texts = { title: words('delete_title'), text: words('delete_text'), action: common('delete') }
   if (!(await confirm({ ...texts, danger: true }))) return

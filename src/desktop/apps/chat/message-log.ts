@@ -19,23 +19,23 @@ import {
 import { markArrived } from './outbox.ts'
 
 const PAGE = 50
-/** Messages of a page while something far back is looked for. */
+/** Page size when searching far back. */
 const LARGE_PAGE = 200
-/** Seconds that a poll waits. */
+/** Longest wait of a long poll, seconds. */
 const WAIT = 25
-/** Milliseconds between polls while the server does not answer. */
+/** Delays while the server is unreachable, ms. */
 const AWAY = { first: 500, longest: 10_000, jitter: 0.5 }
-/** Milliseconds after which nobody is typing any more. */
+/** Time until a typing notification expires, ms. */
 const TYPING_MS = 7_000
 
-/** What is known of the messages of each room. */
+/** Loaded messages by room. */
 export const logs = signal<ReadonlyMap<number, Log>>(new Map())
-/** Why those of the open room are not there. */
+/** Error of loading the open room. */
 export const logError = signal<unknown>(undefined)
 export const typing = signal<AnswerOf<'teamChat.poll'>['typing']>([])
-/** The first message that was unread when the room was opened. */
+/** The first unread message when the room was opened. */
 export const firstUnread = signal<number | undefined>(undefined)
-/** A message to show, wherever it is in the history. */
+/** A message to scroll to. */
 export const targetMessage = signal<number | undefined>(undefined)
 
 function updateLog(room: number, work: (log: Log) => void): void {
@@ -46,7 +46,7 @@ function updateLog(room: number, work: (log: Log) => void): void {
   logs.value = new Map(logs.value).set(room, log)
 }
 
-/** Replaces messages that are known by what is known of them now. */
+/** Updates known messages. */
 export const replace = (room: number, messages: readonly Message[]): void =>
   updateLog(room, (log) => void takeIn(log, messages))
 
@@ -86,7 +86,10 @@ async function poll(room_id: number, stop: AbortSignal): Promise<void> {
   markRead(room_id)
 }
 
-/** Keeps up with a room until told to stop: a server that is away is waited for, a room the user is no longer in goes. */
+/**
+ * Follows a room until aborted: retries while the server is unreachable, and removes the room if the user is no longer
+ * in it.
+ */
 async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
   const backoff = makeBackoff(AWAY)
   let isOpen = false
@@ -108,7 +111,7 @@ async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
   }
 }
 
-/** Follows whichever room is open. */
+/** Follows the open room. */
 export const followCurrent = (): (() => void) =>
   effect(() => {
     const room_id = current.value
@@ -122,7 +125,7 @@ export const followCurrent = (): (() => void) =>
     return () => stop.abort(new Error('Another room was opened.'))
   })
 
-/** Reads the page before the oldest message that is known. */
+/** Loads the page before the oldest loaded message. */
 export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
   const log = logs.value.get(room_id)
   const before = log?.messages[0]?.timestamp
@@ -134,7 +137,7 @@ export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
   })
 }
 
-/** Opens a room at a message, however long ago it was said. */
+/** Opens a room at a message, loading older pages as needed. */
 export async function jumpTo({ room_id, message_id }: Pick<Message, 'room_id' | 'message_id'>): Promise<void> {
   current.value = room_id
   const isThere = () => logs.value.get(room_id)?.messages.some((one) => one.message_id === message_id)

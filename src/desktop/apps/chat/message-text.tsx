@@ -7,7 +7,7 @@ import { people } from './store.ts'
 
 const MENTION = /@[\p{L}\p{N}_][\p{L}\p{N}_.-]*/gu
 
-/** Whose name a text such as `@ada.` is: a full stop ends a sentence as well as it stands within a name. */
+/** Resolves a mention such as `@ada.`: the dot may be part of the name, or end the sentence. */
 function nameIn(text: string, names: ReadonlySet<string>): string | undefined {
   for (let name = text; ; name = name.slice(0, -1)) {
     if (names.has(name.slice(1).toLowerCase())) return name
@@ -31,7 +31,7 @@ function markMentions(text: string, names: ReadonlySet<string>, own: string): (s
   return end === 0 ? undefined : [...parts, text.slice(end)]
 }
 
-/** Marks the names of people in a text that is shown; code stays as it is. */
+/** Highlights mentions, except in code. */
 function markNames(container: HTMLElement, names: ReadonlySet<string>, own: string): void {
   const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT)
   const texts: Text[] = []
@@ -43,7 +43,7 @@ function markNames(container: HTMLElement, names: ReadonlySet<string>, own: stri
   }
 }
 
-/** Follows links to files of rooms, which are for Files and not for the web. */
+/** Opens links to room files in the Files app. */
 function follow(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null
   const path = /^#file:(\/.*)$/.exec(link?.getAttribute('href') ?? '')?.[1]
@@ -57,18 +57,18 @@ function decoded(path: string): string {
   try {
     return decodeURI(path)
   } catch {
-    // A percent sign that stands for itself.
+    // Not a valid percent-encoding.
     return path
   }
 }
 
 const FILE_LINK = /\[([^\]]*)\]\((\/Teamchat\/[^)\s]+)\)/g
 
-/** Links to files of rooms lead to Files. Their texts are names, so what would reorder them on the screen is marked. */
+/** Links to room files. File names are link texts, so bidirectional control characters in them are made visible. */
 const withFileLinks = (text: string): string =>
   text.replace(FILE_LINK, (_, name: string, path: string) => `[${printable(name)}](#file:${path})`)
 
-/** What somebody wrote: Markdown, with the names of people marked. */
+/** A message: Markdown with highlighted mentions. */
 export function MessageText({ text }: { text: string }) {
   const container = useRef<HTMLDivElement>(null)
   const own = bridge.user.value!.username

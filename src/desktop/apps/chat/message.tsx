@@ -21,7 +21,7 @@ import { me, people, type Message } from './store.ts'
 import { plainText } from './plain-text.ts'
 import { words } from './words.ts'
 
-/** The message that the pointer or the cursor is at: it shows what can be done with it. */
+/** The message under the pointer or with the focus; its actions are visible. */
 export const active = signal<number | undefined>(undefined)
 
 function Actions({ message }: { message: Message }) {
@@ -70,7 +70,7 @@ const Reactions = ({ message }: { message: Message }) =>
     </div>
   )
 
-/** What a message answers. */
+/** The message that is replied to. */
 function RepliedMessage({
   room_id,
   message_id,
@@ -89,7 +89,7 @@ function RepliedMessage({
   )
 }
 
-/** One message; `follows` leaves out who wrote it, where the one before says so. */
+/** A message; `follows` omits the author if the previous message has the same. */
 export function MessageLine({
   message,
   isContinuation,
@@ -138,7 +138,7 @@ export function MessageLine({
   )
 }
 
-/** An own message that has not arrived yet. */
+/** A message that was not delivered yet. */
 export const PendingLine = ({ one }: { one: Pending }) => (
   <article class={`message pending ${one.state}`} aria-label={words(one.state)}>
     <span class="beside" />

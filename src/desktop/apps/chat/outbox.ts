@@ -4,23 +4,23 @@ import { uuid } from '../../kit/rows.ts'
 import { ApiError } from '../../kit/api-error.ts'
 import { isTransient, type Message } from './store.ts'
 
-/** An own message that the server does not have yet. */
+/** A message that the server has not confirmed. */
 export interface Pending {
-  /** The server takes a message with the same one once, however often it is sent. */
+  /** Idempotency key: the server stores a message once per id. */
   client_id: string
   room_id: number
   content: string
   reply_to: number | undefined
   state: 'sending' | 'waiting' | 'failed'
-  /** Why it did not go through. */
+  /** With `waiting` and `failed`. */
   error?: unknown
-  /** Whether it is most likely among the messages of the room already, while the answer is still on its way. */
+  /** Whether it is probably in the room already, although its response is pending. */
   isArrived?: boolean
 }
 
-/** Most bytes of a message. */
+/** Longest message, bytes. */
 export const MAX_BYTES = 16_384
-/** Milliseconds until what did not go through is tried again. */
+/** Delay before a retry, ms. */
 const RETRY_DELAY = 3_000
 
 export const pending = signal<readonly Pending[]>([])
@@ -61,7 +61,7 @@ async function deliver({ client_id, room_id, content, reply_to }: Pending): Prom
   }
 }
 
-/** Sends what waits, one after the other, so that it arrives in the order it was written in. */
+/** Sends messages one at a time, so that they keep their order. */
 async function run(): Promise<void> {
   if (isRunning) return
   isRunning = true
@@ -80,7 +80,7 @@ export function post(room_id: number, content: string, reply_to: number | undefi
   void run()
 }
 
-/** Tries again at once. */
+/** Retries now. */
 export function retry(client_id: string): void {
   mark(client_id, 'sending')
   void run()
@@ -88,7 +88,7 @@ export function retry(client_id: string): void {
 
 export const discard = (client_id: string): void => setPending(without(client_id))
 
-/** An own message came in by another way: what is on its way with the same words is most likely that one. */
+/** The user's own message arrived by polling: a pending one with the same text is probably that one. */
 export function markArrived({ room_id, content }: Message): void {
   const found = pending.value.find(
     (one) => one.state === 'sending' && !one.isArrived && one.room_id === room_id && one.content === content,
@@ -96,7 +96,7 @@ export function markArrived({ room_id, content }: Message): void {
   if (found) pending.value = pending.value.map((one) => (one === found ? { ...one, isArrived: true } : one))
 }
 
-/** Takes up what an earlier page could not send; `sent` hears of each message that the server took. */
+/** Sends messages that an earlier page could not send; `sent` is called for each stored message. */
 export async function startOutbox(sent: (message: Message) => void): Promise<void> {
   onSent = sent
   effect(() => {

@@ -56,7 +56,7 @@ async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
   }
 }
 
-/** Who is in a room, those who are online first. */
+/** Members of a room, online ones first. */
 export function PeoplePanel({ one }: { one: ChatRoom }) {
   const mayRemove = one.type === 'channel' && (one.created_by === me() || bridge.user.value!.role === 'admin')
   const rank = ({ id }: Person) => Number(!online.value.has(id))
@@ -162,7 +162,7 @@ export function FilesPanel({ one }: { one: ChatRoom }) {
   )
 }
 
-/** Milliseconds after the last key until messages are looked for. */
+/** Delay from the last input to searching, ms. */
 const SEARCH_DELAY = 250
 
 function Hits({ hits }: { hits: readonly Message[] }) {
@@ -175,7 +175,7 @@ function Hits({ hits }: { hits: readonly Message[] }) {
             type="button"
             class="hit"
             onClick={() => {
-              // Where there is no room for both, the message is what is wanted.
+              // On narrow screens the panel would cover the message.
               if (innerWidth < 800) panel.value = undefined
               void jumpTo(message).catch(toastError)
             }}
@@ -193,7 +193,7 @@ function Hits({ hits }: { hits: readonly Message[] }) {
   )
 }
 
-/** Looks for messages, in one room or in all of them. */
+/** Searches messages in one room or in all. */
 export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
   const [query, setQuery] = useState('')
   const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)

@@ -1,6 +1,6 @@
 import { printable } from '../../../base/text.ts'
 
-/** The beginning of a message in one line, without the marks of Markdown; what reorders the text of a link is marked. */
+/** The start of a message without Markdown, on one line; bidirectional control characters are made visible. */
 export const plainText = (content: string): string =>
   content
     .slice(0, 300)

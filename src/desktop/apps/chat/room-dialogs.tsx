@@ -22,7 +22,7 @@ import {
 } from './store.ts'
 import { words } from './words.ts'
 
-/** People to choose from: several, or with `onPick` one. */
+/** Selects users: several, or one if `onPick` is given. */
 function People({
   without,
   chosen,
@@ -86,7 +86,7 @@ function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
   return next
 }
 
-/** A form in a dialog: what is refused is said in it. */
+/** Runs the form of a dialog; errors are shown in it. */
 function useWork(close: () => void) {
   const [problem, setProblem] = useState<string | undefined>(undefined)
   const [isBusy, setBusy] = useState(false)
@@ -196,7 +196,7 @@ function Invite({ one, close }: { one: ChatRoom; close: () => void }) {
   )
 }
 
-/** Whatever is being begun or changed. */
+/** The open dialog, if any. */
 export function RoomDialogs() {
   const end = () => {
     creating.value = undefined

@@ -9,7 +9,7 @@ import { rooms } from './store.ts'
 
 export type RoomFile = AnswerOf<'filesystem.list'>['items'][number]
 
-/** A file on its way into a room. */
+/** A file being uploaded to a room. */
 interface Upload {
   key: string
   room: number
@@ -19,10 +19,10 @@ interface Upload {
 }
 
 export const uploads = signal<readonly Upload[]>([])
-/** Raised when files of a room changed here. */
+/** Incremented when this window changes files of a room. */
 export const changed = signal(0)
 
-/** The folder of a room, below `/Teamchat`. */
+/** The folder of a room in `/Teamchat`. */
 async function folderOf(room_id: number): Promise<string> {
   const room = rooms.value.find((one) => one.room_id === room_id)
   const { items } = await bridge.call('filesystem.list', { path: SHARED })
@@ -32,14 +32,14 @@ async function folderOf(room_id: number): Promise<string> {
   return folder
 }
 
-/** What a room has, newest first. */
+/** The files of a room, newest first. */
 export async function filesOf(room_id: number): Promise<{ folder: string; files: RoomFile[] }> {
   const folder = await folderOf(room_id)
   const { items } = await bridge.call('filesystem.list', { path: folder })
   return { folder, files: items.toSorted((a, b) => b.modified.localeCompare(a.modified)) }
 }
 
-/** A name that nothing else has: `plan (2).pdf`. */
+/** An unused name: `plan (2).pdf`. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   const dot = name.lastIndexOf('.')
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']
@@ -68,11 +68,11 @@ async function upload(room: number, folder: string, name: string, file: File): P
   }
 }
 
-/** A link to a file as Markdown has it. */
+/** A Markdown link to a file. */
 const linkTo = (folder: string, name: string): string =>
   `[${name.replace(/[[\]\\*_`~<>]/g, '\\$&')}](${encodeURI(`${folder}/${name}`).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})`
 
-/** Puts files into a room, one after the other, and hands on links to them. Answers whether all of them arrived. */
+/** Uploads files to a room one by one and passes on links to them. Returns whether all succeeded. */
 export async function uploadAll(
   room: number,
   files: readonly File[],

@@ -27,7 +27,7 @@ import {
 import { plainText } from './plain-text.ts'
 import { words } from './words.ts'
 
-/** What is being begun. */
+/** The open dialog. */
 export const creating = signal<'room' | 'direct' | undefined>(undefined)
 
 function lastMessageText({ last_message, type }: ChatRoom): string {
@@ -119,7 +119,7 @@ function toggleSearch(): void {
   panel.value = isOpen ? undefined : 'search'
 }
 
-/** All conversations, with what is unread in them. */
+/** All rooms with their unread counts. */
 export const RoomList = () => (
   <>
     <Toolbar label={words('chat')}>

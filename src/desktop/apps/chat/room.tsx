@@ -20,7 +20,7 @@ import { close, current, removeRoom, me, online, panel, searchesAllRooms, titleO
 import { updateComposer, composerOf } from './composer-state.ts'
 import { words } from './words.ts'
 
-/** What is being done with the open room. */
+/** The open dialog of the room. */
 export const roomDialog = signal<'rename' | 'invite' | undefined>(undefined)
 
 const toggle = (which: 'people' | 'files'): void => void (panel.value = panel.value === which ? undefined : which)
@@ -137,7 +137,6 @@ function Typing() {
   )
 }
 
-/** The room that is open. */
 export function Room({ one }: { one: ChatRoom }) {
   const { isOver, handlers } = useFileDrop((files) => {
     const room = current.peek()!

@@ -10,38 +10,38 @@ import { words } from './words.ts'
 export type Message = AnswerOf<'teamChat.poll'>['messages'][number]
 export type { ChatRoom, Person }
 
-/** The one with the newest message first. */
+/** Rooms, most recent message first. */
 export const rooms = signal<readonly ChatRoom[]>([])
 export const isLoaded = signal(false)
-/** Why there are no rooms to show; undefined when nothing is the matter. */
+/** Error of loading the rooms. */
 export const loadError = signal<unknown>(undefined)
-/** Everybody one can talk to. */
+/** All users. */
 export const people = signal<readonly Person[]>([])
 export const online = signal<ReadonlySet<number>>(new Set())
-/** Id of the room that is open. */
+/** Id of the open room. */
 export const current = signal<number | undefined>(undefined)
-/** Rooms in which somebody named the user since they were last open. */
+/** Rooms with mentions of the user since they were last open. */
 export const mentioned = signal<ReadonlySet<number>>(new Set())
-/** What stands beside the room. */
+/** The open side panel. */
 export const panel = signal<'people' | 'files' | 'search' | undefined>(undefined)
 
-/** Whether messages of all rooms are searched. */
+/** Whether the search covers all rooms. */
 export const searchesAllRooms = signal(false)
 
 export const room = computed(() => rooms.value.find(({ room_id }) => room_id === current.value))
 export const me = (): number => bridge.user.value!.id
-/** A direct conversation is called after the other one in it, who may be gone. */
+/** A direct message has the name of the other user, who may be gone. */
 export const titleOf = (one: ChatRoom): string =>
   partnerOf(one, me())?.display_name ?? (one.type === 'dm' ? words('former_user') : one.name)
 
-/** Milliseconds between looks at who is there, and words that the user is. */
+/** Interval of presence updates, ms. */
 const PRESENCE_INTERVAL = 20_000
-/** Milliseconds that changes are gathered before rooms are asked for anew. */
+/** Delay in which changes are collected before rooms are reloaded, ms. */
 const RELOAD_DELAY = 150
 
 export const isFocused = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
 
-/** Whether waiting mends it. */
+/** Whether a retry may succeed. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof ApiError && ['unreachable', 'busy', 'rate_limited', 'maintenance', 'internal'].includes(error.code)
 
@@ -68,7 +68,7 @@ async function refreshPresence(): Promise<void> {
   online.value = new Set(users.map(({ id }) => id))
 }
 
-/** Forgets a room that the user is no longer in. */
+/** Removes a room that the user has left. */
 export function removeRoom(removed: number): void {
   rooms.value = rooms.value.filter(({ room_id }) => room_id !== removed)
   if (current.value === removed) close()
@@ -83,7 +83,7 @@ export function putRoom(changed: ChatRoom): void {
   rooms.value = [changed, ...rooms.value.filter(({ room_id }) => room_id !== changed.room_id)]
 }
 
-/** Puts a message that was just said where its room shows the last one, and the room in its place. */
+/** Updates the last message of a room, and the order of the list. */
 export function updateLastMessage(message: Message): void {
   const known = rooms.value.find(({ room_id }) => room_id === message.room_id)
   if (!known || (known.last_message && known.last_message.timestamp >= message.timestamp)) return
@@ -94,11 +94,11 @@ export function markRead(room_id: number): void {
   if (current.value !== room_id || !isFocused()) return
   mentioned.value = new Set([...mentioned.value].filter((one) => one !== room_id))
   rooms.value = rooms.value.map((one) => (one.room_id === room_id ? { ...one, unread_count: 0 } : one))
-  // It is marked again with the next message, or when the window is looked at.
+  // After an error, the next message or focus marks it again.
   void bridge.call('teamChat.read', { room_id }).catch(() => undefined)
 }
 
-/** Opens the conversation with somebody, a new one where there is none. */
+/** Opens the direct message with a user; creates it if necessary. */
 export async function openDirectMessage(person: Person): Promise<void> {
   const name = `${bridge.user.value!.username}, ${person.username}`.slice(0, 100)
   const answer = await bridge.call('teamChat.create_room', { name, type: 'dm', participants: [person.id] })
@@ -121,9 +121,9 @@ function onChanges(changes: readonly Change[]): void {
   }, RELOAD_DELAY)
 }
 
-/** Begins to know what there is, and goes on knowing it. */
+/** Loads users and rooms, and keeps them up to date. */
 export function startChat(): void {
-  // What fails here is asked for again at the next look.
+  // After an error, the next refresh follows soon.
   const refresh = () => void refreshPresence().catch(() => undefined)
   bridge.watch(['svc_rooms', 'svc_messages'], onChanges)
   void loadRooms()
@@ -139,7 +139,7 @@ export function startChat(): void {
   })
 }
 
-/** Shows what the desktop was asked to show: `/12` is the room with that id, `/@ada` the conversation with somebody. */
+/** Opens a requested path: `/12` is a room id, `/@ada` the direct message with a user. */
 export function followPath(path: string): void {
   const id = /^\/(\d+)$/.exec(path)?.[1]
   if (id !== undefined) current.value = Number(id)

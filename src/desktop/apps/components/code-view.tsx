@@ -12,7 +12,7 @@ import { words } from './words.ts'
 
 const languages = { css: 'css', js: 'js', widget: 'html' } as const
 
-/** A number of pixels of a widget, which stands in its metadata. */
+/** Width or height of a widget, pixels; stored in its metadata. */
 function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
   const value = one.metadata[side]
   return (
@@ -36,7 +36,7 @@ function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
 
 const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
-/** What becomes of what is tried out. */
+/** State of the preview. */
 function Preview({ one }: { one: Draft }) {
   if (previewedName.value !== one.name) return null
   const preview = bridge.previewState.value
@@ -64,7 +64,7 @@ function Preview({ one }: { one: Draft }) {
   )
 }
 
-/** What would keep the code from being saved, and how much room there is. */
+/** Size of the code, and problems that prevent saving. */
 function Limits({ one }: { one: Draft }) {
   const bytes = byteLength(one.code)
   const blocked = one.kind === 'js' ? COMPONENT_CODE.blocked.filter((pattern) => one.code.includes(pattern)) : []
@@ -79,7 +79,7 @@ function Limits({ one }: { one: Draft }) {
   )
 }
 
-/** The code of a component, and what becomes of it when it is tried out. */
+/** The code editor of a component, with its preview. */
 export const CodeView = ({ one }: { one: Draft }) => (
   <>
     {one.kind === 'widget' && (

@@ -17,7 +17,7 @@ import { words } from './words.ts'
 
 const icons: Record<Kind, IconNode> = { css: Palette, js: Webhook, widget: LayoutDashboard }
 
-/** What the list says about a component. */
+/** Status of a component in the list. */
 function stateOf({ listed, draft, stopped }: Line): string {
   const active = listed?.active ?? null
   const isOff = listed && active === null
@@ -100,7 +100,7 @@ async function resetAll(): Promise<void> {
   await refresh()
 }
 
-/** Everything there is, by kind. */
+/** All components by kind. */
 export const ComponentList = () => (
   <>
     <Toolbar label={words('components')}>

@@ -13,7 +13,7 @@ import { draft, isConflict, refreshOpen, openComponent, saveAnyway, saveError } 
 import { lineOf, refresh } from './store.ts'
 import { words } from './words.ts'
 
-/** Puts a version in force in the place of another. */
+/** Makes a version the active one. */
 export async function activate(component_id: string, version: number): Promise<void> {
   try {
     await bridge.call('desktopComponents.activate', { component_id, version })
@@ -44,7 +44,7 @@ function Conflict() {
   )
 }
 
-/** What there is to know before one goes on writing: that it was stopped, is not in force, or is another one elsewhere. */
+/** Notices above the editor: stopped, not active, or changed by someone else. */
 export function ComponentStatus({ name }: { name: string }) {
   const line = lineOf(name)
   const listed = line?.listed

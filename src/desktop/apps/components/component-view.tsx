@@ -68,7 +68,7 @@ const State = () => (
   </span>
 )
 
-/** Saves with the keys that save everywhere. */
+/** Saves with Ctrl+S or Cmd+S. */
 function useSaveKey(): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -81,7 +81,7 @@ function useSaveKey(): void {
   }, [])
 }
 
-/** One component: its code, its versions, and how it fares. */
+/** A component: code, versions and status. */
 export function ComponentView({ name }: { name: string }) {
   const page = useSignal<'code' | 'versions'>('code')
   useSaveKey()

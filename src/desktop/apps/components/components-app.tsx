@@ -14,7 +14,7 @@ import { words } from './words.ts'
 
 const PATH = /^\/component\/([^/]+)$/
 
-/** Shows what the desktop asked for, also when it asks for the same again. */
+/** Opens the requested path; runs again for the same one. */
 effect(() => {
   const [, name] = PATH.exec(bridge.path.value) ?? []
   if (name === undefined) return
@@ -22,13 +22,12 @@ effect(() => {
   try {
     view.value = { page: 'component', name: decodeURIComponent(name) }
   } catch {
-    // Not a name.
+    // Not a valid percent-encoding.
   }
 })
 
 void restore()
 
-/** The app: the components at the side, and the one that is open. */
 export function ComponentsApp() {
   const now = view.value
   return (

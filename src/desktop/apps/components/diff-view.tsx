@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks'
 import { lineDiff } from './line-diff.ts'
 import { words } from './words.ts'
 
-/** Two texts line by line: what went, what came, and a little of what is around it. */
+/** A line diff of two texts with some context. */
 export function DiffView({ label, before, after }: { label: string; before: string; after: string }) {
   const lines = useMemo(() => lineDiff(before, after), [before, after])
   if (lines.length === 0) return <p class="soft">{words('same')}</p>

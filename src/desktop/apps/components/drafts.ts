@@ -2,22 +2,22 @@ import { batch, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import type { PreviewedComponent } from '../../wire/protocol.ts'
 
-/** What somebody writes and has not saved. */
+/** Unsaved code of a component. */
 export interface Draft {
   name: string
   kind: PreviewedComponent['component_type']
   code: string
   metadata: Record<string, unknown>
-  /** The newest version that was known when it was begun; 0 for a new component. */
+  /** Newest version when editing began; 0 for a new component. */
   base: number
 }
 
 const KEY = 'drafts'
 
-/** Characters of what is kept over a reload; beyond, what was touched longest ago is only kept while the window is open. */
+/** Longest stored text, characters; beyond it, the least recently changed drafts are lost with the window. */
 const MAX_STORED = 900_000
 
-/** By name, what was touched last at the end. */
+/** By name, most recently changed last. */
 export const drafts = signal<ReadonlyMap<string, Draft>>(new Map())
 
 function save(): void {
@@ -31,7 +31,6 @@ function save(): void {
   bridge.setUnsaved(drafts.value.size > 0)
 }
 
-/** Keeps a draft in the place of the one before. */
 export function putDraft(draft: Draft): void {
   const next = new Map(drafts.value)
   next.delete(draft.name)
@@ -46,7 +45,7 @@ export function discardDraft(name: string): void {
   save()
 }
 
-/** Takes up what an earlier window was left with. */
+/** Restores the drafts of an earlier page. */
 export async function restore(): Promise<void> {
   const text = await bridge.getItem(KEY)
   const stored = text === null ? [] : (JSON.parse(text) as Draft[])

@@ -1,20 +1,20 @@
 import { diffLines } from 'diff'
 
-/** A line of a comparison; `skipped` stands for lines that are the same in both. */
+/** A line of a diff; `skipped` stands for omitted lines. */
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed' | 'skipped'
   text: string
-  /** Lines that are left out. */
+  /** Number of omitted lines. */
   count?: number
 }
 
-/** Equal lines that are shown before and after what differs. */
+/** Unchanged lines shown around a change. */
 const CONTEXT = 3
 
-/** Milliseconds until two texts count as different throughout. */
+/** Time after which two texts count as completely different, ms. */
 const TIMEOUT = 1_000
 
-/** Lines that are shown. */
+/** Longest diff, lines. */
 const MAX_LINES = 2_000
 
 const split = (text: string): string[] => (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
@@ -29,7 +29,7 @@ function shorten(texts: string[], isFirst: boolean, isLast: boolean): DiffLine[]
   return [...texts.slice(0, head).map(same), { kind: 'skipped', text: '', count }, ...after.map(same)]
 }
 
-/** What became of the lines of a text, with what is the same left out; nothing where it is the same throughout. */
+/** A line diff; empty if the texts are equal. */
 export function lineDiff(before: string, after: string): DiffLine[] {
   if (before === after) return []
   const parts = diffLines(before, after, { timeout: TIMEOUT }) ?? [

@@ -2,10 +2,10 @@ import { effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import { current } from './open-component.ts'
 
-/** Milliseconds after the last key until what is written is tried out. */
+/** Delay from the last input to the preview, ms. */
 const PREVIEW_DELAY = 400
 
-/** Name of the component that is tried out on the desktop while it is written. */
+/** The component whose draft is previewed on the desktop. */
 export const previewedName = signal<string | undefined>(undefined)
 
 effect(() => {
@@ -24,7 +24,7 @@ effect(() => {
   return () => clearTimeout(timer)
 })
 
-/** Begins to try out what is open, or ends it. */
+/** Starts or ends the preview of the open component. */
 export function togglePreview(name: string): void {
   const isOn = previewedName.peek() === name
   bridge.previewComponent(null)

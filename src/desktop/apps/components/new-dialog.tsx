@@ -10,19 +10,18 @@ import { samples } from './samples.ts'
 import { isTaken, searchText, view } from './store.ts'
 import { words } from './words.ts'
 
-/** Whether it is asked what to begin with. */
 export const isNewDialogOpen = signal(false)
 
 const MAX_NAME_LENGTH = 100
 
-/** What is wrong with a name, of the rules the server has too. */
+/** Error message for an invalid name; the server has the same rules. */
 function nameProblem(name: string): string | undefined {
   if ([...name].length > MAX_NAME_LENGTH) return words('name_long')
   if (printable(name) !== name || !name.isWellFormed()) return words('name_bad')
   return isTaken(name) ? words('name_taken') : undefined
 }
 
-/** A name that nothing has. */
+/** An unused name. */
 function freeName(name: string): string {
   for (let number = 1; ; number++) {
     const free = number === 1 ? name : `${name} ${number}`
@@ -77,5 +76,5 @@ function NewComponentForm() {
   )
 }
 
-/** Asks what a new component is to be, where somebody wants one. */
+/** The dialog that creates a component. */
 export const NewDialog = () => (isNewDialogOpen.value ? <NewComponentForm /> : null)

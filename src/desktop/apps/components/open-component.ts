@@ -8,11 +8,11 @@ import { onChange, refresh, view } from './store.ts'
 export type Version = AnswerOf<'desktopComponents.history'>['versions'][number]
 type Stored = AnswerOf<'desktopComponents.get'>['component']
 
-/** A component as the server has it: versions newest first, and the one to look at, in force where one is. */
+/** A component on the server. Versions are newest first; `present` is the active version, or else the newest. */
 interface OpenComponent {
   name: string
   versions: readonly Version[]
-  /** Undefined where the server has no such component. */
+  /** Undefined if the server has no such component. */
   present: Stored | undefined
 }
 
@@ -23,20 +23,20 @@ export const isSaving = signal(false)
 
 const openName = computed(() => (view.value?.page === 'component' ? view.value.name : undefined))
 
-/** What is open, once it is there. */
+/** The open component, once loaded. */
 export const openComponent = computed(() => (loaded.value?.name === openName.value ? loaded.value : undefined))
 export const draft = computed(() => (openName.value === undefined ? undefined : drafts.value.get(openName.value)))
 
 const newestOf = ({ versions }: OpenComponent): number => versions[0]?.version ?? 0
 
-/** What stands in the editor. */
+/** The content of the editor: the draft, or else the stored version. */
 export const current = computed<Draft | undefined>(() => {
   if (draft.value) return draft.value
   const stored = openComponent.value?.present
   return stored && draftOf(openComponent.value!, stored)
 })
 
-/** Whether somebody saved another version since what is written here was begun. */
+/** Whether someone else saved a version since editing began. */
 export const isConflict = computed(
   () =>
     draft.value !== undefined &&
@@ -69,13 +69,13 @@ async function read(name: string): Promise<OpenComponent> {
   return { name, versions, present: await codeOf(name, version.version) }
 }
 
-/** A version with its code. */
+/** Loads a version with its code. */
 export const codeOf = async (component_id: string, version: number): Promise<Stored> =>
   (await bridge.call('desktopComponents.get', { component_id, version })).component
 
 let lastRequest = 0
 
-/** Looks what the server has by now. What is written here stays, unless it is what the server has. */
+/** Reloads the open component. A draft is kept unless it equals the stored version. */
 export async function refreshOpen(): Promise<void> {
   const name = openName.peek()
   if (name === undefined || isSaving.peek()) return
@@ -94,7 +94,7 @@ export async function refreshOpen(): Promise<void> {
   }
 }
 
-/** Keeps what was typed. */
+/** Stores an edit as a draft. */
 export function write(changes: Partial<Pick<Draft, 'kind' | 'code' | 'metadata'>>): void {
   const before = current.peek()
   if (!before) return
@@ -104,7 +104,7 @@ export function write(changes: Partial<Pick<Draft, 'kind' | 'code' | 'metadata'>
   else putDraft(next)
 }
 
-/** What a saved draft is on the server, until it is asked for again. */
+/** The expected state on the server after saving. */
 function saved({ name, code, kind, metadata }: Draft, version: number): OpenComponent {
   const at = new Date().toISOString().slice(0, 19).replace('T', ' ')
   const older = (loaded.peek()?.name === name ? loaded.peek()!.versions : []).map((component) => ({
@@ -124,7 +124,7 @@ function saved({ name, code, kind, metadata }: Draft, version: number): OpenComp
   return { name, versions: [{ version, is_active: true, updated_at: at, metadata }, ...older], present: stored }
 }
 
-/** Saves what is written, over the version it was begun on and no other. Where there is another, nothing is saved. */
+/** Saves the draft if its base is still the newest version; otherwise it becomes a conflict. */
 export async function save(): Promise<void> {
   const mine = draft.peek()
   if (!mine || isSaving.peek()) return
@@ -156,7 +156,7 @@ export async function save(): Promise<void> {
   if (isStale || saveError.peek() === undefined) await refreshOpen()
 }
 
-/** Saves what is written as the newest version; the other stays among the versions. */
+/** Saves the draft as the newest version; the other one stays in the history. */
 export function saveAnyway(): void {
   const mine = draft.peek()
   const there = openComponent.peek()

@@ -19,7 +19,7 @@ import { words } from './words.ts'
 
 type Profile = AnswerOf<'desktopComponents.profiles'>['profiles'][number]
 
-/** A name for what is in force, to keep it under. */
+/** Saves the active components as a profile. */
 function Keep({ onKept }: { onKept: () => Promise<void> }) {
   const [name, setName] = useState('')
   const task = useMutation(async () => {
@@ -156,7 +156,7 @@ function Item({ profile, onChange }: { profile: Profile; onChange: () => Promise
   )
 }
 
-/** Sets of components under a name. */
+/** Profiles: named sets of components. */
 export function Profiles() {
   const { value, error, reload } = useQuery(() => bridge.call('desktopComponents.profiles', {}))
   return (

@@ -14,7 +14,7 @@ interface Sample {
 
 const size = (width: number, height: number) => ({ width, height })
 
-/** What a new component begins with. */
+/** Code of new components. */
 export const samples: readonly Sample[] = [
   { key: 'empty_css', kind: 'css', code: '', metadata: {} },
   { key: 'accent', kind: 'css', code: accent, metadata: {} },

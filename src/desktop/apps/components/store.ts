@@ -9,16 +9,16 @@ export type Kind = Listed['component_type']
 
 export const kinds = ['css', 'js', 'widget'] as const satisfies readonly Kind[]
 
-/** Components the server has; undefined until they are there. */
+/** Components of the server; undefined until loaded. */
 export const components = signal<readonly Listed[] | undefined>(undefined)
-/** Why they are not. */
+/** Error of the last load. */
 export const listError = signal<unknown>(undefined)
 export const searchText = signal('')
 
-/** What is shown beside the list. */
+/** The content beside the list. */
 export const view = signal<{ page: 'component'; name: string } | { page: 'profiles' } | undefined>(undefined)
 
-/** Asks again which components there are. */
+/** Reloads the components. */
 export async function refresh(): Promise<void> {
   try {
     components.value = (await bridge.call('desktopComponents.overview', {})).components
@@ -28,13 +28,13 @@ export async function refresh(): Promise<void> {
   }
 }
 
-/** A component as the list shows it: on the server, begun here, or both. */
+/** A row of the list: stored on the server, a local draft, or both. */
 export interface Line {
   name: string
   kind: Kind
   listed: Listed | undefined
   draft: Draft | undefined
-  /** Why the desktop switched the version in force off. */
+  /** Why the desktop stopped the active version. */
   stopped: StoppedComponent | undefined
 }
 
@@ -53,10 +53,10 @@ const all = computed<readonly Line[]>(() => {
 
 export const lineOf = (name: string): Line | undefined => all.value.find((line) => line.name === name)
 
-/** Whether there is a component of this name, here or on the server. */
+/** Whether a component or draft has this name. */
 export const isTaken = (name: string): boolean => lineOf(name) !== undefined
 
-/** What the list shows, by kind and name. */
+/** Rows of the list by kind and name. */
 export const lines = computed(() => {
   const words = searchText.value.toLowerCase().split(/\s+/)
   return all.value
@@ -64,7 +64,7 @@ export const lines = computed(() => {
     .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.name.localeCompare(b.name))
 })
 
-/** Runs something now, and whenever components were changed: here, in another window or elsewhere. */
+/** Runs now, and whenever components change in this window or elsewhere. */
 export function onChange(run: () => void): void {
   const inForce = computed(() => JSON.stringify(bridge.components.value.active))
   effect(() => {

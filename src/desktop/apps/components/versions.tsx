@@ -40,7 +40,7 @@ function VersionDetails({ one, version }: { one: Draft; version: Version }) {
   )
 }
 
-/** Every version that is kept: what became of it since, and the ways back. */
+/** The history of a component; older versions can be restored. */
 export function Versions({ one }: { one: Draft }) {
   const [shown, setShown] = useState<number | undefined>(undefined)
   const versions = openComponent.value?.versions

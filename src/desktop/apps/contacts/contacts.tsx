@@ -12,7 +12,7 @@ import { EmptyState, FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { contacts, entries, isEmail, mailLink, phoneLink, searchText, type Contact } from './store.ts'
 import { words } from './words.ts'
 
-/** The first letters of first and last name. */
+/** Initials of the first and the last name. */
 function initials(name: string): string {
   const parts = name.trim().split(/\s+/)
   const ends = parts.length > 1 ? [parts[0]!, parts.at(-1)!] : [parts[0]!]
@@ -122,7 +122,6 @@ function List() {
   )
 }
 
-/** The app. */
 export function Contacts() {
   const contact = entries.current.value
   return (

@@ -19,13 +19,13 @@ export const contacts = computed(() =>
   search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
 )
 
-/** An address that a program for mail understands; nothing else gets into the link. */
+/** A `mailto:` link; undefined for invalid addresses, so that nothing else gets into the link. */
 export const mailLink = (email: string): string | undefined =>
   isEmail(email) ? `mailto:${encodeURIComponent(email).replace('%40', '@')}` : undefined
 
 export const isEmail = (text: string): boolean => /^[^\s@<>?&,;:"]+@[^\s@<>?&,;:"]+$/u.test(text)
 
-/** The digits of a telephone number (RFC 3966); undefined where there are none. */
+/** A `tel:` link (RFC 3966); undefined if there are no digits. */
 export function phoneLink(phone: string): string | undefined {
   const number = phone.replace(/[^\d+*#]/g, '')
   return /\d/.test(number) ? `tel:${number.replaceAll('#', '%23')}` : undefined

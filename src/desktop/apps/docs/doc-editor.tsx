@@ -16,10 +16,10 @@ const views = [
   ['preview', BookOpen],
 ] as const satisfies readonly (readonly [string, IconNode])[]
 
-/** Milliseconds between a key and the preview: long texts take a while to draw. */
+/** Delay from input to preview, ms: long texts take a while to render. */
 const PREVIEW_DELAY = 150
 
-/** A value that follows another a moment later. */
+/** A value delayed until it stops changing. */
 function useDebounced<T>(value: T): T {
   const [debounced, setDebounced] = useState(value)
   useEffect(() => {
@@ -50,7 +50,7 @@ function Tags({ doc }: { doc: Doc }) {
   )
 }
 
-/** One document: text and what it looks like, side by side. */
+/** A document: source and preview side by side. */
 export function DocEditor({ doc }: { doc: Doc }) {
   const view = useSignal<(typeof views)[number][0]>(innerWidth < 700 ? 'edit' : 'both')
   const title = useRef<HTMLInputElement>(null)

@@ -63,7 +63,6 @@ function List() {
   )
 }
 
-/** The app. */
 export function Docs() {
   const doc = entries.current.value
   return (

@@ -11,12 +11,12 @@ export const entries = openEntries('svc_docs', {
 
 export const searchText = signal('')
 
-/** What the list shows: `all`, `archive`, `folder:…` or `tag:…`. */
+/** The filter: `all`, `archive`, `folder:…` or `tag:…`. */
 export const filter = signal('all')
 
 export const tagsOf = ({ tags }: Doc): string[] => tags ?? []
 
-/** What was entered as tags: trimmed, each once. */
+/** Parses tags: trimmed, without duplicates. */
 export const readTags = (text: string): string[] => [
   ...new Set(
     text
@@ -41,7 +41,7 @@ function matchesFilter(doc: Doc): boolean {
 
 const search = makeSearch<Doc>((doc) => [doc.title, doc.content, doc.folder, ...tagsOf(doc)])
 
-/** Documents of the list, the newest first. */
+/** Documents of the list, newest first. */
 export const docs = computed(() =>
   search(entries.all.value, searchText.value)
     .filter(matchesFilter)

@@ -26,7 +26,7 @@ function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boo
   )
 }
 
-/** Where the folder lies; its end stays in sight however deep it is. */
+/** The path of the folder; its end stays visible when it is long. */
 export function Breadcrumbs() {
   const list = useRef<HTMLOListElement>(null)
   const trail = breadcrumbsOf(folder.value)

@@ -3,7 +3,7 @@ import type { Sendable } from './uploads.ts'
 const readBatch = (reader: FileSystemDirectoryReader): Promise<FileSystemEntry[]> =>
   new Promise((resolve, reject) => reader.readEntries(resolve, reject))
 
-/** Everything below an entry; folders with nothing in them are sendables of their own. */
+/** Everything below an entry; empty folders are included. */
 async function* walk(entry: FileSystemEntry, prefix: string): AsyncGenerator<Sendable> {
   const path = prefix + entry.name
   if (entry.isFile) {
@@ -13,7 +13,7 @@ async function* walk(entry: FileSystemEntry, prefix: string): AsyncGenerator<Sen
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader()
   let isEmpty = true
-  // Browsers answer a hundred entries at a time, and none at the end.
+  // `readEntries` returns at most a hundred entries per call, and none at the end.
   for (let batch = await readBatch(reader); batch.length > 0; batch = await readBatch(reader)) {
     isEmpty = false
     for (const inner of batch) yield* walk(inner, `${path}/`)
@@ -21,7 +21,7 @@ async function* walk(entry: FileSystemEntry, prefix: string): AsyncGenerator<Sen
   if (isEmpty) yield { path, file: undefined }
 }
 
-/** What was dropped, whole folders included. Has to be called while the drop is handled: afterwards browsers forget it. */
+/** Dropped files and folders. Must be called in the `drop` event: browsers discard the data afterwards. */
 export function readDropped(data: DataTransfer): Promise<Sendable[]> {
   const entries = [...data.items].flatMap((item) => item.webkitGetAsEntry() ?? [])
   const files = [...data.files]
@@ -33,6 +33,6 @@ export function readDropped(data: DataTransfer): Promise<Sendable[]> {
   })()
 }
 
-/** What was chosen with a button, with the folders it lies in. */
+/** Files chosen in a file dialog, with their folders. */
 export const readChosen = (files: FileList | null): Sendable[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))

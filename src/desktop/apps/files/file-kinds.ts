@@ -1,7 +1,7 @@
 import { File, FileArchive, FileAudio, FileCode, FileImage, FileText, FileVideo, Folder, type IconNode } from 'lucide'
 import { splitName } from './paths.ts'
 
-/** What can be done with a file to look at it; `other` can only be downloaded. */
+/** How a file is shown; `other` can only be downloaded. */
 export type Kind = 'directory' | 'image' | 'text' | 'markdown' | 'audio' | 'video' | 'pdf' | 'other'
 
 const TEXTS = new Set(
@@ -10,7 +10,7 @@ const TEXTS = new Set(
   ),
 )
 const ARCHIVES = new Set('.zip .gz .tar .tgz .bz2 .xz .7z .rar .zst'.split(' '))
-/** What browsers show in a picture. */
+/** Image types that browsers can show. */
 const IMAGES = new Set(
   'image/png image/jpeg image/gif image/webp image/avif image/bmp image/svg+xml image/x-icon'.split(' '),
 )
@@ -27,7 +27,7 @@ export function kindOf({ name, type, mime = '' }: Described): Kind {
   if (IMAGES.has(mime)) return 'image'
   if (mime === 'application/pdf') return 'pdf'
   if (ending === '.md' || ending === '.markdown') return 'markdown'
-  // `.ts` is a video to some tables, and a program to everybody who has one.
+  // Some tables map `.ts` to a video type; here it is TypeScript.
   if (TEXTS.has(ending) || mime.startsWith('text/')) return 'text'
   if (mime.startsWith('audio/')) return 'audio'
   if (mime.startsWith('video/')) return 'video'

@@ -13,10 +13,10 @@ import { TextView } from './text-view.tsx'
 import { VersionsDialog } from './versions-dialog.tsx'
 import { words } from './words.ts'
 
-/** Largest text that the server answers as one, in bytes. */
+/** Largest text that can be edited, bytes (the limit of `filesystem.read`). */
 const TEXT_MAX = 5 * 1_048_576
 
-/** One file: shown, and where it is a text, written. */
+/** An open file: a preview, or an editor for texts. */
 export function FileView({ path, item }: { path: string; item: Item }) {
   const [isVersions, setVersions] = useState(false)
   const [before, after] = [siblingOf(item.name, -1), siblingOf(item.name, 1)]

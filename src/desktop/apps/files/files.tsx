@@ -15,7 +15,6 @@ import { UploadPanel } from './upload-panel.tsx'
 import { resumeWhenOnline } from './uploads.ts'
 import { words } from './words.ts'
 
-/** The app. */
 export function Files() {
   const [isStarted, setStarted] = useState(false)
   useEffect(() => {
@@ -28,7 +27,7 @@ export function Files() {
   }, [])
   useSignalEffect(() => void openPath(bridge.path.value, openItem).catch(toastError))
   useEffect(() => {
-    // A file that misses its folder must not be what the frame shows next.
+    // A file dropped beside a target would navigate the frame.
     const ignore = (event: DragEvent) => event.preventDefault()
     addEventListener('dragover', ignore)
     addEventListener('drop', ignore)

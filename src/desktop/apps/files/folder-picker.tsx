@@ -16,7 +16,7 @@ import { words } from './words.ts'
 
 type State = { path: string; folders: string[] } | { error: unknown } | undefined
 
-/** Lets somebody choose a folder to move or copy into: arrow keys choose, Enter goes in. */
+/** Selects a target folder: arrow keys move, Enter opens. */
 export function FolderPicker({
   mode,
   paths,

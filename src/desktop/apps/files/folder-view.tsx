@@ -51,7 +51,7 @@ function sortBy(key: SortKey): void {
   sorting.value = key === before ? { key, down: !down } : { key, down: key !== 'name' }
 }
 
-/** The heads of the columns: a click sorts, another turns it round. */
+/** Column headers: a click sorts, a second one reverses the order. */
 const Heads = () => (
   <div class="heads" role="group" aria-label={words('sort')}>
     {sortKeys.map((key) => {
@@ -66,7 +66,7 @@ const Heads = () => (
   </div>
 )
 
-/** What is selected, and what can be done with it. */
+/** Actions for the selected items. */
 function Selection({ actions }: { actions: ItemActions }) {
   const some = selected.value
   if (some.length === 0) return null
@@ -92,7 +92,7 @@ function Selection({ actions }: { actions: ItemActions }) {
   )
 }
 
-/** Rules of what lies below `/Teamchat`, said where they hold. */
+/** Explains the rules of `/Teamchat`. */
 function Rules() {
   if (!isWithin(folder.value, ROOMS)) return null
   return <p class="rules">{words(folder.value === ROOMS ? 'rules_rooms' : 'rules_room')}</p>
@@ -143,7 +143,7 @@ type OpenDialog =
   | { what: 'pick'; mode: 'move' | 'copy'; paths: readonly string[] }
   | { what: 'versions'; path: string }
 
-/** A folder: what lies in it, and everything that can be done there. */
+/** A folder and its actions. */
 export function FolderView() {
   const [renaming, setRenaming] = useState<string | undefined>(undefined)
   const [menuAt, setMenuAt] = useState<{ x: number; y: number } | undefined>(undefined)

@@ -8,20 +8,19 @@ import { isWithin, join, nameOf, parentOf, ROOMS, trimSlashes } from './paths.ts
 export type Item = AnswerOf<'filesystem.list'>['items'][number]
 export type SortKey = 'name' | 'size' | 'modified'
 
-/** What the window shows: a folder, or the trash. */
 export const place = signal<'folder' | 'trash'>('folder')
-/** Path of the folder that is shown. */
+/** Path of the open folder. */
 export const folder = signal('/')
 export const searchText = signal('')
 export const sorting = signal<{ key: SortKey; down: boolean }>({ key: 'name', down: false })
 export const view = signal<'list' | 'grid'>('list')
 
 const listing = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
-/** Why the folder is not there; undefined when nothing is the matter. */
+/** Error of the last load. */
 export const loadError = signal<unknown>(undefined)
 export const isLoading = computed(() => listing.value?.path !== folder.value && loadError.value === undefined)
 
-/** Everything in the folder, in no order that means anything. */
+/** All items of the folder, unordered. */
 export const all = computed<readonly Item[]>(() => (listing.value?.path === folder.value ? listing.value.items : []))
 
 export const usage = signal<AnswerOf<'filesystem.quota'> | undefined>(undefined)
@@ -32,7 +31,7 @@ const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
   modified: (a, b) => (a.modified < b.modified ? -1 : a.modified > b.modified ? 1 : 0),
 }
 
-/** What is shown of the folder: what was sought, folders first. */
+/** Visible items: filtered and sorted, folders first. */
 export const items = computed<readonly Item[]>(() => {
   const words = searchText.value.toLowerCase().split(/\s+/).filter(Boolean)
   const { key, down } = sorting.value
@@ -52,7 +51,7 @@ export const pathOf = ({ name }: Pick<Item, 'name'>): string => join(folder.peek
 
 let lastRequest = 0
 
-/** Asks again what the folder holds. What is shown stays until the answer is there. */
+/** Reloads the folder; its items stay visible meanwhile. */
 export async function load(): Promise<void> {
   const path = folder.peek()
   const number = ++lastRequest
@@ -63,7 +62,7 @@ export async function load(): Promise<void> {
     loadError.value = undefined
   } catch (error) {
     if (number !== lastRequest) return
-    // Without a line to the server, what was there a moment ago is better than nothing.
+    // While the server is unreachable, keep showing the last state.
     if (error instanceof ApiError && error.code === 'unreachable' && listing.peek()?.path === path) return
     listing.value = undefined
     loadError.value = error
@@ -74,7 +73,6 @@ async function loadUsage(): Promise<void> {
   usage.value = await bridge.call('filesystem.quota', {}).catch(() => usage.peek())
 }
 
-/** Goes to a folder. */
 export function openFolder(path: string): void {
   place.value = 'folder'
   searchText.value = ''
@@ -83,15 +81,14 @@ export function openFolder(path: string): void {
   void load()
 }
 
-/** Milliseconds in which news are gathered before the folder is asked for again: a synchronising device makes many. */
+/** Delay in which changes are collected before the folder is reloaded, ms: a sync client makes many. */
 const REFRESH_DELAY = 250
-/** Milliseconds between looks at a room's folder, of which the feed of an account tells nothing. */
+/** Interval of reloading a room's folder, ms: the feed does not contain it. */
 const ROOM_INTERVAL = 20_000
 
-/** What else is to be asked for again when files change. */
 const listeners = new Set<() => void>()
 
-/** Hears that files changed, here or elsewhere, until the function answered is called. */
+/** Subscribes to file changes of this window and others; returns a function that unsubscribes. */
 export function onChange(listener: () => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
@@ -99,7 +96,7 @@ export function onChange(listener: () => void): () => void {
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Asks for everything shown again, soon. */
+/** Reloads everything visible after a short delay. */
 export function refresh(): void {
   timer ??= setTimeout(() => {
     timer = undefined
@@ -109,7 +106,7 @@ export function refresh(): void {
   }, REFRESH_DELAY)
 }
 
-/** Opens what the desktop was asked to show: a folder, or a file in its folder. */
+/** Opens a requested path: a folder, or a file in its folder. */
 export async function openPath(path: string, openFile: (item: Item) => void): Promise<void> {
   openFolder(path)
   await load()
@@ -121,7 +118,7 @@ export async function openPath(path: string, openFile: (item: Item) => void): Pr
   openFile(item)
 }
 
-/** Begins to listen to what changes. */
+/** Subscribes to changes. */
 export function startListening(): void {
   bridge.watch(['svc_files'], refresh)
   void loadUsage()

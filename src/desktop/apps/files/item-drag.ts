@@ -6,10 +6,10 @@ import { takesFiles } from './paths.ts'
 import { isSelected, selectOnly, selected } from './selection.ts'
 import { enqueue } from './uploads.ts'
 
-/** Paths that are dragged within the app; what comes from outside is files. */
+/** Paths dragged within the app; files from other programs are handled separately. */
 let dragged: readonly string[] | undefined
 
-/** Begins to drag an item, with everything that is selected with it. */
+/** Starts dragging an item and the rest of the selection. */
 export function startDrag(event: DragEvent, item: Item): void {
   if (!isSelected(item.name)) selectOnly(item.name)
   dragged = selected.value.map(pathOf)
@@ -21,7 +21,7 @@ addEventListener('dragend', () => void (dragged = undefined))
 
 const isFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false
 
-/** What makes an element take what is dragged onto it into a folder. */
+/** Props of an element that moves dropped items to a folder. */
 export function dropTarget(folder: string, setOver: (isOver: boolean) => void) {
   const accepts = (event: DragEvent): boolean => (isFiles(event) ? takesFiles(folder) : dragged !== undefined)
   return {

@@ -20,7 +20,7 @@ import { isFixed, takesFiles } from './paths.ts'
 import { selected } from './selection.ts'
 import { words } from './words.ts'
 
-/** What the window does for a menu. */
+/** Actions that need the view. */
 export interface ItemActions {
   open: (item: Item) => void
   rename: (name: string) => void
@@ -44,7 +44,7 @@ function folderItems({ create }: ItemActions): MenuItem[] {
   ]
 }
 
-/** What can be done with what is selected, or with the folder where nothing is. */
+/** Menu items for the selection, or for the folder if nothing is selected. */
 export function menuItems(actions: ItemActions): MenuItem[] {
   const some = selected.value
   const [item] = some

@@ -11,9 +11,9 @@ import { cursor, extendTo, isSelected, selectOnly, selected, toggle } from './se
 import { onKey } from './shortcuts.ts'
 import { words } from './words.ts'
 
-/** Rows drawn beyond the visible ones. */
+/** Rows rendered beyond the visible ones. */
 const OVERSCAN = 6
-/** Rows that are scrolled before others are drawn. */
+/** Rows scrolled between two renderings. */
 const STRIDE = 4
 /** Pixels. */
 const ROW_HEIGHT = 44
@@ -28,14 +28,14 @@ interface Measures {
 }
 
 export interface ItemViewProps {
-  /** Name of the item whose name is being changed. */
+  /** Name of the item being renamed. */
   renaming: string | undefined
   onRename: (name: string | undefined) => void
   onOpen: (item: Item) => void
   onMenu: (at: { x: number; y: number }) => void
 }
 
-/** Fingers open with one tap and select at the picture; a mouse selects first. */
+/** Touch opens with one tap and selects on the icon; a mouse click selects. */
 function onClick(event: MouseEvent, item: Item, onOpen: (item: Item) => void): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch'
   if (isTouch) {
@@ -98,7 +98,7 @@ function Entry({ item, at, measures, props }: { item: Item; at: number; measures
   )
 }
 
-/** The rows or tiles of the folder. Only those in sight are drawn: ten thousand scroll like ten. */
+/** Items as a list or grid. Only the visible ones are rendered. */
 export function ItemView(props: ItemViewProps) {
   const frame = useRef<HTMLDivElement>(null)
   const [viewport, setViewport] = useState({ top: 0, height: 800, width: 800 })

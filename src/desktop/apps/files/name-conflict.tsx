@@ -9,7 +9,7 @@ export type Choice = 'replace' | 'both' | 'skip'
 
 interface Question {
   name: string
-  /** Whether more of the same kind may come. */
+  /** Whether more conflicts may follow. */
   many: boolean
   /** A folder cannot be replaced by a file. */
   replaceable: boolean
@@ -18,7 +18,7 @@ interface Question {
 
 const questions = signal<readonly Question[]>([])
 
-/** Asks what to do with something whose name is taken; one question at a time. */
+/** Asks what to do about an existing name. Questions are shown one at a time. */
 export const askAboutName = (question: Omit<Question, 'answer'>): Promise<{ choice: Choice; forAll: boolean }> =>
   new Promise((resolve) => {
     const pending: Question = {
@@ -53,7 +53,7 @@ function ConflictDialog({ question: { name, many, replaceable, answer } }: { que
   )
 }
 
-/** Shows the question that waits; once per page. */
+/** Renders the dialog; once per page. */
 export function NameConflicts() {
   const [question] = questions.value
   return question ? <ConflictDialog key={`${question.name} ${questions.value.length}`} question={question} /> : null

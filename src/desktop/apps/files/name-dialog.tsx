@@ -9,7 +9,7 @@ import { makeFile, makeFolder } from './operations.ts'
 import { freeName } from './paths.ts'
 import { words } from './words.ts'
 
-/** Asks for the name of something new and makes it. */
+/** Asks for the name of a new file or folder and creates it. */
 export function NameDialog({
   what,
   onClose,
@@ -37,7 +37,7 @@ export function NameDialog({
   async function make(): Promise<void> {
     const name = field().value.trim()
     if (name === '') return setProblem(words('name_needed'))
-    // A folder that is there already would count as made.
+    // `mkdir` succeeds for an existing folder: check first.
     if (all.peek().some((item) => item.name.toLowerCase() === name.toLowerCase()))
       return setProblem(words('name_taken'))
     setBusy(true)

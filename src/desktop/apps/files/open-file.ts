@@ -2,21 +2,21 @@ import { signal } from '@preact/signals'
 import { folder, openFolder, items, pathOf, type Item } from './folder.ts'
 import { clear, cursor } from './selection.ts'
 
-/** The file that is looked at, instead of its folder. */
+/** The open file, shown instead of its folder. */
 export const openFile = signal<{ path: string; item: Item } | undefined>(undefined)
 
-/** Opens an item: a folder is gone into, a file is shown. */
+/** Opens a folder or a file. */
 export function openItem(item: Item): void {
   if (item.type === 'directory') openFolder(pathOf(item))
   else {
-    // Nothing stays selected: on a phone the next tap is to open again.
+    // Clear the selection, so that the next tap on a phone opens again.
     clear()
     cursor.value = item.name
     openFile.value = { path: pathOf(item), item }
   }
 }
 
-/** The file some steps before or after the one that is shown, in the order of its folder. */
+/** The next or previous file in the order of the folder. */
 export function siblingOf(name: string, step: 1 | -1): Item | undefined {
   const files = items.value.filter(({ type }) => type === 'file')
   const at = files.findIndex((item) => item.name === name)

@@ -11,7 +11,7 @@ import { words } from './words.ts'
 
 const isNameTaken = (error: unknown): boolean => error instanceof ApiError && error.code === 'exists'
 
-/** Runs something and says what went wrong with it. */
+/** Runs an action and shows its error. Returns whether it succeeded. */
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work()
@@ -24,13 +24,13 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Names in a folder, which may be another one than is shown. */
+/** Names in any folder. */
 async function namesIn(path: string): Promise<string[]> {
   if (path === folder.peek()) return all.peek().map(({ name }) => name)
   return (await bridge.call('filesystem.list', { path })).items.map(({ name }) => name)
 }
 
-/** The place of a name in the folder that is shown. Throws for what would be a place elsewhere. */
+/** Path of a name in the open folder. Throws if it contains a slash. */
 function placeOf(name: string): string {
   if (name.includes('/')) throw new ApiError({ code: 'bad_path', message: '' })
   return join(folder.peek(), name)
@@ -42,7 +42,7 @@ export async function makeFolder(name: string): Promise<void> {
   selectNames([name])
 }
 
-/** An empty text file; what is there already stays. */
+/** Creates an empty file; an existing one is not changed. */
 export async function makeFile(name: string): Promise<void> {
   await bridge.call('filesystem.write', { path: placeOf(name), content: '', if_absent: true })
   refresh()
@@ -56,7 +56,7 @@ export async function rename(item: Item, name: string): Promise<void> {
   selectNames([name])
 }
 
-/** Moves items into the trash, and offers to undo it. */
+/** Moves items to the trash; a toast offers to undo it. */
 export async function remove(items: readonly Item[]): Promise<void> {
   const paths = items.map(pathOf)
   const before = new Set((await bridge.call('trash.list', {})).items.map(({ id }) => id))
@@ -82,7 +82,7 @@ export async function remove(items: readonly Item[]): Promise<void> {
   })
 }
 
-/** Puts one thing at a place; where its name is taken it is asked about. Answers where it is, or undefined when it was skipped. */
+/** Moves or copies one item; asks if the name is taken. Returns its path, or undefined if skipped. */
 async function transferOne(
   action: 'filesystem.move' | 'filesystem.copy',
   from: string,
@@ -99,13 +99,13 @@ async function transferOne(
   if (choice === 'skip') return undefined
   let target = to
   if (choice === 'both') target = join(parentOf(to), freeName(nameOf(to), await namesIn(parentOf(to))))
-  // What is replaced stays restorable.
+  // Keep the replaced item in the trash.
   else await bridge.call('filesystem.trash', { path: to })
   await bridge.call(action, { from, to: target })
   return target
 }
 
-/** Asks about a taken name, unless it was decided for all. */
+/** Asks about a taken name, unless the answer was given for all. */
 function makeDecider(many: boolean): (name: string) => Promise<Choice> {
   let decided: Choice | undefined
   return async (name) => {
@@ -116,7 +116,7 @@ function makeDecider(many: boolean): (name: string) => Promise<Choice> {
   }
 }
 
-/** Moves or copies things into a folder. Moving can be undone. */
+/** Moves or copies items into a folder. Moves can be undone. */
 export async function transfer(mode: 'move' | 'copy', paths: readonly string[], target: string): Promise<void> {
   const wanted = paths.filter((path) => mode === 'copy' || parentOf(path) !== target)
   if (wanted.some((path) => isWithin(target, path))) {
@@ -128,7 +128,7 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
   const done: { from: string; to: string }[] = []
   await attempt(async () => {
     for (const from of wanted) {
-      // A copy beside the original gets a name of its own without a question.
+      // A copy in the same folder gets a new name without asking.
       const isSameFolder = parentOf(from) === target
       const name = isSameFolder ? freeName(nameOf(from), await namesIn(target)) : nameOf(from)
       const to = await transferOne(`filesystem.${mode}`, from, join(target, name), decide)
@@ -145,7 +145,7 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
   toast(message, mode === 'move' ? { action: { label: words('undo'), run: undo } } : {})
 }
 
-/** What was cut or copied and waits to be pasted. */
+/** Items that were cut or copied. */
 export const clipboard = signal<{ mode: 'move' | 'copy'; paths: readonly string[] } | undefined>(undefined)
 
 export async function paste(target = folder.peek()): Promise<void> {
@@ -156,8 +156,8 @@ export async function paste(target = folder.peek()): Promise<void> {
 }
 
 /**
- * Has the browser save items of the folder that is shown: one file as it is, a folder or several items as one archive. What is
- * chosen one by one has to fit an address; everything in the folder always does.
+ * Downloads items of the open folder: a file as it is, a folder or several items as an archive. The ids of selected
+ * items must fit into a URL; a whole folder has no such limit.
  */
 export function download(items: readonly Item[]): void {
   const [item] = items
@@ -170,7 +170,7 @@ export function download(items: readonly Item[]): void {
   else toast(words('too_many_chosen', ARCHIVE.max_chosen), { tone: 'bad' })
 }
 
-/** Has the browser save the folder that is shown, as an archive. */
+/** Downloads the open folder as an archive. */
 export function downloadFolder(): void {
   bridge.download('filesystem.archive', { path: folder.peek() })
 }

@@ -6,13 +6,13 @@ import { EmptyState, Loading } from '../../kit/placeholders.tsx'
 import type { Pdf, Size } from './pdf.ts'
 import { words } from './words.ts'
 
-/** What reads PDFs: loaded with the first that is opened. */
+/** Loads pdf.js with the first PDF. */
 const loadReader = () => import('./pdf.ts')
 
-/** How many more places for pages are made when the last one comes near. */
+/** Pages added when the last one comes near. */
 const PAGE_STEP = 50
 const ZOOMS = [0.5, 0.75, 1, 1.5, 2, 3] as const
-/** Pixels around what is seen within which pages are drawn. */
+/** Distance from the visible area within which pages are rendered, pixels. */
 const DRAW_MARGIN = 600
 
 interface Question {
@@ -20,7 +20,7 @@ interface Question {
   answer: (password: string) => void
 }
 
-/** A file that asks for its password; it is given to the reader in this window alone. */
+/** Asks for the password of a PDF; it stays in this window. */
 function Password({ question: { wasWrong, answer } }: { question: Question }) {
   const [password, setPassword] = useState('')
   return (
@@ -55,7 +55,7 @@ interface PageProps {
   onBroken: () => void
 }
 
-/** A page: a place of its size, drawn while it is near to what is seen. */
+/** A placeholder of the page's size, rendered while it is near the visible area. */
 function Page({ pdf, number, width, onBroken }: PageProps) {
   const container = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -97,7 +97,7 @@ function Page({ pdf, number, width, onBroken }: PageProps) {
   )
 }
 
-/** The width there is for pages, in pixels. */
+/** The width available for pages, pixels. */
 function useWidth(pages: { current: HTMLElement | null }, isThere: boolean): number {
   const [width, setWidth] = useState(0)
   useLayoutEffect(() => {
@@ -109,7 +109,7 @@ function useWidth(pages: { current: HTMLElement | null }, isThere: boolean): num
   return width
 }
 
-/** The pages of an open file one below the other. */
+/** The pages of a PDF. */
 function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   const pages = useRef<HTMLDivElement>(null)
   const [shown, setShown] = useState(PAGE_STEP)
@@ -151,7 +151,7 @@ function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   )
 }
 
-/** A PDF, drawn by a reader that comes with the desktop: the browser's own does not run in a frame without an origin. */
+/** Shows a PDF with pdf.js: browsers do not run their own viewer in a sandboxed frame. */
 export function PdfView({ bytes, name, onBroken }: { bytes: Blob; name: string; onBroken: () => void }) {
   const [pdf, setPdf] = useState<Pdf | undefined>(undefined)
   const [question, setQuestion] = useState<Question | undefined>(undefined)

@@ -9,9 +9,9 @@ import {
 // oxlint-disable-next-line import/default -- the bundler makes a worker of it
 import ReadingWorker from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?worker&inline'
 
-/** Most pixels of a picture of a page, however large the file says it is. */
+/** Largest rendered page, pixels, whatever size the file claims. */
 const MAX_PIXELS = 12_000_000
-/** Milliseconds within which something must come of a file. */
+/** Time limit without progress, ms. */
 const TIMEOUT = 30_000
 
 export interface Size {
@@ -19,10 +19,10 @@ export interface Size {
   height: number
 }
 
-/** Asks for the password of a file; `wasWrong` when one was given that is not it. */
+/** Asks for the password of a file; `wasWrong` after a wrong one. */
 export type AskPassword = (wasWrong: boolean) => Promise<string>
 
-/** Rejects when nothing has come of it for too long; `start` begins the time anew. */
+/** A timeout: `expired` rejects; `start` restarts it. */
 function makeDeadline() {
   let timer: ReturnType<typeof setTimeout> | undefined
   let fail = (_error: Error): void => {}
@@ -39,9 +39,10 @@ function makeDeadline() {
   }
 }
 
-/** Opens a PDF. Throws where it cannot be read; `stop` ends it and everything that came of it. */
+/** Opens a PDF; `stop` ends the worker. Throws if the file is invalid. */
 export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop: AbortSignal): Promise<Pdf> {
-  // A frame without an origin may start no worker from an address, so its text comes along. The policy of the frame holds in it.
+  // Sandboxed frames cannot start a worker from a URL, so it is inlined. The frame's content security policy applies to
+  // it.
   const worker = new ReadingWorker()
   const deadline = makeDeadline()
   stop.addEventListener('abort', () => {
@@ -53,7 +54,7 @@ export async function openPdf(bytes: ArrayBuffer, askPassword: AskPassword, stop
   const task = getDocument({
     data: bytes,
     worker: new PDFWorker({ port: worker as never }),
-    // Nothing but this frame and what is in the file: no address, no code, no form that runs.
+    // No network access, no generated code, no form scripts.
     isEvalSupported: false,
     useWasm: false,
     useWorkerFetch: false,
@@ -89,10 +90,10 @@ async function sizeOf(document: PDFDocumentProxy, number: number): Promise<Size>
 function makePdf(document: PDFDocumentProxy, first: Size) {
   return {
     pages: document.numPages,
-    /** Of the first page; most others are alike. */
+    /** Size of the first page, as an estimate for the others. */
     first,
     sizeOf: (number: number) => sizeOf(document, number),
-    /** Draws a page as wide as asked into a canvas, and its text, to be marked and read aloud, over it. */
+    /** Renders a page in a canvas at a given width, with its text as an invisible layer. */
     async draw(number: number, width: number, { canvas, text }: PageElements, stop: AbortSignal): Promise<void> {
       const page = await document.getPage(number)
       const scale = width / page.getViewport({ scale: 1 }).width

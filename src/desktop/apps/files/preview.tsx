@@ -12,7 +12,7 @@ import type { Kind } from './file-kinds.ts'
 import { PdfView } from './pdf-view.tsx'
 import { words } from './words.ts'
 
-/** Most bytes that are fetched to be shown; what is larger is better saved. */
+/** Largest file that is previewed, bytes. */
 const MAX_BYTES: Partial<Record<Kind, number>> = {
   image: 64 * 1_048_576,
   pdf: 128 * 1_048_576,
@@ -29,7 +29,7 @@ const NoPreview = ({ path, item, text }: { path: string; item: Item; text: strin
   </EmptyState>
 )
 
-/** A picture, a sound, a film or a PDF. What the browser cannot show is offered to be saved. */
+/** Previews an image, audio, video or PDF; other files are offered as a download. */
 export function Preview({ path, item, kind }: { path: string; item: Item; kind: Kind }) {
   const [url, setUrl] = useState<string | undefined>(undefined)
   const [pdf, setPdf] = useState<Blob | undefined>(undefined)
@@ -50,7 +50,7 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
           setPdf(bytes)
           return
         }
-        // As what it is by its name: never as a page.
+        // The type follows from the name, and is never HTML.
         objectUrl = URL.createObjectURL(new Blob([bytes], { type: item.mime ?? '' }))
         setUrl(objectUrl)
       },
@@ -76,7 +76,7 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
   return (
     <div class={`shown ${kind}`}>
       {kind === 'image' && <img {...shared} alt={printable(item.name)} />}
-      {/* What somebody stored has no captions beside it. */}
+      {/* Files have no captions. */}
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
       {kind === 'audio' && <audio {...shared} controls aria-label={printable(item.name)} />}
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}

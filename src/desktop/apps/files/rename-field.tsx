@@ -5,7 +5,7 @@ import { rename } from './operations.ts'
 import { splitName } from './paths.ts'
 import { words } from './words.ts'
 
-/** The name of an item, to be changed where it stands: Enter takes it, Escape leaves it. */
+/** Edits a name in place: Enter confirms, Escape cancels. */
 export function RenameField({
   item,
   place,

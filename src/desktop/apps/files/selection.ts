@@ -2,11 +2,11 @@ import { computed, signal } from '@preact/signals'
 import { folder, items, type Item } from './folder.ts'
 
 const names = signal<ReadonlySet<string>>(new Set())
-/** Name of the item that the keyboard is at. */
+/** Name of the focused item. */
 export const cursor = signal<string | undefined>(undefined)
 let anchor: string | undefined
 
-/** Items that are selected, of those that are shown. */
+/** Selected items among the visible ones. */
 export const selected = computed<readonly Item[]>(() => items.value.filter(({ name }) => names.value.has(name)))
 
 export const isSelected = (name: string): boolean => names.value.has(name)
@@ -19,7 +19,7 @@ export function selectAll(): void {
   names.value = new Set(items.value.map(({ name }) => name))
 }
 
-/** Selects this and nothing else. */
+/** Selects one item only. */
 export function selectOnly(name: string): void {
   names.value = new Set([name])
   cursor.value = name
@@ -40,7 +40,7 @@ export function toggle(name: string): void {
   anchor = name
 }
 
-/** Selects everything between where the selection began and this. */
+/** Selects the range from the anchor to an item. */
 export function extendTo(name: string): void {
   const shown = items.value
   const from = Math.max(

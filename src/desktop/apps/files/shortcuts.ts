@@ -5,14 +5,14 @@ import { clear, cursor, extendTo, selectOnly, selectAll, selected, toggle } from
 
 interface KeyContext {
   columns: number
-  /** Rows of a page. */
+  /** Rows per page. */
   page: number
   onOpen: (item: Item) => void
   onRename: (name: string) => void
   onMenu: () => void
 }
 
-/** Letters typed one after the other, to find a name by its beginning. */
+/** Letters typed in quick succession, for finding a name. */
 let typed = ''
 let typedAt = 0
 
@@ -61,7 +61,7 @@ function act(event: KeyboardEvent, { onOpen, onRename, onMenu }: KeyContext, ite
   return true
 }
 
-/** Keys of the list: arrows, Home, End and pages move; with Shift they select; letters find a name. */
+/** Keys of the list: arrows, Home, End, Page Up and Page Down move, with Shift they select; letters find a name. */
 export function onKey(event: KeyboardEvent, context: KeyContext): void {
   const shown = items.peek()
   const at = shown.findIndex(({ name }) => name === cursor.peek())

@@ -10,10 +10,10 @@ import { folder, openFolder, place, usage } from './folder.ts'
 import { isWithin, ROOMS } from './paths.ts'
 import { words } from './words.ts'
 
-/** Whether the places are shown where there is no room for them beside the files. */
+/** On narrow screens: whether the sidebar is shown. */
 export const isSidebarShown = signal(false)
 
-/** Shows the places, where they are not beside the files anyway. */
+/** Opens the sidebar; visible on narrow screens only. */
 export const SidebarButton = () => (
   <IconButton
     icon={Lines}
@@ -54,7 +54,7 @@ function Location({
   )
 }
 
-/** How full the storage is; said in words, not by colour alone. */
+/** Storage usage, also as text. */
 function Quota() {
   const known = usage.value
   if (!known) return null
@@ -68,7 +68,7 @@ function Quota() {
   )
 }
 
-/** The places there are, and how full they are. */
+/** Places and storage usage. */
 export function Sidebar() {
   const isTrash = place.value === 'trash'
   const isRoom = isWithin(folder.value, ROOMS)

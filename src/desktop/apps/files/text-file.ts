@@ -4,13 +4,12 @@ import { ApiError } from '../../kit/api-error.ts'
 import { onChange, refresh } from './folder.ts'
 import { freeName, join, nameOf, parentOf } from './paths.ts'
 
-/** What a file holds. */
 interface FileContents {
   content: string
   sha256: string
 }
 
-/** Texts that were written and not saved, by path, over a reload. */
+/** Unsaved drafts by path; they survive a reload. */
 type StoredDrafts = Record<string, { base: string; content: string }>
 
 const DRAFTS = 'texts'
@@ -26,7 +25,7 @@ async function storeDraft(path: string, draft: StoredDrafts[string] | undefined)
   bridge.setItem(DRAFTS, Object.keys(all).length > 0 ? JSON.stringify(all) : null)
 }
 
-/** Stores a text under a free name beside a path and answers where. */
+/** Saves a text beside a file under an unused name; returns its path. */
 async function saveCopy(path: string, content: string): Promise<string> {
   const { items } = await bridge.call('filesystem.list', { path: parentOf(path) })
   const names = items.map(({ name }) => name)
@@ -36,7 +35,7 @@ async function saveCopy(path: string, content: string): Promise<string> {
   return copy
 }
 
-/** What the file at a path holds; null when there is none. */
+/** Reads a file; null if it does not exist. */
 const read = (path: string) =>
   bridge.call('filesystem.read', { path }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'not_found') return null
@@ -44,22 +43,22 @@ const read = (path: string) =>
   })
 
 const makeState = () => ({
-  /** What is written, undefined until it is there. */
+  /** The edited text; undefined until loaded. */
   content: signal<string | undefined>(undefined),
-  /** Hash of what it is written on. */
+  /** Hash of the version that the text is based on. */
   base: signal(''),
-  /** Why it is not there. */
+  /** Error of loading the file. */
   loadError: signal<unknown>(undefined),
   saveError: signal<unknown>(undefined),
   isDirty: signal(false),
   isSaving: signal(false),
-  /** What the file holds by now, where that is not what is written on; null when it is gone. */
+  /** The current file if it conflicts with the draft; null if it was deleted. */
   theirs: signal<FileContents | null | undefined>(undefined),
 })
 
 type State = ReturnType<typeof makeState>
 
-/** Notes whether something is written that is not saved, and keeps it in the browser. */
+/** Records whether there are unsaved changes, and stores them. */
 function setDirty(path: string, { content, base, isDirty }: State, dirty: boolean): void {
   isDirty.value = dirty
   bridge.setUnsaved(dirty)
@@ -67,7 +66,7 @@ function setDirty(path: string, { content, base, isDirty }: State, dirty: boolea
   void storeDraft(path, dirty && text !== undefined ? { base: base.peek(), content: text } : undefined)
 }
 
-/** Shows what the file holds, and forgets what was written over something else. */
+/** Shows the server's version and discards the draft. */
 function showContents(path: string, state: State, present: FileContents): void {
   batch(() => {
     state.base.value = present.sha256
@@ -77,7 +76,7 @@ function showContents(path: string, state: State, present: FileContents): void {
   })
 }
 
-/** Shows the file, or what was written into it before and not saved. */
+/** Loads the file, or restores its draft. */
 async function load(path: string, state: State): Promise<void> {
   state.loadError.value = undefined
   try {
@@ -96,7 +95,7 @@ async function load(path: string, state: State): Promise<void> {
   }
 }
 
-/** Looks whether the file is another one by now: shows it, or where something is written, says so. */
+/** Checks whether the file changed on the server: shows the new version, or a conflict if there is a draft. */
 async function checkRemote(path: string, state: State): Promise<void> {
   const { content, base, isDirty, isSaving, theirs } = state
   if (content.peek() === undefined || isSaving.peek()) return
@@ -108,7 +107,7 @@ async function checkRemote(path: string, state: State): Promise<void> {
 
 type Precondition = { if_sha256: string } | { if_absent: true }
 
-/** Saves, or finds out what is there instead of what was expected. */
+/** Saves the text; loads the conflicting version if the precondition fails. */
 async function saveFile(path: string, state: State, precondition: Precondition): Promise<void> {
   const { content, base, saveError, isSaving, theirs } = state
   const text = content.peek()
@@ -133,7 +132,7 @@ async function saveFile(path: string, state: State, precondition: Precondition):
   }
 }
 
-/** A text file while it is open: what is written is saved only over the content it was written on. */
+/** An open text file. Saving requires that the file was not changed since it was loaded. */
 export function openText(path: string) {
   const state = makeState()
   const { content, base, theirs } = state
@@ -149,17 +148,17 @@ export function openText(path: string) {
       setDirty(path, state, true)
     },
     save: () => saveFile(path, state, { if_sha256: base.peek() }),
-    /** What is written here becomes the file; what it held stays among its versions. */
+    /** Saves over the conflicting version, which stays in the file's history. */
     overwrite: () => {
       const other = theirs.peek()
       return saveFile(path, state, other ? { if_sha256: other.sha256 } : { if_absent: true })
     },
-    /** Forgets what is written here. */
+    /** Discards the draft. */
     takeTheirs(): void {
       const other = theirs.peek()
       if (other) showContents(path, state, other)
     },
-    /** Saves what is written here beside the file and answers where. */
+    /** Saves the draft as a copy; returns its path. */
     async saveAsCopy(): Promise<string> {
       const copy = await saveCopy(path, content.peek() ?? '')
       const other = theirs.peek()

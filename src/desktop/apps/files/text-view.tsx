@@ -13,7 +13,7 @@ import { nameOf } from './paths.ts'
 import { openText, type TextFile } from './text-file.ts'
 import { words } from './words.ts'
 
-/** Says that the file is another one elsewhere, and lets somebody decide. */
+/** Shows a conflict and its resolutions. */
 function Conflict({ file }: { file: TextFile }) {
   const [isShown, setShown] = useState(false)
   const theirs = file.theirs.value
@@ -44,7 +44,7 @@ function State({ file }: { file: TextFile }) {
   )
 }
 
-/** A text to be read and written. */
+/** A text editor. */
 export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
   const file = useMemo(() => openText(path), [path])
   const [isPreview, setPreview] = useState(isMarkdown)

@@ -23,7 +23,7 @@ import { words } from './words.ts'
 
 type Entry = AnswerOf<'trash.list'>['items'][number]
 
-/** Brings an entry back; where its place is taken by now, under another name beside. */
+/** Restores an entry; under another name if its path is taken. */
 async function restore({ id, path }: Entry): Promise<void> {
   const to = await bridge.call('trash.restore', { id }).then(
     (answer) => answer.path,
@@ -46,7 +46,7 @@ async function confirmAndErase(work: () => Promise<unknown>, text: string): Prom
   if (isSure) await attempt(work)
 }
 
-/** What was deleted and can come back. */
+/** Deleted items that can be restored. */
 export function TrashView() {
   const [entries, setEntries] = useState<readonly Entry[] | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
@@ -123,7 +123,7 @@ export function TrashView() {
   )
 }
 
-/** What can be done with the chosen entry. */
+/** Actions for the selected entry. */
 function SelectedEntry({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
   if (!entry) return null
   const erase = () =>

@@ -9,13 +9,13 @@ import { common } from '../../kit/words.ts'
 import { cancel, cancelAll, changes, retry, retryAll, sizeOf, clearFinished, uploads, type Upload } from './uploads.ts'
 import { words } from './words.ts'
 
-/** Lines that are drawn; the others are counted. */
+/** Rows shown; the rest is counted. */
 const MAX_LINES = 60
 
 const rank: Record<Upload['state'], number> = { failed: 0, asking: 1, sending: 2, waiting: 3, done: 4, skipped: 5 }
 
 function Line({ upload }: { upload: Upload }) {
-  // An upload changes in place: its line follows the news, not its props.
+  // Uploads are mutated in place: subscribe to their changes.
   void changes.value
   const { name, state, sent, error } = upload
   const isRunning = state === 'sending' || state === 'waiting' || state === 'asking'
@@ -47,7 +47,7 @@ function Line({ upload }: { upload: Upload }) {
   )
 }
 
-/** How far the uploads are; nothing while there are none. */
+/** Progress of uploads; nothing if there are none. */
 export function UploadPanel() {
   const [isOpen, setOpen] = useState(true)
   void changes.value

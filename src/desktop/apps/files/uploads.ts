@@ -9,7 +9,7 @@ type State = 'waiting' | 'sending' | 'asking' | 'done' | 'skipped' | 'failed'
 
 export interface Upload {
   id: number
-  /** Undefined for a folder that only has to be there. */
+  /** Undefined for an empty folder. */
   file: File | undefined
   folder: string
   name: string
@@ -17,30 +17,30 @@ export interface Upload {
   state: State
   error: unknown
   batch: Batch
-  /** What was decided about a taken name. */
+  /** The answer to a name conflict. */
   choice: Choice | undefined
   stop: AbortController | undefined
 }
 
-/** Files that were chosen together: what is decided for all is decided for these. */
+/** Files uploaded together; an answer "for all" applies to them. */
 interface Batch {
   decided: Choice | undefined
   size: number
 }
 
-/** Files on their way at the same time. */
+/** Concurrent uploads. */
 const MAX_PARALLEL = 3
 
-/** All uploads of this window, the oldest first; `news` changes with them. */
+/** All uploads of this window, oldest first; `changes` is updated with them. */
 export const uploads: Upload[] = []
 export const changes = signal(0)
 let number = 0
-/** Those whose turn comes, and how many have theirs: thousands are not gone through for each that is done. */
+/** Queued and running uploads, so that finding the next one does not scan thousands. */
 const waiting = new Set<Upload>()
 let sending = 0
 let isNotified = false
 
-/** Tells of a change, at most once per picture of the screen: progress comes often. */
+/** Notifies of changes, at most once per frame: progress events are frequent. */
 function notifyChange(): void {
   if (isNotified) return
   isNotified = true
@@ -56,7 +56,7 @@ export const sizeOf = ({ file }: Upload): number => file?.size ?? 0
 const isTransient = (error: unknown): error is ApiError =>
   error instanceof ApiError && ['rate_limited', 'busy', 'maintenance'].includes(error.code)
 
-/** What is not known to be there is asked about; only one question at a time stands for its batch. */
+/** Asks about a name conflict, unless the batch has an answer; one question at a time per batch. */
 async function decide(upload: Upload, replaceable: boolean): Promise<Choice> {
   const { batch, name } = upload
   if (batch.decided && (replaceable || batch.decided !== 'replace')) return batch.decided
@@ -96,7 +96,7 @@ async function send(upload: Upload): Promise<void> {
   upload.sent = file.size
 }
 
-/** Somebody has to decide before this one goes on. */
+/** Resolves a name conflict before the upload continues. */
 async function resolveName(upload: Upload, code: string): Promise<void> {
   upload.state = 'asking'
   notifyChange()
@@ -131,7 +131,7 @@ function fail(upload: Upload, error: unknown): void {
   if (isTransient(error)) setTimeout(() => retry(upload), 1_000 * Math.max(1, error.retryAfter ?? 2))
 }
 
-/** Sends what waits, as far as there are lanes. */
+/** Starts queued uploads up to the limit. */
 function advance(): void {
   for (const upload of waiting) {
     if (sending === MAX_PARALLEL) return
@@ -145,13 +145,13 @@ function queue(upload: Upload): void {
   waiting.add(upload)
 }
 
-/** Something to be sent into a folder: a file under a path relative to it, or an empty folder. */
+/** A file with its path relative to the target folder, or an empty folder. */
 export interface Sendable {
   path: string
   file: File | undefined
 }
 
-/** Queues files, with the folders they lie in. */
+/** Queues files and their folders. */
 export function enqueue(folder: string, sendables: readonly Sendable[]): void {
   if (uploads.every(({ state }) => state === 'done' || state === 'skipped')) uploads.length = 0
   const batch: Batch = { decided: undefined, size: sendables.length }
@@ -195,14 +195,14 @@ export function retry(upload: Upload): void {
 
 export const retryAll = (): void => uploads.forEach(retry)
 
-/** Forgets all that is over. */
+/** Removes finished uploads from the list. */
 export function clearFinished(): void {
   cancelAll()
   uploads.length = 0
   notifyChange()
 }
 
-/** What broke off goes on as soon as the server is back. */
+/** Resumes interrupted uploads when the server is reachable again. */
 export function resumeWhenOnline(): void {
   effect(() => {
     if (!bridge.online.value) return

@@ -16,7 +16,7 @@ import { words } from './words.ts'
 
 type Version = AnswerOf<'versions.list'>['versions'][number]
 
-/** Most bytes of a text that is shown here. */
+/** Largest text shown here, bytes. */
 const TEXT_MAX = 200_000
 
 function Text({ path, version }: { path: string; version: Version }) {
@@ -63,7 +63,7 @@ function Line({ path, version, onRestore }: { path: string; version: Version; on
   )
 }
 
-/** The contents a file had, to be looked at and brought back. */
+/** Earlier versions of a file, to view or restore. */
 export function VersionsDialog({ path, onClose }: { path: string; onClose: () => void }) {
   const [versions, setVersions] = useState<readonly Version[] | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)

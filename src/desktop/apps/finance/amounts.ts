@@ -1,11 +1,11 @@
 import { language } from '../../kit/language.ts'
 
-/** Most cents a row takes. */
+/** Largest stored amount, cents. */
 const MOST = 10n ** 15n
 
 /**
- * The cents of an amount as people write it: `12`, `12.5`, `1,234.50`, `1.234,50`. The last point or comma before one or two
- * digits is the decimal one. Undefined for anything else.
+ * Parses an amount to cents: `12`, `12.5`, `1,234.50`, `1.234,50`. The last point or comma before one or two digits is
+ * the decimal separator. Undefined if invalid.
  */
 export function readAmount(text: string): number | undefined {
   const found = /^(-?)(\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+|\d+)(?:[.,](\d{1,2}))?$/.exec(text.trim())
@@ -15,18 +15,18 @@ export function readAmount(text: string): number | undefined {
   return Number(found[1] === '-' ? -cents : cents)
 }
 
-/** Cents as a decimal number, exactly: `-1234.05`. */
+/** Exact decimal number: `-1234.05`. */
 export function decimal(cents: bigint): `${number}` {
   const digits = (cents < 0n ? -cents : cents).toString().padStart(3, '0')
   return `${cents < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}` as `${number}`
 }
 
-/** An amount in the language of the desktop, to the cent however large it is. */
+/** A localised amount, exact for any size. */
 export const showAmount = (cents: bigint, currency: string): string =>
   new Intl.NumberFormat(language.value, { style: 'currency', currency, minimumFractionDigits: 2 }).format(
     decimal(cents),
   )
 
-/** What a field shows of an amount. */
+/** The amount as shown in an input. */
 export const editAmount = (cents: number): string =>
   language.value === 'de' ? decimal(BigInt(cents)).replace('.', ',') : decimal(BigInt(cents))

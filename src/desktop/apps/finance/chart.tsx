@@ -7,7 +7,7 @@ import { showAmount } from './amounts.ts'
 import { monthly } from './store.ts'
 import { words } from './words.ts'
 
-/** Pixels that the name of a month takes, with some air. */
+/** Width of a month label, pixels. */
 const WIDEST_NAME = 38
 const HEIGHT = 170
 
@@ -18,7 +18,7 @@ function draw(place: HTMLElement, data: ReturnType<typeof monthly>): uPlot {
   const color = (name: string) => getComputedStyle(place).getPropertyValue(name).trim()
   const bars = (align: -1 | 1) => uPlot.paths.bars!({ size: [0.36, 28], align, radius: 0.2 })
   const axis = { stroke: color('--soft'), grid: { stroke: color('--line'), width: 1 }, ticks: { show: false } }
-  // Where there is no room for all names, some months have none; the last one always has.
+  // If the labels do not fit, some are omitted, never the last.
   const every = (width: number) => Math.max(1, Math.ceil((data.length * WIDEST_NAME) / (width - 72)))
   const options: uPlot.Options = {
     width: place.clientWidth,
@@ -57,7 +57,7 @@ function draw(place: HTMLElement, data: ReturnType<typeof monthly>): uPlot {
   )
 }
 
-/** Twelve months as bars, and as a table for who does not see them. */
+/** Twelve months as a bar chart, and as a table for screen readers. */
 export function Chart({ currency }: { currency: string }) {
   const place = useRef<HTMLDivElement>(null)
   const data = monthly(currency)

@@ -26,13 +26,13 @@ import {
 } from './store.ts'
 import { words } from './words.ts'
 
-/** Bookings that are drawn before somebody asks for more. */
+/** Transactions rendered at first, and added on each request. */
 const PAGE_SIZE = 200
 
 const create = (): void =>
   entries.create({ booked_on: today(), currency: currencies.value[0] ?? 'EUR', category: category.value || null })
 
-/** Has the browser save what the table shows. */
+/** Downloads the visible transactions. */
 function save(): void {
   const url = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }))
   const link = document.createElement('a')
@@ -150,7 +150,6 @@ const Filters = () => (
   </div>
 )
 
-/** The app. */
 export function Finance() {
   const transaction = entries.current.value
   const isFiltered = searchText.value !== '' || month.value !== '' || category.value !== ''

@@ -37,14 +37,14 @@ export const months = computed(() =>
 )
 export const categories = computed(() => sorted(entries.all.value.map((one) => one.category)))
 export const accounts = computed(() => sorted(entries.all.value.map((one) => one.account)))
-/** The most used one first. */
+/** Most used first. */
 export const currencies = computed(() => {
   const counts = new Map<string, number>()
   for (const { currency } of entries.all.value) counts.set(currency, (counts.get(currency) ?? 0) + 1)
   return [...counts].toSorted(([, a], [, b]) => b - a).map(([currency]) => currency)
 })
 
-/** Bookings of the table, the newest first. */
+/** Transactions of the table, newest first. */
 export const transactions = computed(() => {
   const words = searchText.value.toLowerCase().split(/\s+/)
   return entries.all.value
@@ -63,7 +63,7 @@ interface Total {
   expense: bigint
 }
 
-/** Sums of transactions by currency, to the cent. Transfers do not count. */
+/** Sums by currency, in cents; transfers do not count. */
 export function totalsOf(selected: readonly Transaction[]): Total[] {
   const totals = new Map<string, Total>()
   for (const { currency, kind, amount_cents } of selected) {
@@ -75,7 +75,7 @@ export function totalsOf(selected: readonly Transaction[]): Total[] {
   return currencies.value.flatMap((currency) => totals.get(currency) ?? [])
 }
 
-/** Income and expenses of the twelve months up to the chosen one, or to the newest, in one currency. */
+/** Income and expenses of the twelve months up to the selected or newest one, in one currency. */
 export function monthly(currency: string): (Total & { month: string })[] {
   const last = month.value || months.value[0] || today().slice(0, 7)
   const [year, number] = last.split('-').map(Number)
@@ -88,7 +88,7 @@ export function monthly(currency: string): (Total & { month: string })[] {
 
 const harmless = (text: string | null): string | null => text && guardFormula(text)
 
-/** What the table shows, as CSV with the columns' own names and decimal amounts. */
+/** The visible transactions as CSV, with column names of the table and decimal amounts. */
 export const csv = (): string =>
   formatCsv([
     ['booked_on', 'kind', 'amount', 'currency', 'category', 'description', 'account'],

@@ -31,7 +31,6 @@ function Amount({ transaction }: { transaction: Transaction }) {
   )
 }
 
-/** The open transaction. */
 export function TransactionDialog({ transaction }: { transaction: Transaction }) {
   const entryProps = { of: entries, entry: transaction }
   return (

@@ -24,14 +24,13 @@ function Page({ topic, onFollow }: { topic: Topic; onFollow: (topic: Topic) => v
     if (isTopic(wanted)) onFollow(wanted)
   }
   return (
-    // The links in the page are reached by keys themselves; what is heard here is their click.
+    // Links in the page are focusable themselves; this handles their clicks.
     <article class="page help-page" lang="en" tabIndex={0} onClick={follow}>
       <Markdown text={value} wrap />
     </article>
   )
 }
 
-/** The app: a list of pages, and the one that is open. */
 export function Help() {
   const open = useSignal<Topic | undefined>('getting-started')
   useSignalEffect(() => {

@@ -5,7 +5,7 @@ const texts = import.meta.glob<string>('../../../docs/*.md', {
   import: 'default',
 })
 
-/** The Markdown of a page, without its title, comments and pictures; links to other pages are those of the app, `#name`. */
+/** The Markdown of a page without title, comments and images; links to other pages become `#name`. */
 export async function pageOf(topic: Topic): Promise<string> {
   const text = await texts[`../../../docs/${topic}.md`]!()
   return readableOf(text, (label, page) => `[${label}](#${page})`).replace(/^# .*\n+/, '')

@@ -34,7 +34,7 @@ async function confirmAndRemove(note: Note): Promise<void> {
   }
 }
 
-/** Says that a note is another one elsewhere, and lets somebody decide. */
+/** Shows a conflict and its resolutions. */
 function DraftAlert({ note }: { note: Note }) {
   const draft = draftOf(note)
   const [isShown, setShown] = useState(false)
@@ -93,7 +93,7 @@ function Category({ note }: { note: Note }) {
   )
 }
 
-/** One note: everything typed is saved by itself. */
+/** A note with autosave. */
 export function NoteEditor({ note }: { note: Note }) {
   const [isPreview, setPreview] = useState(false)
   const title = useRef<HTMLInputElement>(null)

@@ -24,7 +24,7 @@ import {
 } from './store.ts'
 import { words } from './words.ts'
 
-/** The beginning of a note without the marks of Markdown. */
+/** The start of a note without Markdown. */
 const excerpt = ({ content }: Note): string =>
   (content ?? '')
     .slice(0, 300)
@@ -78,7 +78,6 @@ function List() {
   )
 }
 
-/** The app. */
 export function Notes() {
   useSignalEffect(followPath)
   const note = current.value

@@ -13,7 +13,7 @@ export const drafts = makeAutosave(table, 'drafts')
 
 export const searchText = signal('')
 export const category = signal('')
-/** Key of the note that is open. */
+/** Key of the open note. */
 export const open = signal<string | undefined>(undefined)
 
 const empty: NoteFields = { title: '', content: '', category: null, pinned: false, color: null }
@@ -28,14 +28,14 @@ export const categories = computed(() =>
 
 const search = makeSearch<Note>(({ title, content, category: kind }) => [title, content, kind])
 
-/** Notes of the list: those that were sought, pinned ones first, then the newest. */
+/** Notes of the list: filtered, pinned ones first, then newest first. */
 export const notes = computed(() =>
   search(all.value, searchText.value)
     .filter((note) => category.value === '' || note.category === category.value)
     .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || (a.updated_at < b.updated_at ? 1 : -1)),
 )
 
-/** The note that is open; a new one stays open when it gets its row. */
+/** The open note; a new one stays open when it gets its row. */
 export const current = computed(() => {
   const key = open.value
   if (key === undefined) return undefined
@@ -45,7 +45,7 @@ export const current = computed(() => {
 
 export const draftOf = (note: Note) => (note.row ? drafts.of(note.row.id) : drafts.all.value.get(note.key))
 
-/** Writes into a note; it is saved a moment later. */
+/** Changes a note; it is saved after a delay. */
 export function write(note: Note, fields: Partial<NoteFields>): void {
   drafts.write(note.row, fields, note.row ? undefined : note.key)
 }
@@ -59,7 +59,7 @@ export function create(): void {
   })
 }
 
-/** Deletes a note; answers what brings it back as a new row. */
+/** Deletes a note; returns a function that inserts it as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {
   const draft = draftOf(note)
   if (draft) drafts.resolve(draft.key, 'theirs')
@@ -72,7 +72,7 @@ export async function remove(note: Note): Promise<() => Promise<void>> {
   }
 }
 
-/** Shows what the desktop was asked to show: `/12` is the note with that id. */
+/** Opens a requested path: `/12` is a row id. */
 export function followPath(): void {
   const id = /^\/(\d+)$/.exec(bridge.path.value)?.[1]
   if (id !== undefined) open.value = id

@@ -1,19 +1,19 @@
 import type { Place } from './store.ts'
 import { HEIGHT, pointOf, WIDTH } from './world.ts'
 
-/** Cells of the visible part of the map in each direction; places in one cell share a marker. */
+/** Grid of the visible map; places in one cell share a marker. */
 const COLUMNS = 24
 const ROWS = 12
 
 export interface Cluster {
-  /** Of the first place. */
+  /** Key of the first place. */
   key: string
   x: number
   y: number
   places: readonly Place[]
 }
 
-/** Places near each other at a zoom, so that a map has few markers however many places there are. One is always alone. */
+/** Groups places by grid cell, so that a map has few markers. The place with `aloneKey` is never grouped. */
 export function clustersOf(places: readonly Place[], zoom: number, aloneKey: string | undefined): Cluster[] {
   const cells = new Map<string, Place[]>()
   for (const place of places) {

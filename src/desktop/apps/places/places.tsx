@@ -78,7 +78,6 @@ function List() {
   )
 }
 
-/** The app. */
 export function Places() {
   const place = entries.current.value
   const isMap = useSignal(false)

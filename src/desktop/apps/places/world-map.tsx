@@ -10,7 +10,7 @@ import { degrees, HEIGHT, land, pointOf, WIDTH } from './world.ts'
 
 const MAX_ZOOM = 40
 
-/** What is seen: a point in the middle, and how many times the whole map is enlarged. */
+/** The visible part of the map: centre and magnification. */
 interface Viewport {
   x: number
   y: number
@@ -19,14 +19,14 @@ interface Viewport {
 
 const whole: Viewport = { x: WIDTH / 2, y: HEIGHT / 2, zoom: 1 }
 
-/** Keeps the middle on the map. */
+/** Keeps the centre on the map. */
 const clamp = ({ x, y, zoom }: Viewport): Viewport => ({
   x: Math.max(0, Math.min(WIDTH, x)),
   y: Math.max(0, Math.min(HEIGHT, y)),
   zoom: Math.max(1, Math.min(MAX_ZOOM, zoom)),
 })
 
-/** A place, or a number of places that are near each other: those are told apart further in. */
+/** A place, or the number of places near each other, which a click zooms in on. */
 function Marker({
   of: { places: found },
   style,
@@ -34,7 +34,7 @@ function Marker({
 }: {
   of: Cluster
   style: { left: string; top: string }
-  /** Undefined where the map is as large as it gets. */
+  /** Undefined at the maximum zoom. */
   onZoom: (() => void) | undefined
 }) {
   const [place] = found
@@ -55,7 +55,7 @@ function Marker({
   )
 }
 
-/** Every place on a map of the world that needs nothing from elsewhere. */
+/** A world map that loads nothing from other servers. */
 export function WorldMap() {
   const viewport = useSignal(whole)
   const dragged = useRef<{ x: number; y: number } | undefined>(undefined)

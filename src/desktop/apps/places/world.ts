@@ -3,7 +3,7 @@ import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 import atlas from 'world-atlas/land-110m.json'
 
-/** Measures of the whole map, in its own units: two for each degree. */
+/** Size of the map: two units per degree. */
 export const WIDTH = 720
 export const HEIGHT = 360
 
@@ -13,11 +13,11 @@ const projection = geoEquirectangular()
 const path = geoPath(projection).digits(1)
 const world = atlas as unknown as Topology<{ land: GeometryCollection }>
 
-/** Outlines of all land (Natural Earth, 1:110 million), and lines of degrees, ten apart: paths of SVG. */
+/** Land (Natural Earth, 1:110 million) and lines of every ten degrees, as SVG paths. */
 export const land = path(feature(world, world.objects.land)) ?? ''
 export const degrees = path(geoGraticule10()) ?? ''
 
-/** Where a place is on the map. */
+/** Map coordinates of a place. */
 export const pointOf = ({ latitude, longitude }: { latitude: number; longitude: number }) => ({
   x: (longitude + 180) * 2,
   y: (90 - latitude) * 2,

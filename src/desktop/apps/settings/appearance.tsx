@@ -3,7 +3,7 @@ import { Select } from '../../kit/field.tsx'
 import { wallpapers, type Preferences } from '../../wire/protocol.ts'
 import { words } from './words.ts'
 
-/** How the desktop looks in this browser; every choice shows at once. */
+/** Appearance in this browser; changes apply at once. */
 export function Appearance() {
   const { theme, language, wallpaper } = bridge.preferences.value
   return (

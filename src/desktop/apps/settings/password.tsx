@@ -9,7 +9,6 @@ import { words } from './words.ts'
 
 const empty = { current: '', fresh: '', repeated: '' }
 
-/** Changes the password. */
 export function Password() {
   const [fields, setFields] = useState(empty)
   const [endsOthers, setEndsOthers] = useState(true)

@@ -27,7 +27,7 @@ function Storage() {
   )
 }
 
-/** Who one is to others. */
+/** The profile that other users see. */
 export function Profile() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.profile', {}))
   const [name, setName] = useState('')

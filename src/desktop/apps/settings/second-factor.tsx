@@ -12,7 +12,7 @@ import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
 
-/** Asks for a code and does something with it. */
+/** Asks for a code. */
 function CodeForm({
   label,
   kind = 'main',
@@ -52,7 +52,7 @@ function CodeForm({
   )
 }
 
-/** Asks for the password before the second factor is set up. */
+/** Asks for the password before setting up the second factor. */
 function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<void>; onCancel: () => void }) {
   const [password, setPassword] = useState('')
   const task = useMutation(() => run(password))

@@ -9,7 +9,7 @@ import { describeError } from '../../kit/api-error.ts'
 import { parseUserAgent } from './user-agent.ts'
 import { words } from './words.ts'
 
-/** What changed who can get into the account. */
+/** Changes to who can get into the account. */
 export function SecurityEvents() {
   const { value, error } = useQuery(() => bridge.call('accountSettings.security_events', {}))
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>

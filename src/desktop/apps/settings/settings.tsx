@@ -35,7 +35,6 @@ const pages = [
   { name: 'security_events', icon: ShieldAlert, Page: SecurityEvents },
 ] as const satisfies readonly { name: string; icon: IconNode; Page: FunctionComponent }[]
 
-/** The app: a list of pages, and the one that is open. */
 export function Settings() {
   const open = useSignal<(typeof pages)[number] | undefined>(pages[0])
   useSignalEffect(() => {

@@ -11,7 +11,7 @@ import { describeError } from '../../kit/api-error.ts'
 import { parseUserAgent } from './user-agent.ts'
 import { words } from './words.ts'
 
-/** Browsers that are signed in to the account. */
+/** Signed-in browsers. */
 export function Sessions() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.sessions', {}))
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>
@@ -52,7 +52,7 @@ export function Sessions() {
   )
 }
 
-/** Devices that synchronise. */
+/** Devices with a sync client. */
 export function Devices() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.devices', {}))
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>

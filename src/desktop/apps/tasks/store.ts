@@ -9,14 +9,14 @@ export const entries = openEntries('svc_tasks', {
   isComplete: ({ title }) => title.trim() !== '',
 })
 
-/** When a task is due, seen from today. */
+/** Groups by due date. */
 export const groups = ['overdue', 'today', 'soon', 'later', 'undated', 'done'] as const
 export type Group = (typeof groups)[number]
 
 export const filter = signal<Group | 'open'>('open')
 export const searchText = signal('')
 
-/** The day so many days from today, in the time zone of the browser. */
+/** The date a number of days from today, in the browser's time zone. */
 export function dayFromNow(days: number, now = new Date()): string {
   return today(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days))
 }
@@ -51,7 +51,7 @@ const isFound = ({ title, note }: Task): boolean => {
     .every((word) => text.includes(word))
 }
 
-/** What is shown: groups with their tasks, empty ones left out. */
+/** Visible groups and their tasks; empty groups are omitted. */
 export const shown = computed(() =>
   groups
     .filter((group) => (filter.value === 'open' ? group !== 'done' : group === filter.value))
@@ -59,7 +59,7 @@ export const shown = computed(() =>
     .filter(({ tasks }) => tasks.length > 0),
 )
 
-/** Adds a task to the list that is shown. */
+/** Adds a task to the visible list. */
 export function add(title: string): void {
   const due = { today: 0, soon: 1, overdue: 0, later: 8 } as const
   const days = filter.value in due ? due[filter.value as keyof typeof due] : undefined

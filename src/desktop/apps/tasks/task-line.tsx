@@ -4,7 +4,7 @@ import { Icon } from '../../kit/icon.tsx'
 import { dayFromNow, entries, finish, groupOf, type Task } from './store.ts'
 import { words } from './words.ts'
 
-/** Priorities of the table go to 9; people are asked for three. */
+/** The table allows priorities up to 9; the app offers three. */
 export const priorities = ['none', 'low', 'medium', 'high'] as const
 
 const levelOf = (priority: number): number => (priority > 6 ? 3 : priority > 3 ? 2 : priority > 0 ? 1 : 0)
@@ -18,7 +18,6 @@ function dueText(day: string): string {
   return formatDate(`${day}T12:00`)
 }
 
-/** A task in its list. */
 export function TaskLine({ task }: { task: Task }) {
   const title = task.title || words('untitled')
   const level = levelOf(task.priority)

@@ -35,7 +35,7 @@ const icons: Record<Group | 'open', IconNode> = {
   done: CircleCheck,
 }
 
-/** Tasks of a group that are drawn before somebody asks for more. */
+/** Tasks of a group rendered at first, and added on each request. */
 const PAGE_SIZE = 200
 
 function Add() {
@@ -108,7 +108,6 @@ function TaskDialog({ task }: { task: Task }) {
   )
 }
 
-/** The app. */
 export function Tasks() {
   const isSide = useSignal(false)
   const task = entries.current.value
