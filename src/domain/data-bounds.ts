@@ -28,7 +28,7 @@ export const dataBoundsOf = (settings: BoundSettings) => async () => {
 /** The database with transactions that carry the quotas, so that no function has to pass them on. */
 export const bounded = (database: Database, bounds: () => Promise<DataBounds>): Database => ({
   ...database,
-  write: (unit) => database.write((tx) => unit({ ...tx, bounds })),
+  write: (unit, scope) => database.write((tx) => unit({ ...tx, bounds }), scope),
 })
 
 const NONE: DataBound = { bytes: -1, items: -1 }

@@ -88,11 +88,11 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
   }
 
   /** Records the use of a token without delaying the request. */
-  function touch(id: number, now: number, ip: string): void {
+  function touch(user: number, id: number, now: number, ip: string): void {
     if (touching.has(id)) return
     touching.add(id)
     database
-      .write((tx) => touchToken(tx, id, now, now - TOUCH_EVERY_MS, ip))
+      .write((tx) => touchToken(tx, id, now, now - TOUCH_EVERY_MS, ip), { accounts: [user] })
       // A failed write is retried by the next request, and real writes report the cause.
       .catch(() => undefined)
       .finally(() => touching.delete(id))
@@ -129,7 +129,7 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
       const bounds = await lifetime()
       const row = await holderOf(on, hashToken(token), bounds)
       if (!row) return undefined
-      if ((row.last_used_at ?? 0) <= bounds.now - TOUCH_EVERY_MS) touch(row.token_id, bounds.now, ip)
+      if ((row.last_used_at ?? 0) <= bounds.now - TOUCH_EVERY_MS) touch(row.user_id, row.token_id, bounds.now, ip)
       return signedIn(row, bounds)
     },
     async list(user) {

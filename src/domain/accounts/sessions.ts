@@ -75,11 +75,11 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
   const touching = new Set<number>()
 
   /** Records the use of a session without delaying the request. A failed write is retried by the next request. */
-  function touch(id: number, now: number, ip: string): void {
+  function touch(user: number, id: number, now: number, ip: string): void {
     if (touching.has(id)) return
     touching.add(id)
     database
-      .write((tx) => touchSession(tx, id, now, now - TOUCH_EVERY_MS, ip))
+      .write((tx) => touchSession(tx, id, now, now - TOUCH_EVERY_MS, ip), { accounts: [user] })
       .catch(() => undefined)
       .finally(() => touching.delete(id))
   }
@@ -115,7 +115,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       if (!holder) return undefined
       const { session_id, created_at, last_used_at, user_id: id, ...names } = holder
       const now = clock.now()
-      if (last_used_at <= now - TOUCH_EVERY_MS) touch(session_id, now, ip)
+      if (last_used_at <= now - TOUCH_EVERY_MS) touch(id, session_id, now, ip)
       return { user: { id, ...names }, session: { session_id, csrf_token: csrfToken(cookie), created_at } }
     },
     list: (user) => sessionsOf(database.read, user, bounds()),

@@ -75,12 +75,15 @@ export function makeSend({ database, clock, listener }: Deps) {
     async send(author: Author, message: NewMessage): Promise<ShownMessage> {
       assertContent(message.content)
       const isForListener = await listener.isFor(message.content)
-      const { shown, isRecorded } = await database.write(async (tx) => {
-        const { posted, isNew } = await postIn(tx, author, message, clock.now())
-        const isRecorded = isForListener && isNew && (await listener.record(tx, posted))
-        const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
-        return { shown: shown!, isRecorded }
-      })
+      const { shown, isRecorded } = await database.write(
+        async (tx) => {
+          const { posted, isNew } = await postIn(tx, author, message, clock.now())
+          const isRecorded = isForListener && isNew && (await listener.record(tx, posted))
+          const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
+          return { shown: shown!, isRecorded }
+        },
+        { rooms: [message.room_id], accounts: [author.id] },
+      )
       if (isRecorded) listener.committed(message.room_id)
       return shown
     },

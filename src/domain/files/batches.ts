@@ -3,11 +3,11 @@ import { FILES_BATCH, LATEST_MTIME, UPLOAD_BATCH } from '../../contract/limits.t
 import type { FileState } from '../../contract/shapes.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Staged } from '../../storage/contents/contents.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
+import type { Database, Writer, WriteScope } from '../../storage/engine/database.ts'
 import type { Change } from './change.ts'
 import type { History } from './history.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import type { PathResolver } from './path-resolver.ts'
+import { scopeOf, type PathResolver } from './path-resolver.ts'
 import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import { assertClaim, type Write } from './write.ts'
 
@@ -53,6 +53,8 @@ type Step = ((tx: Writer) => Promise<unknown>) | Fault
 interface Prepared {
   path: string
   step: Step
+  /** What the step writes. */
+  scope?: WriteScope | undefined
   staged?: Staged | undefined
   /** The same step with another content. */
   storing?: (tx: Writer, staged: Staged) => Promise<unknown>
@@ -122,6 +124,12 @@ async function stepFor(
   return (tx) => change.moveIn(tx, user, source, target, { sha256, measured })
 }
 
+/** What the steps of one account write. */
+function commonScope(steps: readonly Prepared[]): WriteScope | undefined {
+  const scopes = steps.filter(({ step }) => !(step instanceof Fault)).map(({ scope }) => scope)
+  return scopes.every((scope) => scope !== undefined) ? (scopes[0] ?? {}) : undefined
+}
+
 /** Commits groups of prepared entries; each entry succeeds or fails on its own. */
 function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   /** Runs the steps of one group, in order. */
@@ -152,7 +160,7 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
       // each.
       const together = await orFault(() => tx.attempt(() => inOrder((step) => step())))
       return together instanceof Fault ? inOrder((step) => orFault(() => tx.attempt(step))) : together
-    })
+    }, commonScope(steps))
   }
 
   return run
@@ -163,11 +171,11 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
  * current tree.
  */
 async function publish(write: Write, prepared: Prepared, flush: () => Promise<void>): Promise<Prepared> {
-  const { path, staged, storing } = prepared
+  const { path, scope, staged, storing } = prepared
   if (!staged?.arrival || !storing) return prepared
   try {
     await flush()
-    const refused = await orFault(() => write.publish(staged, storing))
+    const refused = await orFault(() => write.publish(staged, storing, scope))
     if (!(refused instanceof Fault)) return prepared
     await write.settle(staged)
     return { path, step: refused }
@@ -186,7 +194,8 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
   async function prepare(user: number, entry: FileEntry, quota: number): Promise<Prepared> {
     const { path, kind, mtime, sha256, ifSha256, body } = entry
     const address = reach.parse(path)
-    if (kind === 'directory') return { path, step: (tx) => change.makeFolderIn(tx, user, address) }
+    const scope = scopeOf(user, address)
+    if (kind === 'directory') return { path, scope, step: (tx) => change.makeFolderIn(tx, user, address) }
     if (kind === 'other') throw fault('bad_request', { text: 'Only files and folders can be uploaded.' })
     if (mtime > LATEST_MTIME) throw badRequest('mtime', 'lies too far in the future')
     if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('SVC.sha256', 'must be a SHA-256 in hex')
@@ -205,7 +214,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
     }
     const storing = (tx: Writer, content: Staged) =>
       write.writeIn(tx, user, address, { staged: content, mtime, expectation }, quota)
-    return { path, staged, storing, step: (tx) => storing(tx, staged) }
+    return { path, scope, staged, storing, step: (tx) => storing(tx, staged) }
   }
 
   return {

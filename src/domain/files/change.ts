@@ -8,7 +8,7 @@ import { beginEntry, extentBelow, isFilling, isInFilling, setState } from '../..
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, type Segments } from './paths.ts'
 import { expect } from './preconditions.ts'
-import { assertOneKind, assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { assertOneKind, assertOneTree, scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { filling, insertFolder, recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 
@@ -147,7 +147,7 @@ export const makeChange = (parts: Parts) => {
      */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.parse(path, 'thing')
-      const removed = await database.write((tx) => changes.removeIn(tx, user, address, when))
+      const removed = await database.write((tx) => changes.removeIn(tx, user, address, when), scopeOf(user, address))
       await jobs.settle(user)
       return removed
     },
@@ -158,15 +158,19 @@ export const makeChange = (parts: Parts) => {
      */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path, 'thing')
-      const erased = await database.write(async (tx) => {
-        const spot = await reach.resolve(tx, user, address)
-        const node = await tree.find(tx, spot)
-        if (!node) return false
-        const now = clock.now()
-        const entry = await discard(tx, spot, node, now)
-        if (!(await setState(tx, entry, 'marking', 'erasing', now))) await setState(tx, entry, 'kept', 'dropping', now)
-        return true
-      })
+      const erased = await database.write(
+        async (tx) => {
+          const spot = await reach.resolve(tx, user, address)
+          const node = await tree.find(tx, spot)
+          if (!node) return false
+          const now = clock.now()
+          const entry = await discard(tx, spot, node, now)
+          if (!(await setState(tx, entry, 'marking', 'erasing', now)))
+            await setState(tx, entry, 'kept', 'dropping', now)
+          return true
+        },
+        scopeOf(user, address),
+      )
       await jobs.settle(user)
       return erased
     },
@@ -174,7 +178,7 @@ export const makeChange = (parts: Parts) => {
     /** Creates a folder and its missing parents. Returns false if it existed. Faults: `bad_path`, `exists` for a file. */
     async makeFolder(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path)
-      return database.write((tx) => changes.makeFolderIn(tx, user, address))
+      return database.write((tx) => changes.makeFolderIn(tx, user, address), scopeOf(user, address))
     },
 
     /**
@@ -184,7 +188,10 @@ export const makeChange = (parts: Parts) => {
     async move(user: number, from: string, to: string, when: { sha256?: string | undefined } = {}): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
       const measured = await changes.measure(user, source)
-      await database.write((tx) => changes.moveIn(tx, user, source, target, { ...when, measured }))
+      await database.write(
+        (tx) => changes.moveIn(tx, user, source, target, { ...when, measured }),
+        scopeOf(user, source, target),
+      )
     },
   }
 }

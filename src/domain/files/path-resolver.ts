@@ -1,5 +1,5 @@
 import { fault } from '../../contract/errors.ts'
-import type { Reader } from '../../storage/engine/database.ts'
+import type { Reader, WriteScope } from '../../storage/engine/database.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, ownSegments, segmentsOf, type Segments } from './paths.ts'
 import { roomBehind } from './rooms.ts'
@@ -54,6 +54,10 @@ export function pathResolver(tree: Tree): PathResolver {
     },
   }
 }
+
+/** What a change at these paths writes; undefined in a room's tree, whose files belong to several accounts. */
+export const scopeOf = (user: number, ...addresses: ParsedPath[]): WriteScope | undefined =>
+  addresses.every(({ room }) => room === undefined) ? { accounts: [user] } : undefined
 
 /** Refuses an own path together with a room's. Fault `cross_domain`. */
 export function assertOneKind(from: ParsedPath, to: ParsedPath): void {

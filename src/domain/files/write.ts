@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import { advance, headOf } from '../../storage/feed/changes.ts'
 import type { Contents, Staged } from '../../storage/contents/contents.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
+import type { Database, Writer, WriteScope } from '../../storage/engine/database.ts'
 import { insertNode, replaceFile, type Node } from '../../storage/files/nodes.ts'
 import { TooLarge } from '../../storage/contents/blobs/blobs.ts'
 import { assertWithin, quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
@@ -13,7 +13,7 @@ import type { AdmittedUpload, UploadAccounting } from './upload-accounting.ts'
 import { makeReceivedContents } from './received-contents.ts'
 import { nameKey } from './paths.ts'
 import { expect, type Expectation } from './preconditions.ts'
-import type { ParsedPath, PathResolver } from './path-resolver.ts'
+import { scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 
 export interface Written {
@@ -125,13 +125,13 @@ export const makeWrite = (parts: Parts) => {
    * Publishes a received content if `storing` would succeed. Tries it in a transaction that is rolled back, so that refused
    * contents never reach the blob store.
    */
-  async function publish(staged: Staged, storing: Storing<unknown>): Promise<void> {
+  async function publish(staged: Staged, storing: Storing<unknown>, scope?: WriteScope): Promise<void> {
     if (!staged.arrival) return
     const passed = new Error('Nothing speaks against it.')
     const trial = database.write(async (tx) => {
       await storing(tx, { ...staged, arrived_at: Date.now() })
       throw passed
-    })
+    }, scope)
     await trial.catch((error: unknown) => {
       if (error !== passed) throw error
     })
@@ -204,8 +204,9 @@ export const makeWrite = (parts: Parts) => {
         const quota = await quotaOf(database.read, user, allowance)
         const storing: Storing<Omit<Written, 'path'>> = (tx, staged) =>
           writeIn(tx, user, address, { ...received, staged }, quota)
-        await publish(received.staged, storing)
-        const written = await database.write((tx) => storing(tx, received.staged))
+        const scope = scopeOf(user, address)
+        await publish(received.staged, storing, scope)
+        const written = await database.write((tx) => storing(tx, received.staged), scope)
         keep(received.staged)
         await history.trim(user)
         return { path, ...written }

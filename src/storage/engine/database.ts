@@ -80,6 +80,15 @@ export interface ChangeWatch {
   settle(): Promise<string | undefined>
 }
 
+/**
+ * What a unit of work writes: rows of these accounts, and of these rooms and the feeds of their members. It may read
+ * anything, but only what it writes cannot change before its commit.
+ */
+export interface WriteScope {
+  accounts?: readonly number[]
+  rooms?: readonly number[]
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -87,9 +96,11 @@ export interface Database {
   /**
    * Runs `unit` in a transaction that is durable before the promise resolves. Waiting units may share one commit, each
    * in its own savepoint: a unit that throws is rolled back alone. No file or network I/O inside. Throws `Busy` if
-   * another process holds the write lock too long, and `DiskFull` if the disk is full.
+   * another process holds the write lock too long, and `DiskFull` if the disk is full. On Postgres, units whose scopes
+   * have nothing in common run at the same time, in all processes; a unit without a scope runs alone, and one with a
+   * scope may run again from its start, so it has no effects outside its transaction.
    */
-  write<T>(unit: (tx: Writer) => Promise<T>): Promise<T>
+  write<T>(unit: (tx: Writer) => Promise<T>, scope?: WriteScope): Promise<T>
   /**
    * Subscribes to notifications of this process and, on Postgres, of others. They may be lost, so a listener that must
    * not miss anything also polls the rows.

@@ -1,13 +1,15 @@
-import type { Database, Writer } from './database.ts'
+import type { Database, Writer, WriteScope } from './database.ts'
 import { collectNotifications, type BareWriter, type Notifications, type Notification } from './notifications.ts'
 
 // Units of work that wait at the same moment share one transaction and its flush.
 
-/** The single write transaction of this process, for any engine. */
+/** One write transaction at a time, for any engine. */
 export interface Transaction {
   readonly writer: BareWriter
-  /** Begins when no other process writes. Throws `Busy` if that takes too long. */
-  begin(): Promise<void>
+  /**
+   * Begins when nobody else writes within the scope; undefined for everything. Throws `Busy` if that takes too long.
+   */
+  begin(scope: WriteScope | undefined): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
   /**
@@ -18,16 +20,36 @@ export interface Transaction {
   rollback(): Promise<void>
   /** Converts an engine's error to one of `base/errors.ts`. */
   fromEngineError(error: unknown): unknown
+  /** Whether a unit failed with an error of `base/errors.ts` because of a concurrent one, and may succeed when it runs again. */
+  isConflict?(error: unknown): boolean
 }
 
 interface Unit {
   work: (tx: Writer) => Promise<unknown>
+  scope: WriteScope | undefined
+  /** How often it ran. */
+  runs: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
 
 /** Most units per commit: enough to share the cost of an fsync, few enough to keep the event loop responsive. */
 const GROUP = 64
+
+/** Most runs of a unit that conflicts with concurrent ones. */
+const RUNS = 5
+
+/** Everything that the units of a group write; undefined for everything there is. */
+function scopeOf(group: readonly Unit[]): WriteScope | undefined {
+  const accounts = new Set<number>()
+  const rooms = new Set<number>()
+  for (const { scope } of group) {
+    if (!scope) return undefined
+    for (const account of scope.accounts ?? []) accounts.add(account)
+    for (const room of scope.rooms ?? []) rooms.add(room)
+  }
+  return { accounts: [...accounts], rooms: [...rooms] }
+}
 
 /** Results of a group's units. */
 interface Outcome {
@@ -37,7 +59,12 @@ interface Outcome {
 }
 
 /** Runs the units of a group; a unit that throws is rolled back alone. */
-async function runGroup(transaction: Transaction, writer: Writer, group: Unit[]): Promise<Outcome> {
+async function runGroup(
+  transaction: Transaction,
+  writer: Writer,
+  group: Unit[],
+  reject: (unit: Unit, error: unknown) => void,
+): Promise<Outcome> {
   const outcome: Outcome = { settle: [], kept: false }
   for (const unit of group) {
     try {
@@ -48,13 +75,13 @@ async function runGroup(transaction: Transaction, writer: Writer, group: Unit[])
     } catch (error) {
       // The whole transaction was rolled back, with the work of every unit.
       if (!transaction.isOpen()) throw error
-      outcome.settle.push(() => unit.reject(error))
+      outcome.settle.push(() => reject(unit, error))
     }
   }
   return outcome
 }
 
-/** `Database.write` of this process: units queue up, and those waiting together are committed together. */
+/** `Database.write` with one transaction: units queue up, and those waiting together are committed together. */
 export function makeGroups(transaction: Transaction, { publish }: Pick<Notifications, 'publish'>) {
   const queue: Unit[] = []
   const units = { begun: 0, ended: 0 }
@@ -74,12 +101,25 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
     if (transaction.isOpen()) await transaction.rollback()
   }
 
+  function add(unit: Unit): void {
+    units.begun += 1
+    queue.push(unit)
+    running ??= drain()
+  }
+
+  /** Rejects a unit, or runs it again after a conflict. */
+  function reject(unit: Unit, error: unknown): void {
+    const mayRunAgain = unit.scope !== undefined && unit.runs < RUNS && transaction.isConflict?.(error)
+    if (mayRunAgain) add({ ...unit, runs: unit.runs + 1 })
+    else unit.reject(error)
+  }
+
   /** Runs and commits a group. Returns the notifications for this process. Throws if nothing was committed. */
   async function commitGroup(group: Unit[]): Promise<readonly Notification[]> {
     const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
-    await transaction.begin()
-    const { settle, kept } = await runGroup(transaction, writer, group)
+    await transaction.begin(scopeOf(group))
+    const { settle, kept } = await runGroup(transaction, writer, group, reject)
     const notifications = kept ? collected() : []
     await (kept ? transaction.commit(notifications) : transaction.rollback())
     for (const end of settle) end()
@@ -94,7 +134,7 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
         publish(await commitGroup(group))
       } catch (error) {
         const reason = transaction.fromEngineError(error)
-        for (const unit of group) unit.reject(reason)
+        for (const unit of group) reject(unit, reason)
         await clear().catch(() => undefined)
       }
       units.ended += group.length
@@ -102,11 +142,9 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
     running = undefined
   }
 
-  const write: Database['write'] = <T>(work: (tx: Writer) => Promise<T>) =>
+  const write: Database['write'] = <T>(work: (tx: Writer) => Promise<T>, scope?: WriteScope) =>
     new Promise<T>((resolve, reject) => {
-      units.begun += 1
-      queue.push({ work, resolve: resolve as (value: unknown) => void, reject })
-      running ??= drain()
+      add({ work, scope, runs: 1, resolve: resolve as (value: unknown) => void, reject })
     })
 
   return {

@@ -27,6 +27,13 @@ const UNREACHED = new Set([
 const LOST =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed)/
 
+/** Serialization failure and deadlock. */
+const CONFLICT = new Set(['40001', '40P01'])
+
+/** Whether a converted error was a conflict with a concurrent transaction, which may not happen again. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof Busy && error.cause instanceof Error && CONFLICT.has(errorCode(error.cause))
+
 const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
 /** Converts an error of Postgres to one of `base/errors.ts`. */
@@ -67,7 +74,7 @@ export function fromOpeningError(error: unknown, url: string): unknown {
     return new CannotOpen(`The ${shown(url)} refuses the user or the password: ${message}.`, 4, error)
   if (code === TOO_MANY_CONNECTIONS)
     return new CannotOpen(
-      `The ${shown(url)} has no connection left (${message}): raise max_connections, or end what uses them. A server of svc opens up to 14.`,
+      `The ${shown(url)} has no connection left (${message}): raise max_connections, or end what uses them. A server of svc opens up to 18.`,
       7,
       error,
     )

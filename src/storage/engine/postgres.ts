@@ -3,7 +3,7 @@ import pg from 'pg'
 import { randomHex } from '../../base/random.ts'
 import { Busy, errorCode } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
-import { makeGroups, type Transaction } from './group-commit.ts'
+import type { Transaction } from './group-commit.ts'
 import { makeNotifications, type BareWriter } from './notifications.ts'
 import { makeConnectionCheck, markMoved, movedTo, type ConnectionCheck } from './postgres-connection-check.ts'
 import { Asking, askingOf, askingOfPool, poolOf } from './postgres-connections.ts'
@@ -11,7 +11,9 @@ import { copyToFile } from './postgres-copy.ts'
 import { makeLivenessCheck, type LivenessCheck } from './postgres-liveness.ts'
 import { clockOf, damageOf, describe, vacuum } from './postgres-maintenance.ts'
 import { makePostgresListener, notifyStatements } from './postgres-notifications.ts'
-import { fromOpeningError, fromPostgresError } from './postgres-errors.ts'
+import { fromOpeningError, fromPostgresError, isConflict } from './postgres-errors.ts'
+import { beginStatements } from './postgres-scopes.ts'
+import { makeLanes } from './write-lanes.ts'
 
 // Postgres. See also `postgres-copy.ts` (export), `postgres-fill.ts` (import) and the other postgres-* files.
 
@@ -24,13 +26,12 @@ const STANDSTILL_MS = 30_000
 const CONNECT_PATIENCE_MS = 5_000
 /** Idle time before TCP keep-alive probes, so that a server that vanished does not hold the lock for hours. */
 const KEEP_ALIVE_MS = 30_000
-/** Connections of one process: for queries, for snapshots, one for the writer, and one that listens. */
+/** Connections of one process: for queries, for snapshots, for units with a scope, one for others, and one that listens. */
 const READERS = 6
 const SNAPSHOTS = 6
+const LANES = 4
 /** SQLSTATE of a write in a read-only transaction. */
 const READ_ONLY = '25006'
-/** The advisory lock of the writer: one at a time in each database. */
-const WRITERS_LOCK = 7_823_001
 
 /** Prefix of `application_name`: of this process, and of all svc processes. */
 const COMMON_NAME = 'svc '
@@ -117,7 +118,7 @@ function makeWriterConnection(
   }
 }
 
-/** The write transactions of this process, one at a time on one connection. */
+/** Write transactions, one at a time on a connection of their own. */
 function makeWriting(config: pg.ClientConfig, check: ConnectionCheck, liveness: LivenessCheck, patience: number) {
   const connection = makeWriterConnection(config, check, liveness, patience)
   const { asking, discard, isOpen } = connection
@@ -140,28 +141,26 @@ function makeWriting(config: pg.ClientConfig, check: ConnectionCheck, liveness: 
   }
 
   const rollback = () => asking.exec('rollback').then(connection.ended, discard)
-  const begin = async () => {
+  const begin = async (statements: string) => {
     if (!connection.isConnected()) await connection.connect()
-    // Set whatever the default is: after the wait for the lock, each statement must see what was committed before it.
-    await asking
-      .exec(`begin isolation level read committed; select pg_advisory_xact_lock(${WRITERS_LOCK})`)
-      .catch(async (error: unknown) => {
-        // The lock timeout expired.
-        if (connection.isConnected()) await rollback()
-        throw error
-      })
+    await asking.exec(statements).catch(async (error: unknown) => {
+      // The lock timeout expired.
+      if (connection.isConnected()) await rollback()
+      throw error
+    })
   }
 
   const transaction: Transaction = {
     writer,
-    async begin() {
+    async begin(scope) {
       const wasConnected = connection.isConnected()
+      const statements = beginStatements(scope).join(';')
       try {
-        await begin()
+        await begin(statements)
       } catch (error) {
         if (!wasConnected || connection.isConnected()) throw error
         // The connection was lost since the last transaction.
-        await begin()
+        await begin(statements)
       }
       connection.opened()
     },
@@ -178,6 +177,7 @@ function makeWriting(config: pg.ClientConfig, check: ConnectionCheck, liveness: 
     },
     rollback,
     fromEngineError: fromPostgresError,
+    isConflict,
   }
   return { transaction, close: connection.close }
 }
@@ -231,10 +231,12 @@ export async function openPostgres(
     throw fromOpeningError(error, url)
   }
   const read = askingOfPool(readers, liveness)
-  const { transaction, close } = makeWriting(config, check, liveness, lock)
+  const alone = makeWriting(config, check, liveness, lock)
+  const scoped = Array.from({ length: LANES }, () => makeWriting(config, check, liveness, lock))
   const notifications = makeNotifications()
   const otherProcesses = makePostgresListener(config, notifications)
-  const { write, idle } = makeGroups(transaction, notifications)
+  const lanes = scoped.map(({ transaction }) => transaction)
+  const { write, idle } = makeLanes(alone.transaction, lanes, notifications)
   let closed: Promise<void> | undefined
 
   async function snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T> {
@@ -273,13 +275,18 @@ export async function openPostgres(
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
     damage: () => damageOf(read),
     vacuum: () => vacuum(read),
-    check: () => write(() => Promise.resolve()),
+    check: () => write(() => Promise.resolve(), {}),
     clock: () => clockOf(read),
     describe: () => describe(read),
     close: () =>
       (closed ??= idle().then(async () => {
         liveness.close()
-        await Promise.all([readers.end(), snapshots.end(), otherProcesses.close(), close()])
+        await Promise.all([
+          readers.end(),
+          snapshots.end(),
+          otherProcesses.close(),
+          ...[alone, ...scoped].map((one) => one.close()),
+        ])
       })),
   }
 }

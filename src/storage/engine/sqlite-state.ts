@@ -100,9 +100,9 @@ export function watchOver({ file, opened, writer, write, units, patience }: Watc
   const onlyOwn = (): boolean => units().begun - before.units === own && commits() === before.commits
 
   return {
-    write(unit) {
+    write(unit, scope) {
       own += 1
-      return write(unit)
+      return write(unit, scope)
     },
     async settle() {
       if (opened === undefined || (await bootId()) === undefined || !onlyOwn() || !emptyLog(writer, patience))
