@@ -2,7 +2,7 @@ import type { AnyAction } from './contract.ts'
 import { errors, type ErrorCode } from './errors.ts'
 import { limits, LIMIT_WINDOW } from './limits.ts'
 
-// Properties of an action that its documentation derives: credentials, rate limit, errors.
+// Documentation of an action, derived from its declaration: credentials, rate limit, errors.
 
 export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.session === true
 

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { Count, Id, Role, Timestamp, User } from './shapes.ts'
 
-// What administrators are shown. `description` reaches the API reference.
+// Results of administrative actions. `description` appears in the API reference.
 
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
@@ -59,7 +59,7 @@ export const UserDetails = Type.Object({
   ),
 })
 
-/** What belongs to an account and goes with it. */
+/** The data of an account, deleted with it. */
 export const Possessions = Type.Object({
   files: Count,
   folders: Count,
@@ -75,7 +75,7 @@ export const Possessions = Type.Object({
   sessions: Count,
 })
 
-/** What an heir has, or would have, of the files of a removed account. */
+/** Files that an account takes over, or would take over, from a removed one. */
 export const HandedOver = Type.Object({
   username: Type.String(),
   folder: orNull(Type.String(), 'The folder with the files; null when there were none.'),
@@ -83,7 +83,7 @@ export const HandedOver = Type.Object({
   quota_bytes: Quota,
 })
 
-/** What is kept in the database beside files; each kind has a bound of its own. */
+/** Data in the database by kind; each kind has its own limit. */
 const DataBytes = { rows_bytes: Bytes, chat_bytes: Bytes, components_bytes: Bytes, assistant_bytes: Bytes }
 
 export const AccountUsage = Type.Object({

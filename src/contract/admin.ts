@@ -55,7 +55,7 @@ const ended = { sessions_ended: Count, devices_ended: Count }
 const slug = Type.Object({ slug: Type.String({ pattern: SLUG.source }) })
 const changed = Type.Object({ ok: Ok, changed: Type.Boolean() })
 
-/** Administration in the browser. */
+/** Administration by the desktop. */
 export const admin = endpoint('/api/admin.php', {
   users: action({
     ...reading,

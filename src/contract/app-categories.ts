@@ -1,4 +1,4 @@
-/** What apps are for, one each. */
+/** Every app has one category. */
 export const categories = [
   'productivity',
   'communication',

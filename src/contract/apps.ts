@@ -42,7 +42,7 @@ const App = Type.Object({
 
 const byId = Type.Object({ ok: Ok, id: Id })
 
-/** Apps of the desktop: those of the system for everybody, custom ones for whoever made them. */
+/** Apps of the desktop: system apps for everyone, custom apps for their creator. */
 export const apps = endpoint('/api/apps.php', {
   list: action({
     summary: 'Apps of the caller by name: system apps and own custom apps, except disabled ones.',

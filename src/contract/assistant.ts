@@ -12,7 +12,7 @@ const orNull = <T extends ReturnType<typeof Type.String> | typeof Id>(schema: T,
 const kind = <const T extends string, D extends ReturnType<typeof Type.Object>>(type: T, data: D) =>
   Type.Object({ type: Type.Literal(type), data })
 
-/** An action that needs the user's confirmation. */
+/** An action that the desktop performs, or for which it asks for confirmation. */
 export const AssistantAction = Type.Union([
   kind('open_app', Type.Object({ slug: Type.String(), path: Type.Optional(Type.String()) })),
   kind('set_wallpaper', Type.Object({ wallpaper: Type.String() })),
@@ -105,7 +105,7 @@ const changed = {
 
 const Role = Type.Union([Type.Literal('user'), Type.Literal('assistant')])
 
-/** The assistant: questions, conversations, and what it must ask for before it does it. */
+/** The assistant: questions, conversations and confirmations. */
 export const assistant = endpoint('/api/assistant.php', {
   ask: action({
     summary: 'Ask the assistant. It can use tools with the rights of the caller.',

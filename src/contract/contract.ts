@@ -16,7 +16,7 @@ import { teamChat } from './team-chat.ts'
 import { trash } from './trash.ts'
 import { versions } from './versions.ts'
 
-/** Every endpoint of the wire. */
+/** All endpoints of the API. */
 export const contract = {
   syncAuth,
   syncData,
@@ -41,10 +41,10 @@ export const contract = {
 
 export type AnyAction = ActionSpec & { name: string; path: string }
 
-/** The address of an action below its endpoint, beside `?action=` with its name. */
+/** The address of an action below its endpoint, an alternative to `?action=`. */
 export const addressBelow = ({ path, name }: AnyAction): string => `${path}/${name}`
 
-/** Every action of every endpoint, in the order of the documentation. */
+/** All actions, in the order of the documentation. */
 export const actions: readonly AnyAction[] = Object.values(contract).flatMap((endpoint): AnyAction[] =>
   Object.values(endpoint.actions),
 )

@@ -19,9 +19,9 @@ export interface ActionSpec {
   cost?: number
   /** Called by path and method, without `?action=`. */
   byDefault?: true
-  /** Name in the API, if two actions of a path share it and differ in their method. */
+  /** Name in the API, if two actions of a path share it and differ in their methods. */
   wireName?: string
-  /** Status of a success, where it is not 200. */
+  /** Status of a success; 200 if omitted. */
   status?: 201
   /** Rejects cross-site requests although no session is needed. */
   sameOrigin?: true
@@ -34,11 +34,11 @@ export interface ActionSpec {
   params: TObject
   /** Request body: a JSON object (the default for POST) or bytes. */
   sends?: 'json' | 'bytes'
-  /** The media types of a stream of bytes. */
+  /** Media types of a byte stream. */
   accepts?: readonly ('application/octet-stream' | 'multipart/form-data' | 'application/x-tar')[]
   /** Request headers with a meaning for this action. */
   takesHeaders?: readonly RequestHeader[]
-  /** Response headers of a success, beside those of the rate limit. */
+  /** Response headers of a success, in addition to those of the rate limit. */
   answersHeaders?: readonly ResponseHeader[]
   /** Response: JSON (the default), a large JSON document sent unfiltered, or bytes. */
   answers?: 'json' | 'large' | 'bytes'
@@ -50,7 +50,7 @@ export interface ActionSpec {
   errors: readonly ErrorCode[]
   /** Fields of failures in addition to those of their code. */
   failureFields?: TProperties
-  /** Parameters for an account with the sample data of the documentation; a test sends them. */
+  /** Parameters that work for an account with the sample data of the documentation; a test sends them. */
   example: object
   /** Largest JSON body in bytes, if not the default. */
   maxBody?: number
@@ -63,10 +63,10 @@ export type Params<A> = A extends { params: infer P extends TObject } ? Static<P
 /** What a handler returns: the response without `ok` and `success`. */
 export type Result<A> = A extends { result: infer R extends TSchema } ? Omit<Static<R>, 'ok' | 'success'> : never
 
-/** The whole answer, as a client sees it. */
+/** The whole response, as clients receive it. */
 export type Answer<A> = A extends { result: infer R extends TSchema } ? Static<R> : never
 
-/** Declares an action and keeps its precise type. */
+/** Declares an action; keeps its precise type. */
 export const action = <const S extends ActionSpec>(spec: S): S => spec
 
 export interface Endpoint<S extends Record<string, ActionSpec>> {

@@ -42,7 +42,7 @@ const Profile = Type.Object({
 
 const named = Type.Object({ component_id: ComponentId })
 
-/** What users change about their own desktop: styles, hooks and widgets, every version kept. */
+/** Components of a user's desktop: styles, hooks and widgets, with all their versions. */
 export const desktopComponents = endpoint('/api/desktop-components.php', {
   list: action({
     summary: 'Active components.',

@@ -5,7 +5,7 @@ interface Tag {
   description: string
 }
 
-/** What the OpenAPI document groups the actions of an endpoint under. */
+/** The tag of each endpoint in the OpenAPI document. */
 export const endpointTags: Record<keyof typeof contract, Tag> = {
   syncAuth: { name: 'Sync: sign-in', description: 'Device tokens: sign in with a device, and look after its tokens.' },
   syncData: {

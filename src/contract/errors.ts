@@ -44,17 +44,19 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors
 
-/** What a fault may carry beside its code: fields of the answer, and seconds for `Retry-After`. */
+/** Data of a fault in addition to its code. */
 export interface FaultExtra {
   /** Replaces the default text. */
   text?: string
   /** Whole seconds for the `Retry-After` header. */
   retryAfter?: number
-  /** Further fields of the answer, for example `details` or `current`. */
+  /** Further fields of the response, for example `details` or `current`. */
   fields?: Record<string, unknown>
 }
 
-/** An error that the caller is told: code, status and text are sent. Any other error is a bug and becomes a 500. */
+/**
+ * An error that is reported to the caller with its code, status and text. Any other error is a bug and becomes a 500.
+ */
 export class Fault extends Error {
   override name = 'Fault'
   readonly code: ErrorCode

@@ -2,7 +2,7 @@ import { Type, type TObject, type TProperties } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { FileState, Timestamp } from './shapes.ts'
 
-/** What failures of a code say beside it. */
+/** Additional fields of failures, by code. */
 const fieldsOf: { [code in ErrorCode]?: TProperties } = {
   bad_request: {
     details: Type.Optional(
@@ -28,7 +28,7 @@ const fieldsOf: { [code in ErrorCode]?: TProperties } = {
   },
 }
 
-/** The body of a failure with this code; some actions add fields to all of theirs. */
+/** The body of a failure; some actions add fields to all of their failures. */
 export const failureSchema = (code: ErrorCode, more: TProperties = {}): TObject =>
   Type.Object({
     ok: Type.Literal(false),

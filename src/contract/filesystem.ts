@@ -28,8 +28,8 @@ const ifAbsent = {
 }
 const aboutBoth = Type.Object({ ok: Ok, from: Path, to: Path })
 
-/** Files as a desktop sees them: the own tree, and below `/Teamchat` the shared files of the caller's rooms. */
-/** `total` and `max_items` 0: without a limit. */
+/** Files for the desktop: the user's tree, and in `/Teamchat` the shared files of their rooms. */
+/** `total` and `max_items` are 0 if unlimited. */
 const Kept = Type.Object({ used: Count, total: Count, items: Count, max_items: Count })
 
 export const filesystem = endpoint('/api/filesystem.php', {

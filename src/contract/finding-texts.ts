@@ -1,6 +1,6 @@
 /**
- * What the checks of an installation say, with `{…}` for values. `svc doctor` prints these texts, and the action `doctor` sends them;
- * the desktop recognises them again to show them in the language of the user.
+ * Texts of the checks of an installation, with `{…}` for values. `svc doctor` prints them and the action `doctor` sends
+ * them; the desktop parses them to show a translation.
  */
 export const findingTexts = {
   not_applicable: 'not applicable here',
@@ -80,11 +80,11 @@ export const findingTexts = {
 
 export type FindingText = keyof typeof findingTexts
 
-/** Fills the values into a text. */
+/** Inserts the values into a text. */
 export const findingText = (key: FindingText, values: Readonly<Record<string, string | number>> = {}): string =>
   findingTexts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 
-/** The same backwards: which text it is, and the values in it; undefined for a text of a newer server or of something else. */
+/** The reverse of `findingText`; undefined for texts of a newer server and any others. */
 export function readFindingText(text: string): { key: FindingText; values: Record<string, string> } | undefined {
   for (const [key, pattern] of patterns) {
     const groups = pattern.exec(text)?.groups
@@ -104,7 +104,7 @@ const patternOf = (text: string): RegExp =>
     's',
   )
 
-/** Those with the most words of their own first, so that a value never swallows them. */
+/** The most specific patterns first, so that a value does not match the words of another text. */
 const patterns = Object.entries(findingTexts)
   .toSorted(([, a], [, b]) => b.replace(/\{\w+\}/g, '').length - a.replace(/\{\w+\}/g, '').length)
   .map(([key, text]) => [key as FindingText, patternOf(text)] as const)

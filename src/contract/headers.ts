@@ -1,4 +1,4 @@
-// Headers of the wire that carry more than HTTP itself: what an action understands and what it answers with.
+// Headers with a meaning beyond HTTP itself: what actions accept and what they respond with.
 
 interface Header {
   name: string
@@ -9,7 +9,7 @@ interface Header {
 const text = { type: 'string' } as const
 const count = { type: 'integer', minimum: 0 } as const
 
-/** What an action's declaration can name as `takesHeaders`. */
+/** Values of `takesHeaders`. */
 export const requestHeaders = {
   ifNoneMatch: {
     name: 'If-None-Match',
@@ -46,7 +46,7 @@ export const requestHeaders = {
 
 export type RequestHeader = keyof typeof requestHeaders
 
-/** Headers of answers by their name. */
+/** Response headers by name. */
 export const responseHeaders = {
   'Accept-Ranges': { description: '`bytes`: supports `Range`.', schema: text },
   'Content-Disposition': { description: '`attachment`, with the file name.', schema: text },
@@ -65,7 +65,7 @@ export const responseHeaders = {
 
 export type ResponseHeader = keyof typeof responseHeaders
 
-/** What the content of a file is asked for with, and what is said of it. */
+/** Headers of file contents: conditions and ranges of requests, and their responses. */
 export const ofFile = {
   takesHeaders: ['ifNoneMatch', 'range', 'ifRange'],
   answersHeaders: ['Accept-Ranges', 'Content-Disposition', 'ETag', 'Last-Modified', 'X-File-MTime', 'X-File-SHA256'],

@@ -1,5 +1,5 @@
 /**
- * Requests per sliding window of 60 seconds and action: per device token, per user for sessions, per address for
+ * Requests per action in a sliding window of 60 seconds: per device token, per user for sessions, per address for
  * `anonymous`. These are the defaults; an account may send `DEVICES_AT_ONCE` times as many in total.
  */
 export const limits = {
@@ -28,7 +28,7 @@ export const limits = {
   components_save: 60,
   assistant: 20,
   anonymous: 300,
-  /** In units of cost, not requests: the allowance of an account for all actions with a cost. */
+  /** Units of cost, not requests: the limit of an account for all actions with a cost. */
   cost: 1_200,
 } as const
 
@@ -37,13 +37,13 @@ export type LimitName = Exclude<keyof typeof limits, 'cost'>
 /** Length of every rate-limit window, in seconds. */
 export const LIMIT_WINDOW = 60
 
-/** An account gets the limit of this many devices, however many it has. */
+/** The limit of an account, as a multiple of the limit of a device; independent of its number of devices. */
 export const DEVICES_AT_ONCE = 4
 
 /** Lifetime of a browser session in seconds: without use, and in total. */
 export const SESSION_LIFETIME = { idle: 86_400, max: 30 * 86_400 } as const
 
-/** Failed logins per address, over all accounts, before further attempts are refused. `per` is in seconds. */
+/** Failed logins per address, across all accounts, before further attempts are refused. `per` is in seconds. */
 export const ADDRESS_FAILURES = { max: 50, per: 600 } as const
 
 export const PUSH_OPERATIONS = 100
@@ -52,44 +52,44 @@ export const DELTA_LIMIT = { default: 1_000, max: 5_000 } as const
 /** Longest long poll, in seconds. */
 export const MAX_WAIT = 55
 
-/** Largest JSON body, in bytes, where an action does not say otherwise. */
+/** Largest JSON body in bytes, unless an action declares another limit. */
 export const JSON_BODY = 1_048_576
 export const PUSH_BODY = 8 * 1_048_576
-/** Largest JSON body in bytes of an action that is open to anyone. */
+/** Largest JSON body in bytes of actions without authentication. */
 export const OPEN_BODY = 16 * 1_024
 
 /** Deepest nesting of a JSON body. */
 export const JSON_DEPTH = 32
 /**
- * Most values of a JSON body, lists and objects counted too: where nothing else is said, for anyone, and for a push, whose rows
- * may have lists. Checked before the body is parsed.
+ * Maximum number of values in a JSON body, including lists and objects: by default, without authentication, and for a
+ * push, whose rows may contain lists. Checked before the body is parsed.
  */
 export const JSON_VALUES = 20_000
 export const OPEN_VALUES = 200
 export const PUSH_VALUES = 50_000
 
-/** Many files in one request: entries, and bytes of the archive. */
+/** Limits of an upload batch: entries, and bytes of the archive. */
 export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as const
 export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
-/** `if_empty`: a folder's deletion may ask that nothing is in it. */
+/** `if_empty`: the deletion of a folder may require that it is empty. */
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
 /**
- * An archive of a folder: files and folders in it, and items of a folder that one may choose. These stand in an address, of
- * which proxies and Node take some 16 KiB.
+ * Limits of an archive: files and folders in it, and selected items. The ids of selected items are part of the URL, of
+ * which Node and proxies accept about 16 KiB.
  */
 export const ARCHIVE = { max_entries: 100_000, max_chosen: 1_000 } as const
 export const BATCH_BODY = 8 * 1_048_576
 
 /**
- * A component: bytes of its code, and what code of hooks may not say. A hint to its author, not a fence: the fence is the frame
- * the code runs in.
+ * Limits of a component: bytes of its code, and words that hooks must not contain. These only help authors; the
+ * security boundary is the sandboxed frame.
  */
 export const COMPONENT_CODE = {
   max_bytes: 102_400,
   blocked: ['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage'],
 } as const
 
-/** What a question to the assistant may bring along, in bytes where nothing else is said. */
+/** Limits of a question to the assistant, bytes unless stated otherwise. */
 export const ASSISTANT_BODY = 16 * 1_048_576
 /** Characters of a question. */
 export const ASSISTANT_MESSAGE = 262_144
@@ -97,5 +97,5 @@ export const ASSISTANT_HISTORY = { max_items: 50, max_bytes: 262_144 } as const
 export const ASSISTANT_CONTEXT = { max_bytes: 16_384, max_depth: 8 } as const
 export const ASSISTANT_IMAGE = 8 * 1_048_576
 
-/** The latest modification time of the wire, in seconds since the epoch: the year 5138. */
+/** Latest modification time, seconds since the epoch: the year 5138. */
 export const LATEST_MTIME = 99_999_999_999

@@ -5,12 +5,12 @@ import { errors, type ErrorCode } from './errors.ts'
 import { failureSchema } from './failures.ts'
 import { requestHeaders, responseHeaders, type ResponseHeader } from './headers.ts'
 
-// Built from the declarations alone, so the document covers exactly the declared actions.
+// Built from the declarations alone, so the document describes exactly the declared actions.
 
-/** Where the document describes an action: at its endpoint when it is reached there without a name, otherwise below it. */
+/** The address of an action in the document: its endpoint for default actions, otherwise below it. */
 const addressOf = (action: AnyAction): string => (action.byDefault ? action.path : addressBelow(action))
 
-/** Name and key on the contract of the endpoint of an action, with its siblings. */
+/** The endpoint of an action, with its key in the contract and its actions. */
 const endpointOf = ({ path }: AnyAction) =>
   Object.entries(contract).find(([, endpoint]) => endpoint.path === path)! as [
     keyof typeof contract,
@@ -23,7 +23,7 @@ const inWords = (text: string): string =>
     .map((word) => word[0]!.toUpperCase() + word.slice(1))
     .join('')
 
-/** A name for generated clients: `syncDataDelta`, or that of the endpoint where the action is all there is: `sessionLogin`. */
+/** A name for generated clients: `syncDataDelta`, or the endpoint's name if it has only one action: `sessionLogin`. */
 export function operationId(action: AnyAction): string {
   const [endpoint, { actions: siblings }] = endpointOf(action)
   const keys = Object.entries(siblings)
@@ -41,7 +41,7 @@ const headersNamed = (names: readonly ResponseHeader[]) =>
 const limitHeaders = ({ limit }: AnyAction): ResponseHeader[] =>
   limit === 'none' ? [] : ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']
 
-/** Failures that many actions share stand once in the document, under a name made of what they say. */
+/** Failures shared by several actions appear once in the document, named by their content. */
 class Failures {
   readonly schemas: Record<string, object> = {}
   readonly responses: Record<string, object> = {}
@@ -82,7 +82,7 @@ class Failures {
   }
 }
 
-/** The type of an answer of bytes that is no JSON; undefined for JSON. */
+/** The media type of a binary response; undefined for JSON. */
 function mediaTypeOf({ result }: AnyAction): string | undefined {
   const { format, contentMediaType } = result as { format?: string; contentMediaType?: string }
   return format === 'binary' ? 'application/octet-stream' : contentMediaType
@@ -153,7 +153,7 @@ function requestBody({ method, sends, accepts = [], params, example }: AnyAction
   return { requestBody: { required, content: { 'application/json': { schema: params, example } } } }
 }
 
-/** The credentials of which an action takes any one. */
+/** Alternative credentials of an action. */
 const securityOf = (action: AnyAction): object[] => [
   ...(takesDevice(action) ? [{ device: [] }] : []),
   ...(takesSession(action) ? [{ session: [], ...(needsToken(action) && { csrf: [] }) }] : []),

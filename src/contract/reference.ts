@@ -37,7 +37,7 @@ function brief(schema: Schema): string {
   return schema.format === 'binary' ? 'bytes' : String(schema.type ?? 'any')
 }
 
-/** Where an action is called with its name in the query, or without one where it needs none. */
+/** The path of an action, with its name in the query unless it is the default one. */
 const addressOf = ({ path, name, byDefault }: AnyAction): string => (byDefault ? path : `${path}?action=${name}`)
 
 interface Field {
@@ -57,7 +57,7 @@ function fieldsOf(schema: Schema): Field[] {
   }))
 }
 
-/** One action as the reference shows it. */
+/** An action in the reference. */
 interface Entry {
   title: string
   action: AnyAction
@@ -74,7 +74,7 @@ const entries: Entry[] = actions.map((action) => ({
   codes: errorsOf(action).map((code) => ({ code, status: errors[code][0], text: errors[code][1] })),
 }))
 
-/** What the examples take from the shell they run in. */
+/** Shell variables of the examples. */
 const exampleNotes = [
   'In the examples `$SVC_URL` is the address of the server and `$SVC_TOKEN` a device token. Browser sessions keep their',
   'cookie in the file `svc.cookies`; `$SVC_CSRF` is the `csrf_token` that the login answered.',
@@ -173,7 +173,7 @@ table { border-collapse: collapse; margin: .8rem 0; width: 100%; } small { opaci
 th, td { border-bottom: 1px solid var(--line); padding: .35rem .6rem .35rem 0; text-align: left; vertical-align: top; }
 `
 
-/** The interface as a web page that needs nothing but itself. */
+/** The API reference as a self-contained web page. */
 export function referencePage(version: string): string {
   const nav = entries.map(
     ({ title, action }) => `<a href="#${operationId(action)}">${code(title)} ${prose(action.summary)}</a>`,

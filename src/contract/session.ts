@@ -7,7 +7,7 @@ const Success = Type.Literal(true)
 const CsrfToken = Type.String({ description: 'Send it as `X-CSRF-Token` with every POST of this session.' })
 const SessionUser = Type.Object({ ...User.properties, role: Role })
 
-/** Login of a browser: the session travels in the cookie `PHPSESSID`. */
+/** Login of a browser; the session cookie is `PHPSESSID`. */
 export const sessionLogin = endpoint('/api/login.php', {
   login: action({
     summary: 'Start a session with user name and password.',

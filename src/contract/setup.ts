@@ -3,7 +3,7 @@ import { action, endpoint } from './define.ts'
 import { Ok, Role, User } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'
 
-/** The way in for the first administrator. */
+/** Creates the first administrator. */
 export const setup = endpoint('/api/setup.php', {
   setup: action({
     summary: 'Create the first administrator with the set-up link that `svc serve` printed.',

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { LATEST_MTIME, MAX_WAIT } from './limits.ts'
 
-// Shapes that several actions share. `description` reaches the API reference.
+// Schemas that several actions share. `description` appears in the API reference.
 
 export const Ok = Type.Literal(true)
 export const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -45,5 +45,5 @@ export const FileState = Type.Object({
   version: Count,
 })
 
-/** What a failed precondition says about the file as it is, or null when there is none. */
+/** The current state of a file after a failed precondition; null if it does not exist. */
 export type FileState = Static<typeof FileState>

@@ -45,7 +45,7 @@ const Outcome = Type.Object({
   current: Type.Optional(Row),
 })
 
-/** Every row of some tables, and where the feed stands then. */
+/** All rows of some tables, and the position of the feed. */
 export const Dump = Type.Object({
   ok: Ok,
   data: Type.Record(Type.String(), Type.Array(Row)),
@@ -55,7 +55,7 @@ export const Dump = Type.Object({
   server_id: ServerId,
 })
 
-/** From where in the feed, how much of it, and how long to wait for something. */
+/** The position in the feed, the number of changes, and how long to wait for one. */
 export const Since = Type.Object({
   cursor: Cursor,
   limit: Type.Optional(Limit(DELTA_LIMIT.default, DELTA_LIMIT.max)),
@@ -74,7 +74,7 @@ export const Page = Type.Object({
   server_id: ServerId,
 })
 
-/** What became of each operation of a push. */
+/** The result of each operation of a push. */
 export const Pushed = Type.Object({
   ok: Ok,
   results: Type.Array(Outcome),

@@ -21,7 +21,7 @@ export interface Column {
 export interface SyncedTable {
   summary: string
   columns: Record<string, Column>
-  /** Part of the feed, but written by another part of the service. */
+  /** Part of the feed, but not writable through it. */
   readOnly?: true
 }
 
@@ -104,7 +104,7 @@ export const tables = {
 
 export type TableName = keyof typeof tables
 
-/** Tables of the feed that other parts of the service write: the file tree, and the rooms the caller belongs to with their messages. */
+/** Tables of the feed that are written by other actions: the file tree, and the caller's rooms with their messages. */
 export const readOnlyTables = {
   svc_files: {
     summary: 'The file tree; `parent_id` is null at the root, sha256, size and mtime are null for directories',
@@ -119,7 +119,7 @@ export const readOnlyTables = {
 
 export type FeedTable = TableName | keyof typeof readOnlyTables
 
-/** All names of the feed, in the order in which `info` and `initial_sync` name them. */
+/** All tables of the feed, in the order of `info` and `initial_sync`. */
 export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables)] as FeedTable[]
 
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
@@ -156,7 +156,7 @@ function valueSchema(column: Column): TSchema {
   }
 }
 
-/** Columns that a client may send: a new row needs all required ones, a change any of them. */
+/** The columns that a client may send: a new row needs all required ones, a change any of them. */
 export function rowSchema(table: SyncedTable, kind: 'new' | 'change'): TObject {
   const properties: Record<string, TSchema> = {}
   for (const [name, column] of Object.entries(table.columns)) {

@@ -45,7 +45,7 @@ const Room = Type.Object({
   unread_count: Count,
 })
 
-/** 1 byte to 16 KiB; the bytes are counted by the domain. */
+/** 1 byte to 16 KiB; the domain counts the bytes. */
 const Content = Type.String({ minLength: 1, maxLength: 16_384, description: '1 byte to 16 KiB.' })
 const RoomName = Type.String({ minLength: 1, maxLength: 100 })
 const UserIds = Type.Array(Id, { maxItems: 200 })

@@ -4,7 +4,7 @@ import { Count, Id, Ok, Path, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
 
-/** What was deleted and can still be restored; it counts towards no quota. */
+/** Deleted files that can be restored; they do not count towards the quota. */
 export const trash = endpoint('/api/trash.php', {
   list: action({
     summary: 'Contents of the trash, newest first.',

@@ -9,7 +9,7 @@ const oneVersion = Type.Object({
   version_id: Type.Integer({ ...Id, description: '`version_id` from `list`.' }),
 })
 
-/** Earlier contents of files; they count towards no quota. */
+/** Earlier versions of files; they do not count towards the quota. */
 export const versions = endpoint('/api/versions.php', {
   list: action({
     summary: 'Versions of a file, newest first. `version_id` 0 is the current content.',

@@ -1,2 +1,2 @@
-/** Pictures behind the windows that every desktop has, by name; the first is the standard one. */
+/** Wallpapers of the desktop by name; the first one is the default. */
 export const wallpapers = ['dawn', 'sea', 'forest', 'sand', 'dusk', 'plain'] as const

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { randomHex } from '../base/random.ts'
 import { errorCode } from '../base/errors.ts'
 
-// Windows cannot open a folder for this, and some file systems cannot flush one. There is no alternative.
+// Windows cannot open a folder, and some file systems cannot flush one. There is no alternative.
 const NOT_POSSIBLE = new Set(
   process.platform === 'win32' ? ['EPERM', 'EISDIR', 'EACCES', 'EINVAL'] : ['EINVAL', 'ENOTSUP'],
 )

@@ -6,9 +6,9 @@ import { errorCode } from '../base/errors.ts'
 import { cannotLink } from './durable-files.ts'
 import { isRunning } from './process-status.ts'
 
-// Locks between processes, as files that name their holder.
+// Lock files between processes; each names its holder.
 
-/** A process on a machine: its number and start time, because numbers are reused. */
+/** A process on a machine. The start time is needed because process ids are reused. */
 export interface Holder {
   pid: number
   host: string
@@ -18,14 +18,17 @@ export interface Holder {
 }
 
 interface LockOptions {
-  /** Age in milliseconds after which a lock of another machine counts as abandoned: whether it is held cannot be checked. */
+  /**
+   * Age in milliseconds after which a lock of another machine counts as abandoned: whether its holder still runs cannot
+   * be checked.
+   */
   abandoned?: number
 }
 
-/** Work under `whileLocked` takes milliseconds, so an older lock of another machine was left behind. Milliseconds. */
+/** The same for locks of `whileLocked`, whose work takes milliseconds. */
 const ABANDONED = 60_000
 const PAUSE = 20
-/** Attempts at a lock that others keep taking and releasing. */
+/** Attempts at a lock that other processes keep acquiring and releasing. */
 const TRIES = 3
 
 export const ownIdentity = (): Holder => ({
@@ -34,7 +37,7 @@ export const ownIdentity = (): Holder => ({
   began: beginningOf(process.pid) ?? '',
 })
 
-/** Whether a process may still run; unknown for other machines, so true. */
+/** Whether a process may still be running; true if it is on another machine. */
 export function mayBeRunning({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   if (typeof pid !== 'number' || !isRunning(pid)) return false
@@ -42,7 +45,10 @@ export function mayBeRunning({ pid, host, began }: Holder): boolean {
   return now === undefined || began === undefined || now === began
 }
 
-/** Takes a lock and returns its release; undefined while another process holds it. The lock of a dead process is taken over. */
+/**
+ * Acquires a lock and returns its release function; undefined while another process holds it. The lock of a dead
+ * process is replaced.
+ */
 export function tryLock(file: string, options: LockOptions = {}): (() => void) | undefined {
   const token = randomHex(8)
   const own = `${file}.${token}`
@@ -58,7 +64,7 @@ export function tryLock(file: string, options: LockOptions = {}): (() => void) |
   }
 }
 
-/** Waits for a lock and does short work under it. */
+/** Waits for a lock and runs short work under it. */
 export async function whileLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
   for (;;) {
     const letGo = tryLock(file, { abandoned: ABANDONED })
@@ -108,9 +114,8 @@ function linkIfAbsent(from: string, to: string): boolean {
 }
 
 /**
- * Removes a lock whose holder is gone; false if it is held. Requires a lock on removing this very lock, and checks
- * again first: otherwise, of two processes that see the same stale lock, the slower one would remove the fresh lock of
- * the faster.
+ * Removes a lock whose holder is gone; false if it is held. Holds a lock on the removal and checks again under it:
+ * otherwise, of two processes that see the same stale lock, the slower one would remove the new lock of the faster one.
  */
 function removeStale(file: string, options: LockOptions): boolean {
   if (textOf(file) === undefined) return true
@@ -131,7 +136,7 @@ function isHeld(file: string, holder: Holder, { abandoned = Infinity }: LockOpti
   if (!mayBeRunning(holder)) return false
   if (holder.host === hostname() || abandoned === Infinity) return true
   const stats = statSync(file, { throwIfNoEntry: false })
-  // The file's time may come from another machine's clock: a future time counts like a past one.
+  // The file's time may come from another machine's clock: a future time is treated like a past one.
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < abandoned
 }
 

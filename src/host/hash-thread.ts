@@ -1,21 +1,21 @@
 /**
- * What the hashing thread is told about a job: hash these bytes, hash a file up to a position, or end, with or without the
- * result. Bytes in shared memory are not copied.
+ * Messages to the hashing thread: hash bytes, hash a file up to a position, or end, with or without the result. Shared
+ * memory is not copied.
  */
 export type ToHasher =
   | { job: number; bytes: Uint8Array }
   | { job: number; fd: number; upTo: number }
   | { job: number; end: 'digest' | 'abandon' }
 
-/** Its answers, in the order of the requests: done, the result in lower-case hex, or an error. */
+/** Responses, in the order of the requests: done, the result in lower-case hex, or an error. */
 export interface FromHasher {
   sha256?: string
   error?: Error
 }
 
 /**
- * The program of the hashing thread. It is handed over as text, so that it runs wherever the package is bundled to: it
- * must not use anything from outside its own body.
+ * The program of the hashing thread. It is passed as text, so that it works however the package is bundled: it must not
+ * use anything from outside its own body.
  */
 export function hashThread(): void {
   const { createHash } = process.getBuiltinModule('node:crypto')

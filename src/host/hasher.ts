@@ -2,8 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { hashInline, type HashJob } from './hash-job.ts'
 import { hashThread, type FromHasher, type ToHasher } from './hash-thread.ts'
 
-// Owner of the hashing thread. The first large job starts it and `close` ends it. Whoever makes a hasher closes it: a
-// blob store, or a run of the sync client.
+// Owns the hashing thread: the first large job starts it, `close` ends it. Whoever creates a hasher must close it.
 
 export interface Hasher {
   /** Starts a checksum. `size` is in bytes if known; small contents are hashed without the thread. */
@@ -12,7 +11,7 @@ export interface Hasher {
   close(): Promise<void>
 }
 
-/** Contents from this size on, in bytes, are worth a thread. */
+/** Contents from this size on are hashed on the thread, bytes. */
 const WORTH = 16 * 1_048_576
 
 export function makeHasher(): Hasher {
@@ -79,7 +78,7 @@ interface Thread {
 }
 
 /**
- * Starts the thread. It keeps the process alive only while an answer or its end is awaited. `onEnd` is called when it
+ * Starts the thread. It keeps the process alive only while a response or its end is awaited. `onEnd` is called when it
  * has ended.
  */
 function openThread(onEnd: () => void): Thread {

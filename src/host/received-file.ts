@@ -3,11 +3,11 @@ import { ByteBuffer } from '../base/byte-buffer.ts'
 import type { HashJob } from './hash-job.ts'
 
 const PIECE = 1 << 20
-/** Most bytes hashed in one step, so that one source does not delay the others. */
+/** Bytes hashed per step, so that one source does not delay the others. */
 const STEP = 8 * PIECE
-/** Most bytes received but not yet written: the memory limit of one upload. */
+/** Bytes received but not yet written: the memory limit of one upload. */
 const UNWRITTEN = 8 * PIECE
-/** After this many bytes, written data is flushed while the rest still arrives, so that the last flush is short. */
+/** Bytes after which written data is flushed while the rest still arrives, so that the last flush is short. */
 const FLUSH_EVERY = 16 * PIECE
 
 /** Writes chunks one after another from a position. */
@@ -58,7 +58,7 @@ function makeOutlet(file: FileHandle, job: HashJob, from: number) {
     if (!hashing) watch(hashOn())
     if (written - flushed < FLUSH_EVERY) return
     flushed = written
-    // The system reports a failed flush only once, so the error is kept for the flush at the end.
+    // The system reports a failed flush only once: keep the error for the flush at the end.
     watch(file.datasync())
   }
 
@@ -102,7 +102,7 @@ export async function receive(
       if (gathered.size >= PIECE) await hand(gathered.size)
     }
   } finally {
-    // Also if the source failed: the file must not be in use when it is closed. Errors are thrown at the end.
+    // Also if the source failed: the file must not be in use when it is closed. Errors are thrown later.
     if (gathered.size > 0) await hand(gathered.size).catch(() => undefined)
     await outlet.settled()
   }

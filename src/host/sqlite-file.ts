@@ -3,16 +3,16 @@ import { assertDurable, openEngine, type SqliteStatement } from './sqlite-engine
 
 type Value = string | number | bigint | null
 
-/** A small database of one program in one file: plain SQL, synchronous, every commit durable. */
+/** A small database in one file, for one program: plain SQL, synchronous, every commit durable. */
 export interface SqliteFile {
   all<R>(sql: string, ...values: Value[]): R[]
-  /** As `all`, but lazily; no other query can run before the last row is read. */
+  /** Like `all`, but lazy; no other query may run before the last row is read. */
   each<R>(sql: string, ...values: Value[]): Iterable<R>
   get<R>(sql: string, ...values: Value[]): R | undefined
   run(sql: string, ...values: Value[]): void
   /** Runs several statements without parameters, such as a schema. */
   script(sql: string): void
-  /** Commits all of `work` durably, or rolls all of it back. */
+  /** Commits the writes of `work` durably, or rolls all of them back. */
   transaction<T>(work: () => T): T
   close(): void
 }

@@ -8,7 +8,7 @@ export interface TemporaryFolder {
   remove(): Promise<void>
 }
 
-/** Creates a folder for this process. `remove` deletes it, or else the exit of the process. */
+/** Creates a folder for this process. It is deleted by `remove`, or when the process exits. */
 export async function makeTemporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(parent, prefix))
   const removeAtExit = (): void => rmSync(path, { recursive: true, force: true })

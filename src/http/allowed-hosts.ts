@@ -17,7 +17,7 @@ export interface HostNames {
 
 /**
  * Rejects requests for foreign host names (421). Prevents DNS rebinding, in which a page points its own name at this
- * server so that the browser treats both as one site. IP addresses are safe: rebinding needs a name.
+ * server so that the browser treats both as the same origin. IP addresses are safe: rebinding needs a name.
  */
 export function rejectForeignHosts(app: FastifyInstance, { host, public_url, allowed_hosts }: HostNames): void {
   const own = new Set(['localhost', nameIn(host), ...allowed_hosts.map(nameIn)])

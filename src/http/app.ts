@@ -124,7 +124,7 @@ export async function makeApp({
       sendError(fault('bad_request', { text: 'The address is not valid.' }), request, reply.headers(headers))
     },
     clientErrorHandler(error, socket) {
-      // Anything written after a response head would be read as its body.
+      // Anything written after a response head would be parsed as its body.
       const isAnswered = (socket as { _httpMessage?: { headersSent: boolean } })._httpMessage?.headersSent === true
       if (!socket.writable || isAnswered) return socket.destroy()
       const [status, text] = clientErrors[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']

@@ -5,7 +5,7 @@ import { makeTurnQueue } from '../domain/turn.ts'
 /** Chunks shorter than this, in bytes, are coalesced. */
 const TINY_CHUNK = 1_024
 const BLOCK = 16 * 1_024
-/** Tiny chunks that a connection may send per turn of the event loop. */
+/** Tiny chunks of a connection that are read per turn of the event loop. */
 const PER_TURN = 256
 
 function blockOf(chunk: Buffer): Buffer {
@@ -22,7 +22,7 @@ const waitToReadOn = makeTurnQueue()
  * one socket read per turn of the event loop, in turn with all others that do.
  */
 export class CoalescedMessage extends IncomingMessage {
-  /** Bytes that are not handed on yet: one tiny chunk as it came, or a block of several. */
+  /** Bytes not passed on yet: one tiny chunk, or a block of several. */
   #pending: Buffer | undefined
   #filled = 0
   #tiny = 0

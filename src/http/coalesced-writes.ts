@@ -1,6 +1,5 @@
 /**
- * Size in bytes to which small chunks are coalesced; writing each file header separately would cost more than its
- * bytes.
+ * Size in bytes to which small chunks are coalesced: writing each file header separately costs more than its bytes do.
  */
 const PIECE = 64 * 1_024
 

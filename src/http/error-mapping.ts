@@ -3,7 +3,7 @@ import { fault, Fault } from '../contract/errors.ts'
 
 const DATA_GONE = 'The server cannot reach its data; its log tells its administrator why.'
 
-/** The fault that the caller is told for a known error; undefined for a bug. */
+/** The fault for a known error; undefined for a bug. */
 export function faultFromError(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (error instanceof DiskFull) return fault('disk_full')

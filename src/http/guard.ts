@@ -145,7 +145,7 @@ export function makeGuard(deps: GuardDependencies): Guard {
     }
     const checkedAt = performance.now()
     const caller = await identify(deps, action, request)
-    // Taken before the steps below, which may wait: access can end meanwhile and the body arrive after that.
+    // Read before the steps below, which may wait: access can end, and the body can arrive, in the meantime.
     const isBodyPending = !request.raw.complete
     await assertOpen(action, caller)
     if (limitName !== 'none') await limit(deps, { name: limitName, cost }, keysOfCaller(caller), reply)

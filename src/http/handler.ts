@@ -64,7 +64,7 @@ export interface Call<A> {
   payload: A extends { sends: 'bytes' } ? Payload : undefined
 }
 
-/** A result in which lists may be serialized already. */
+/** A result whose lists may be serialized already. */
 type WithText<T> = T extends readonly unknown[]
   ? T | JsonList
   : T extends object

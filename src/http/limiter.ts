@@ -39,7 +39,7 @@ export function makeLimiter(clock: Clock) {
   function timesOf(key: string, now: number): number[] {
     let times = passed.get(key)
     if (!times) passed.set(key, (times = []))
-    // The clock was set back. Later times become now, so that nobody waits longer than one window.
+    // The clock was set back. Future times become now, so that nobody waits longer than one window.
     if (times.at(-1)! > now)
       times.fill(
         now,
@@ -66,8 +66,8 @@ export function makeLimiter(clock: Clock) {
       const isFull = windows.some(({ max, cost, times }) => times.length + cost > max)
       if (!isFull) for (const { cost, times } of windows) for (let unit = 0; unit < cost; unit += 1) times.push(now)
       const statuses = windows.map(({ max, cost, times }): RateLimitStatus => {
-        // After a limit was lowered, more requests may be in the window than `max`: room comes once all but `max -
-        // cost` have left it.
+        // After a limit was lowered, the window may hold more than `max`: there is room once all but `max - cost` have
+        // left it.
         const over = times.length - Math.max(0, max - cost)
         const blocking = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
         const reset = Math.max(1, Math.ceil((blocking + WINDOW_MS - now) / 1_000))

@@ -1,16 +1,16 @@
 import type { FastifyServerOptions } from 'fastify'
 
-// Credentials never reach the log.
+// Credentials are never logged.
 const redact = ['authorization', 'cookie', 'set-cookie', 'x-csrf-token'].flatMap((name) => [
   `req.headers["${name}"]`,
   `headers["${name}"]`,
 ])
 
-/** Whether the log is written for people: `pretty`, or `auto` with stderr on a terminal. */
+/** Whether the log is formatted for people: `pretty`, or `auto` with stderr on a terminal. */
 export const isForPeople = (format: string): boolean =>
   format === 'pretty' || (format === 'auto' && process.stderr.isTTY)
 
-/** Options of the log: JSON lines on stderr, or formatted lines for people. */
+/** Logger options: JSON lines on stderr, or formatted lines for people. */
 export async function makeLogger(level: string, format: string): Promise<FastifyServerOptions['logger']> {
   return { level, redact, base: null, stream: isForPeople(format) ? await prettyStream() : process.stderr }
 }

@@ -71,7 +71,7 @@ const byFastifyCode: Record<string, () => Fault> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: () => fault('bad_request', { text: 'The body is empty.' }),
 }
 
-/** Maps Fastify's errors too; undefined for a bug, which the caller is told nothing about. */
+/** Also maps Fastify's errors; undefined for a bug, whose details are not sent. */
 function faultFromRequestError(error: unknown): Fault | undefined {
   const known = faultFromError(error)
   if (known) return known

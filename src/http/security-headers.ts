@@ -44,7 +44,7 @@ export const appFileHeaders = {
   'cross-origin-opener-policy': 'unsafe-none',
 }
 
-/** Features that pages of the package never use. */
+/** Browser features that pages of this package never use. */
 const powers = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
 /**

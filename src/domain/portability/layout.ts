@@ -2,22 +2,22 @@ import { isWritable, type TableName } from '../../contract/tables.ts'
 import { ownSegments } from '../files/files.ts'
 import { BadArchive } from './bad-archive.ts'
 
-// What stands in the archive of an account, and under which names: a tar file that anybody can open.
+// The archive of an account is a tar file with these entries:
 //
-//     README.txt                      what this is, for people
-//     account.json                    whose it is, and when it was made
-//     rows/<table>.jsonl              rows, one a line
-//     components.jsonl                every version of every component
+//     README.txt                      explains the archive
+//     account.json                    the account, and when the archive was made
+//     rows/<table>.jsonl              one row per line
+//     components.jsonl                all versions of all components
 //     profiles.jsonl                  profiles of components
-//     apps.jsonl                      own apps
+//     apps.jsonl                      custom apps
 //     assistant/conversations.jsonl   conversations with the assistant
-//     assistant/messages.jsonl        what was said in them, oldest first
-//     assistant/changes.jsonl         what the assistant changed, for reading
-//     files/…                         files and folders as they are
+//     assistant/messages.jsonl        their messages, oldest first
+//     assistant/changes.jsonl         changes by the assistant, not imported
+//     files/…                         files and folders
 //     rooms/<n>/room.json             a chat room
-//     rooms/<n>/messages.jsonl        what was said in it, oldest first
+//     rooms/<n>/messages.jsonl        its messages, oldest first
 //     rooms/<n>/files/…               its files
-//     manifest.json                   every entry above with its size and SHA-256
+//     manifest.json                   size and SHA-256 of every entry above
 
 export const FORMAT = 'svc-account'
 export const FORMAT_VERSION = 1
@@ -40,7 +40,7 @@ export const roomName = (room: number): string => `rooms/${room}/room.json`
 export const messagesName = (room: number): string => `rooms/${room}/messages.jsonl`
 export const roomFileName = (room: number, path: string): string => `rooms/${room}/files${path}`
 
-/** What an entry is. */
+/** The meaning of an entry. */
 export type Part =
   | { kind: keyof typeof names }
   | { kind: 'rows'; table: TableName }
@@ -52,7 +52,7 @@ const singles = new Map<string, Part>(
   (Object.keys(names) as (keyof typeof names)[]).map((kind) => [names[kind], { kind }]),
 )
 
-/** Most rooms of one archive. */
+/** Maximum number of rooms in an archive. */
 const MOST_ROOMS = 100_000
 
 /** Parses the name and type of an entry. Throws `BadArchive` for entries outside of the layout. */

@@ -1,6 +1,6 @@
 import { badRequest } from '../../contract/errors.ts'
 
-// A zone is required: without one, the time would be in the zone of this machine.
+// A time zone is required: without one, the time would be in the zone of the server.
 const ISO = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/
 
 /** Parses an ISO 8601 time into epoch ms. Fault `bad_request` naming the field. */

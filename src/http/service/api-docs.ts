@@ -8,7 +8,7 @@ import { identify } from '../guard.ts'
 interface Options {
   domain: Domain
   publicUrl: string
-  /** Whether anonymous clients may read it; it reveals the version. */
+  /** Whether anonymous clients may read the description; it reveals the version. */
   isPublic: boolean
 }
 

@@ -4,7 +4,7 @@ import type { Domain } from '../../domain/domain.ts'
 import { appFrameHeaders } from '../security-headers.ts'
 
 /**
- * Loads the address that the desktop names, once, and relays messages. Messages from other frames and windows are
+ * Loads the address named by the desktop, once, and relays messages. Messages from other frames and windows are
  * ignored.
  */
 const SCRIPT = `(() => {

@@ -70,7 +70,7 @@ const page = (nonce: string, language: string, title: string, body: string): str
 <body><main>${body}</main></body></html>
 `
 
-/** The words that the script says later, as the value of an attribute. */
+/** Messages for the script, as the value of an attribute. */
 const dataOf = ({ language, differ, unreachable, failed, errors }: SetupWords): string =>
   JSON.stringify({ language, differ, unreachable, failed, errors }).replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 

@@ -70,7 +70,7 @@ const german: SetupWords = {
   },
 }
 
-/** The words in the language that a browser prefers, by its Accept-Language header (RFC 9110, 12.5.4). */
+/** The messages in the language that the browser prefers (Accept-Language, RFC 9110, 12.5.4). */
 export function setupWordsFor(acceptLanguage = ''): SetupWords {
   const ranges = acceptLanguage.split(',').map((range) => {
     const [tag = '', quality = '1'] = range

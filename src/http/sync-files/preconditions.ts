@@ -7,7 +7,7 @@ interface Fields {
   if_absent?: boolean
 }
 
-/** Preconditions from headers or fields. Fault `bad_request` for headers with other values. */
+/** Preconditions from headers or fields. Fault `bad_request` for unsupported header values. */
 export function expectationOf(headers: Record<string, string | undefined>, { if_sha256, if_absent }: Fields) {
   const match = headers['if-match']
   const hash = match === undefined ? undefined : HASH.exec(match.trim())?.[1]
