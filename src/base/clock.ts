@@ -11,6 +11,9 @@ export const MINUTE = 60 * SECOND
 export const HOUR = 60 * MINUTE
 export const DAY = 24 * HOUR
 
+/** Whether a recorded time is in the future, beyond what clocks of several machines differ: one of two clocks was wrong. */
+export const isFuture = (at: number, now: number): boolean => at > now + HOUR
+
 // Times in a list are close together: caching the date of a day makes this several times faster.
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 let lastDay = NaN

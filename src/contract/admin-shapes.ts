@@ -129,6 +129,7 @@ export const BackupsState = {
   place: orNull(Type.String(), 'Folder of the backups.'),
   next_at: When,
   overdue: Type.Boolean({ description: 'Whether a scheduled backup is late by an hour or more.' }),
+  in_future: Type.Boolean({ description: 'Whether the last backup is dated in the future: a clock was wrong.' }),
   last: orNull(MadeBackup),
   failed: orNull(
     Type.Object({ at: Timestamp, place: Type.String(), message: Type.String() }),

@@ -151,7 +151,10 @@ test('a backup whose manifest is damaged does not hide the others', async () => 
   await writeFile(join(backups, 'snapshots', `${id}.json`), '{')
   const { code, stdout, stderr } = await runCommand(dataDir, 'backup', 'list', '--from', backups, '--json')
   expect([code, (JSON.parse(stdout) as unknown[]).length]).toEqual([3, 1])
-  expect([stdout.includes(id), stderr]).toEqual([false, expect.stringContaining(`${id}: The manifest is not JSON`)])
+  expect([stdout.includes(id), stderr]).toEqual([
+    false,
+    expect.stringContaining(`${id}.json is not valid: it is not JSON`),
+  ])
 })
 
 test('encrypted backups without their header are restored with the passphrase, and their key is not replaced', async () => {
@@ -214,7 +217,7 @@ test('the damage of a sealed object or manifest says which one it is', async () 
   }
   const { stdout } = await runCommand(dataDir, 'backup', 'verify', '--from', backups, '--json')
   const { problems } = JSON.parse(stdout) as { problems: { what: string }[] }
-  for (const { what } of problems) expect(what).toMatch(/^The (manifest|object [0-9a-f]{64}) was changed/)
+  for (const { what } of problems) expect(what).toMatch(/^The (manifest .*\.sealed|object [0-9a-f]{64}) was changed/)
   expect(problems.some(({ what }) => what.startsWith('The manifest'))).toBe(true)
 }, 60_000)
 
@@ -257,4 +260,104 @@ test('a backup stores anew what it finds damaged of earlier ones, says so and en
   expect([all.code, (JSON.parse(all.stdout) as { repaired: number }).repaired]).toEqual([3, objects.size - repaired])
   expect(await runCommand(dataDir, 'backup', 'verify', '--from', backups)).toMatchObject({ code: 0 })
   expect(await create('--recheck')).toMatchObject({ code: 0 })
+})
+
+/** The ids of the backups in a folder, oldest first. */
+const idsIn = async (backups: string) =>
+  (await readdir(join(backups, 'snapshots'))).map((name) => name.replace(/\..*/, '')).sort()
+
+/** Changes one byte of a file. */
+async function flip(path: string): Promise<void> {
+  const bytes = await readFile(path)
+  await writeFile(path, bytes.fill(bytes[20]! ^ 1, 20, 21))
+}
+
+test('a damaged manifest lets no data be removed until its backup is dropped, and no backup fail', async () => {
+  const { dataDir, backups } = await backedUp()
+  const create = (...flags: string[]) => runCommand(dataDir, 'backup', 'create', '--to', backups, '--json', ...flags)
+  const prune = (...flags: string[]) =>
+    runCommand(dataDir, 'backup', 'prune', '--from', backups, '--yes', '--json', ...flags)
+  await create()
+  const [first, damaged] = await idsIn(backups)
+  await flip(join(backups, 'snapshots', `${damaged}.json`))
+  await done(dataDir, 'user', 'add', 'bob', '--generate')
+
+  const created = await create('--prune')
+  const { id, removed, flaw } = JSON.parse(created.stdout) as { id: string; removed: string[]; flaw: string }
+  expect([created.code, removed]).toEqual([3, []])
+  expect(flaw).toMatch(new RegExp(`snapshots/${damaged}\\.json is not valid.* svc backup prune --drop ${damaged}`))
+  expect(created.stderr).toContain(flaw)
+
+  const kept = await prune('--keep-last', '2')
+  expect([kept.code, JSON.parse(kept.stdout)]).toMatchObject([3, { objects: 0, removed: [] }])
+  const dropped = await prune('--drop', damaged!)
+  expect([dropped.code, JSON.parse(dropped.stdout)]).toMatchObject([0, { removed: [damaged] }])
+  const pruned = await prune('--keep-last', '1')
+  const result = JSON.parse(pruned.stdout) as { removed: string[]; objects: number }
+  expect([pruned.code, result.removed, result.objects > 0]).toEqual([0, [first], true])
+  expect(await idsIn(backups)).toEqual([id])
+  expect(await runCommand(dataDir, 'backup', 'verify', '--from', backups)).toMatchObject({ code: 0 })
+  expect(await prune('--drop', damaged!)).toMatchObject({ code: 5 })
+})
+
+test('a kept key of other backups is refused by every command, which says how to go on', async () => {
+  const { folder, dataDir } = await backedUp()
+  const [backups, file] = [join(folder, 'sealed'), join(folder, 'passphrase.txt')]
+  await writeFile(file, 'a difference engine')
+  const create = (...flags: string[]) => runCommand(dataDir, 'backup', 'create', '--to', backups, ...flags)
+  await create('--encrypt', '--passphrase-file', file)
+  const keys = join(dataDir, 'keys')
+  const name = (await readdir(keys)).find((one) => one.startsWith('backup-'))!
+  await writeFile(join(keys, name), `${'5a'.repeat(32)}\n`)
+  const sealed = await readFile(join(backups, 'key.age'))
+  const from = ['--from', backups]
+  for (const words of [
+    ['create', '--to', backups],
+    ['list', ...from],
+    ['passphrase', ...from, '--new-passphrase-file', file],
+    ['prune', ...from, '--yes'],
+  ])
+    expect(await runCommand(dataDir, 'backup', ...words)).toMatchObject({
+      code: 8,
+      stdout: '',
+      stderr: expect.stringMatching(new RegExp(`${name} opens no backup in .*Remove that file`)) as string,
+    })
+  expect([await readFile(join(backups, 'key.age')), (await idsIn(backups)).length]).toEqual([sealed, 1])
+  await rm(join(keys, name))
+  expect(await create('--passphrase-file', file)).toMatchObject({ code: 0 })
+  // The key is right, and all manifests are damaged.
+  const [first, second] = await idsIn(backups)
+  for (const id of [first, second]) await flip(join(backups, 'snapshots', `${id}.sealed`))
+  const created = await create('--prune')
+  expect([created.code, created.stderr.includes(`${second}.sealed was changed`)]).toEqual([3, true])
+}, 60_000)
+
+test('a backup dated in the future displaces no other, and which is the latest must be said', async () => {
+  const { dataDir, backups } = await backedUp()
+  const [real] = await idsIn(backups)
+  const future = real!.replace(/^\d{4}/, '2136')
+  const manifest = await readFile(join(backups, 'snapshots', `${real}.json`), 'utf8')
+  await writeFile(join(backups, 'snapshots', `${future}.json`), manifest.replaceAll(real!, future))
+  for (const words of [['show'], ['restore', '--data-dir', join(dataDir, 'new')]])
+    expect(
+      await runCommand(dataDir, 'backup', words[0]!, 'latest', '--from', backups, ...words.slice(1)),
+    ).toMatchObject({
+      code: 8,
+      stderr: expect.stringMatching(
+        new RegExp(`${future} is dated in the future, and ${real} is the newest`),
+      ) as string,
+    })
+  const none = ['daily', 'weekly', 'monthly'].flatMap((name) => [`--keep-${name}`, '0'])
+  const prune = (...flags: string[]) =>
+    runCommand(dataDir, 'backup', 'prune', '--from', backups, '--keep-last', '1', ...none, '--yes', '--json', ...flags)
+  const pruned = await prune()
+  expect(JSON.parse(pruned.stdout)).toMatchObject({
+    kept: [
+      { id: future, reasons: ['future'] },
+      { id: real, reasons: ['last'] },
+    ],
+  })
+  expect(await prune('--drop', future)).toMatchObject({ code: 0 })
+  expect(await idsIn(backups)).toEqual([real])
+  expect(await runCommand(dataDir, 'backup', 'show', 'latest', '--from', backups)).toMatchObject({ code: 0 })
 })

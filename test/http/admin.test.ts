@@ -476,6 +476,8 @@ describe('backups', () => {
       overdue: true,
       failed: { message: 'The disk is not there.', at: iso(one.clock.now()) },
     })
+    one.clock.pass(-DAY)
+    expect(await root.get('backups')).toMatchObject({ overdue: false, in_future: true, last: made })
   })
 })
 

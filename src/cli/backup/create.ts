@@ -4,7 +4,8 @@ import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
-import { contentText, documentOf } from './manifest.ts'
+import { errorMessage } from '../error-message.ts'
+import { contentText, damageText, documentOf } from './manifest.ts'
 import { passphraseFlags, passphraseSource, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
@@ -44,7 +45,7 @@ export const create = command({
     const options = { to, encrypt: flags.encrypt, anew: flags.new, recheck: flags.recheck }
     const target = await backupTarget({ domain, directory }, options, passphrases)
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
-    const { manifest, place, encrypted, took_ms, repaired, flaw, unchanged } = created
+    const { manifest, place, encrypted, took_ms, repaired, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)
       io.warn(
@@ -54,9 +55,11 @@ export const create = command({
       io.warn(
         `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups anew. Check the disk, then run svc backup verify.`,
       )
-    if (flaw !== undefined) io.warn(flaw)
     const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
-    const removed = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
+    const pruned = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
+    const removed = pruned?.removed
+    const flaw = [created.flaw, pruned?.flaw].filter((text) => text !== undefined).join(' ') || undefined
+    if (flaw !== undefined) io.warn(flaw)
     const words = [summaryOf(created), ...(removed ? [`Removed ${pluralize(removed.length, 'old backup')}.`] : [])]
     io.print(words.join('\n'), {
       ...documentOf(manifest),
@@ -72,21 +75,33 @@ export const create = command({
   },
 })
 
-/** Applies the retention settings; returns the IDs of removed backups. */
-async function pruneAfter(backups: Backups, lookup: Seeking, passphrases: Passphrases): Promise<string[]> {
-  const [{ backupFolder }, { openPruning }] = await Promise.all([
-    import('../../wiring/backups/backup-locations.ts'),
-    import('../../wiring/backups/pruning.ts'),
-  ])
-  const folder = await backupFolder(lookup, passphrases)
-  const pruning = await openPruning(folder, await backups.keep())
+/**
+ * Applies the retention settings; returns the IDs of removed backups, or what prevented it: the new backup is stored
+ * all the same.
+ */
+async function pruneAfter(
+  backups: Backups,
+  lookup: Seeking,
+  passphrases: Passphrases,
+): Promise<{ removed: string[]; flaw?: string | undefined }> {
+  const removed: string[] = []
   try {
-    await pruning.execute()
-    const gone = pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
-    if (gone.length > 0) await backups.pruned(gone, folder.folder)
-    return gone
-  } finally {
-    await pruning.release()
+    const [{ backupFolder }, { openPruning }] = await Promise.all([
+      import('../../wiring/backups/backup-locations.ts'),
+      import('../../wiring/backups/pruning.ts'),
+    ])
+    const folder = await backupFolder(lookup, passphrases)
+    const pruning = await openPruning(folder, await backups.keep())
+    try {
+      await pruning.execute()
+      removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
+      if (removed.length > 0) await backups.pruned(removed, folder.folder)
+      return { removed, flaw: damageText(pruning.damaged) }
+    } finally {
+      await pruning.release()
+    }
+  } catch (error) {
+    return { removed, flaw: `This backup is stored, but old ones were not removed: ${errorMessage(error)}` }
   }
 }
 

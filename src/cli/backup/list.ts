@@ -32,7 +32,8 @@ export const list = command({
       `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`,
       manifests.map(documentOf),
     )
-    for (const what of damaged) io.warn(`${what} svc backup verify checks the others.`)
+    for (const what of damaged)
+      io.warn(`${what} svc backup verify checks the others, svc backup prune --drop removes it.`)
     return damaged.length > 0 ? 3 : 0
   },
 })

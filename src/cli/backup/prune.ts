@@ -1,6 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
+import { damageText } from './manifest.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 const keepFlag = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
@@ -10,7 +11,8 @@ export const prune = command({
   summary: 'Remove old backups, and the data that only they needed',
   details:
     'Keeps the last backups, and the newest of each of the last days, weeks and months that have one. The ' +
-    'newest backup is always kept. Each flag replaces the setting of its name (backup.keep_daily and so on). No ' +
+    'newest backup is always kept. A backup dated in the future is kept, and displaces no other. While the manifest of a kept ' +
+    'backup is damaged, no data is removed, because that backup may need it: --drop removes the backup. Each flag replaces the setting of its name (backup.keep_daily and so on). No ' +
     'backup can be made at the same time.',
   needs: 'nothing',
   args: {},
@@ -19,11 +21,16 @@ export const prune = command({
     keepDaily: keepFlag('days to keep one backup of (7)'),
     keepWeekly: keepFlag('weeks to keep one backup of (4)'),
     keepMonthly: keepFlag('months to keep one backup of (12)'),
+    drop: flag.text('also remove this backup, for example a damaged one', 'BACKUP'),
     dryRun: flag.switch('show what would be removed, and change nothing'),
     yes: flag.yes,
     ...sourceFlags,
   },
-  examples: ['svc backup prune --dry-run', 'svc backup prune --keep-daily 14 --keep-monthly 6 --yes'],
+  examples: [
+    'svc backup prune --dry-run',
+    'svc backup prune --keep-daily 14 --keep-monthly 6 --yes',
+    'svc backup prune --drop 20261121-031500-a1b2',
+  ],
   async run({ io, globals, flags }) {
     const [{ backupFolder, withInstallation }, { openPruning }, { standardKeep }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
@@ -32,27 +39,37 @@ export const prune = command({
     ])
     const lookup = sourceOptions(globals, flags)
     const folder = await backupFolder(lookup, passphraseSource(io, flags))
-    await withInstallation(lookup, async (local) => {
+    return withInstallation(lookup, async (local) => {
       const standard = (await local?.domain.backups.keep()) ?? standardKeep
-      const pruning = await openPruning(folder, {
+      const keep = {
         last: flags.keepLast ?? standard.last,
         daily: flags.keepDaily ?? standard.daily,
         weekly: flags.keepWeekly ?? standard.weekly,
         monthly: flags.keepMonthly ?? standard.monthly,
-      })
+      }
+      const pruning = await openPruning(folder, keep, flags.drop)
       try {
-        const { decisions, objects, bytes } = pruning
+        const { decisions, damaged, objects, bytes } = pruning
+        const flaw = damageText(damaged)
+        if (flaw !== undefined) io.warn(flaw)
+        const code = flaw === undefined ? 0 : 3
         const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
-        const document = { kept: decisions.filter(({ reasons }) => reasons.length > 0), removed: gone, objects, bytes }
+        const document = {
+          kept: decisions.filter(({ reasons }) => reasons.length > 0),
+          removed: gone,
+          objects,
+          bytes,
+          damaged,
+        }
         const size = `${pluralize(gone.length, 'backup')} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
         const lines = decisions.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
         if (flags.dryRun) {
           io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
-          return
+          return code
         }
         if (gone.length === 0 && objects === 0) {
           io.print('There is nothing to remove.', { ...document, dry_run: false })
-          return
+          return code
         }
         if (!flags.yes) {
           if (io.interactive) io.info(lines.join('\n'))
@@ -63,6 +80,7 @@ export const prune = command({
         if (local && local.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
           await local.domain.backups.pruned(gone, folder.folder)
         io.print(`Removed ${size}; ${pluralize(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
+        return code
       } finally {
         await pruning.release()
       }

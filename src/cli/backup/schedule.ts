@@ -55,11 +55,12 @@ const keepText = ({ last, daily, weekly, monthly }: Keep): string =>
 async function stateOf(backups: Backups, when: string, to: string) {
   const [next, last, failed] = [await backups.schedule.next(), await backups.lastBackup(), await backups.lastFailure()]
   const [proven, keep] = [await backups.lastProvenRestore(), await backups.keep()]
+  const isInFuture = last !== undefined && (await backups.schedule.stateOf(last.at)) === 'future'
   const lines: [string, string][] = [
     ['Schedule', when || 'off'],
     ['To', to || 'not set'],
     ...(next === undefined ? [] : [['Next', formatTime(next)] as [string, string]]),
-    ['Last', last ? `${last.id}, ${formatTime(last.at)}` : 'none'],
+    ['Last', last ? `${last.id}, ${formatTime(last.at)}${isInFuture ? ', in the future: svc doctor' : ''}` : 'none'],
     ...(failed ? [['Failed', `${formatTime(failed.at)}: ${failed.message}`] as [string, string]] : []),
     ['Proven', proven ? `${proven.id}, ${formatTime(proven.at)}` : 'never: svc backup drill'],
     ['Keeps', keepText(keep)],

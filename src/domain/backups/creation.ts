@@ -106,6 +106,7 @@ export const makeCreate = (context: BackupContext) => {
     const { id, totals, added, missing } = manifest
     await watch.write(async (tx) => {
       await putRecord(tx, 'done', { id, at: clock.now(), ...where })
+      await putRecord(tx, 'failed', undefined)
       const sizes = { bytes: totals.bytes, added_bytes: added.bytes }
       const detail = { id, ...where, ...sizes, missing: missing.length, ...(repaired > 0 ? { repaired } : {}) }
       await audit.record(tx, { kind: 'backup.created', detail })

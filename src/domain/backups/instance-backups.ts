@@ -41,11 +41,7 @@ export function makeBackups(deps: Deps) {
     lastBackup: (): Promise<LastBackup | undefined> => recordOf(database.read, 'done'),
 
     /** The last failure, unless a backup succeeded since. */
-    async lastFailure(): Promise<LastFailure | undefined> {
-      const failure = await recordOf<LastFailure>(database.read, 'failed')
-      const done = await recordOf<LastBackup>(database.read, 'done')
-      return failure && failure.at > (done?.at ?? -Infinity) ? failure : undefined
-    },
+    lastFailure: (): Promise<LastFailure | undefined> => recordOf(database.read, 'failed'),
 
     /** Records a failure that the failing process could not record. */
     failed: (message: string, place: string): Promise<void> =>

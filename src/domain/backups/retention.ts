@@ -14,8 +14,11 @@ interface Dated {
 
 export interface RetentionDecision {
   id: string
-  /** Why it is kept; empty if it is removed. */
-  reasons: (keyof Keep)[]
+  /**
+   * Why it is kept; empty if it is removed. `future`: dated later than now; `damaged`: it cannot be read. Neither counts
+   * for the rules, so that it does not displace others.
+   */
+  reasons: (keyof Keep | 'future' | 'damaged')[]
 }
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)

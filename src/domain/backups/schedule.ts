@@ -1,5 +1,5 @@
 import { Cron } from 'croner'
-import { HOUR, type Clock } from '../../base/clock.ts'
+import { HOUR, isFuture, type Clock } from '../../base/clock.ts'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Settings } from '../instance/instance.ts'
@@ -23,10 +23,14 @@ export const makeSchedule = ({ database, clock, settings }: Deps) => ({
     return nextRun((await settings.values())['backup.schedule'], clock.now())
   },
 
-  /** Whether the backup after `last` is more than an hour late. */
-  async isOverdue(last: number): Promise<boolean> {
+  /**
+   * Whether the last backup, of the time `last`, is as expected: `overdue` if the next one is more than an hour late,
+   * `future` if it was made under a clock that ran ahead, so that its age is unknown.
+   */
+  async stateOf(last: number): Promise<'current' | 'overdue' | 'future'> {
+    if (isFuture(last, clock.now())) return 'future'
     const due = nextRun((await settings.values())['backup.schedule'], last)
-    return due !== undefined && due + HOUR < clock.now()
+    return due !== undefined && due + HOUR < clock.now() ? 'overdue' : 'current'
   },
 
   /**
@@ -39,7 +43,8 @@ export const makeSchedule = ({ database, clock, settings }: Deps) => ({
     return database.write(async (tx) => {
       const now = clock.now()
       const last = await recordOf<{ at: number }>(tx, 'attempt')
-      const due = last && nextRun(schedule, last.at)
+      // An attempt in the future would stop all backups until then.
+      const due = last && (isFuture(last.at, now) ? now : nextRun(schedule, last.at))
       if (last && (due === undefined || due > now)) return undefined
       await putRecord(tx, 'attempt', { at: now })
       return last && { release: () => database.write((later) => putRecord(later, 'attempt', last)) }

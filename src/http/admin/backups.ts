@@ -13,11 +13,13 @@ export const backups = ({ storedBackups }: HostStatus) =>
     const { 'backup.schedule': schedule, 'backup.to': place } = await instance.settings.values()
     const [next, last, failed] = await Promise.all([known.schedule.next(), known.lastBackup(), known.lastFailure()])
     const [proven, keep, stored] = await Promise.all([known.lastProvenRestore(), known.keep(), storedBackups(MOST)])
+    const state = last && (await known.schedule.stateOf(last.at))
     return {
       schedule: schedule || null,
       place: place || null,
       next_at: isoOrNull(next),
-      overdue: last !== undefined && (await known.schedule.isOverdue(last.at)),
+      overdue: state === 'overdue',
+      in_future: state === 'future',
       last: made(last),
       failed: failed ? { at: iso(failed.at), place: failed.place, message: failed.message } : null,
       proven: made(proven),

@@ -63,11 +63,15 @@ const PATH = /^(config\.json|keys\/[a-z0-9][a-z0-9.-]{0,80})$/
 
 export const isBackupId = (text: string): boolean => ID.test(text)
 
+/** The time in a backup id, epoch ms. */
+export const backupTime = (id: string): number =>
+  Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'))
+
 /** Files of the installation that a backup may contain. */
 export const isInstallationFile = (path: string): boolean => PATH.test(path)
 
 function check(holds: boolean, what: string): asserts holds {
-  if (!holds) throw new DamagedBackup(`The manifest is not valid: ${what}.`)
+  if (!holds) throw new DamagedBackup(what)
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
@@ -124,13 +128,21 @@ function blobsOf(value: unknown): Manifest['blobs'] {
   return { count, bytes, lists }
 }
 
-/** Parses an untrusted manifest. Throws `DamagedBackup`. */
-export function parseManifest(text: string, expectedId: string): Manifest {
+/** Parses an untrusted manifest. Throws `DamagedBackup`, which names `what` it is. */
+export function parseManifest(text: string, expectedId: string, what = 'The manifest'): Manifest {
+  try {
+    return parse(text, expectedId)
+  } catch (error) {
+    throw error instanceof DamagedBackup ? new DamagedBackup(`${what} is not valid: ${error.message}.`) : error
+  }
+}
+
+function parse(text: string, expectedId: string): Manifest {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    throw new DamagedBackup('The manifest is not JSON.')
+    throw new DamagedBackup('it is not JSON')
   }
   const from = record(parsed, 'no object')
   check(from['format'] === 1, 'it has another format; a newer svc may read it')

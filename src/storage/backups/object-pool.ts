@@ -50,6 +50,8 @@ export interface ObjectPool {
   settle(all: boolean): Promise<void>
   read(piece: Piece): AsyncIterable<Uint8Array>
   nameOf(sha256: string): string
+  /** The file of an object by that name. */
+  pathOf(name: string): string
   /** Every object by file name, with its length on disk. */
   stored(): Promise<Map<string, number>>
   remove(names: readonly string[]): Promise<void>
@@ -214,6 +216,7 @@ export function openPool(
 
   return {
     nameOf,
+    pathOf,
     has,
     stored: () => storedIn(layout),
     read: (piece) => readFrom(layout, keys, piece),

@@ -194,14 +194,16 @@ const idsIn = async (folder: string): Promise<string[]> =>
   (await manifestNames(folder)).map((name) => name.replace(MANIFEST, '')).sort()
 
 async function readManifest(folder: string, id: string, keys: PoolKeys | undefined): Promise<Manifest> {
-  const file = await openBytes(manifestFile(folder, id, keys)).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`The manifest of ${id} is missing.`)
+  const path = manifestFile(folder, id, keys)
+  const what = `The manifest ${path}`
+  const file = await openBytes(path).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`${what} is missing.`)
     throw error
   })
   try {
-    if (file.size > MAX_MANIFEST) throw new DamagedBackup(`The manifest of ${id} is too long.`)
-    const plain = keys ? await openSealed(keys.manifest, file, 'The manifest') : file
-    return parseManifest((await gather(plain.read(0, plain.size))).toString('utf8'), id)
+    if (file.size > MAX_MANIFEST) throw new DamagedBackup(`${what} is too long.`)
+    const plain = keys ? await openSealed(keys.manifest, file, what) : file
+    return parseManifest((await gather(plain.read(0, plain.size))).toString('utf8'), id, what)
   } finally {
     await file.close()
   }

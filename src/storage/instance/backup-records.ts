@@ -1,5 +1,5 @@
 import type { Reader, Writer } from '../engine/database.ts'
-import { findFact, putFact } from './settings.ts'
+import { findFact, noteFact } from './settings.ts'
 
 // Records of the latest backups, one JSON value per kind.
 
@@ -11,9 +11,9 @@ export type RecordKind = 'done' | 'failed' | 'proven' | 'attempt'
 
 const keyOf = (kind: RecordKind): string => `backup:${kind}`
 
-export async function putRecord(tx: Writer, kind: RecordKind, value: object): Promise<void> {
-  await putFact(tx, keyOf(kind), JSON.stringify(value))
-}
+/** Stores a record; removes it if `value` is undefined. */
+export const putRecord = (tx: Writer, kind: RecordKind, value: object | undefined): Promise<void> =>
+  noteFact(tx, keyOf(kind), value && JSON.stringify(value))
 
 /** The latest value, or undefined. */
 export async function recordOf<T>(on: Reader, kind: RecordKind): Promise<T | undefined> {

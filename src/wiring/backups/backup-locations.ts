@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { access, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { iso, isFuture } from '../../base/clock.ts'
 import type { LastBackup, Target } from '../../domain/backups/backups.ts'
 import { isFile, newArchive, openArchive } from '../../storage/backups/archive.ts'
-import { DamagedBackup, type Manifest } from '../../storage/backups/manifest.ts'
+import { backupTime, DamagedBackup, type Manifest } from '../../storage/backups/manifest.ts'
 import { openKey, sealKey } from '../../storage/backups/passphrase.ts'
 import {
   addToRepository,
@@ -20,7 +21,7 @@ import type { BackupSource } from '../../storage/backups/source.ts'
 import type { Backing } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
 import { assertInstalled, isInstalled } from '../installation/installation-check.ts'
-import { keepKey, keptKey } from '../installation/installation-files.ts'
+import { keepKey, keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
 
 // Where backups are written and read: a shared folder, or one archive per backup.
@@ -121,7 +122,7 @@ async function existingTarget(
   let key: Uint8Array | undefined
   let flaw: string | undefined
   if (header.encrypted) {
-    key = await keptKey(directory.path, header.repository)
+    key = await keptKey(directory.path, place, header.repository)
     if (key) flaw = await sealedKeyFlaw(place)
     else {
       key = await openKey(await sealedKeyOf(place), await passphrases.known())
@@ -201,7 +202,7 @@ async function openFolder(
   if (!header.encrypted) return { folder, header, key: undefined }
   const dataDir = dataDirectoryPath(seeking.dataDir, seeking.env)
   const isKept = header.repository !== undefined && seeking.usesKeptKey !== false
-  const kept = isKept ? await keptKey(dataDir, header.repository!) : undefined
+  const kept = isKept ? await keptKey(dataDir, folder, header.repository!) : undefined
   if (kept) return { folder, header: { ...header, flaw: header.flaw ?? (await sealedKeyFlaw(folder)) }, key: kept }
   return { folder, header, key: await openKey(await sealedKeyOf(folder), await passphrases.known()) }
 }
@@ -223,7 +224,7 @@ export async function listBackups(
         manifests.push(await source.manifest(id))
       } catch (error) {
         if (!(error instanceof DamagedBackup)) throw error
-        damaged.push(`${id}: ${error.message}`)
+        damaged.push(error.message)
       }
     }
     return { place, manifests, damaged }
@@ -247,12 +248,24 @@ export async function backupSource(
   return readRepository(folder, header, key)
 }
 
+/** The newest of some ids. Throws `BadRepository` if only some are dated in the future: one of two clocks was wrong. */
+function latestOf(ids: readonly string[]): string {
+  const latest = ids.at(-1)!
+  const past = ids.findLast((id) => !isFuture(backupTime(id), Date.now()))
+  if (past === undefined || past === latest) return latest
+  throw new BadRepository(
+    `It is not clear which backup is the latest: ${latest} is dated in the future, and ${past} is the newest before ` +
+      `${iso(Date.now()).slice(0, 16)}Z, the time of this machine. Give one of the two ids. svc backup prune --drop ${latest} removes a backup.`,
+    8,
+  )
+}
+
 /** Resolves a name to an id: an id, a unique prefix, `latest`, or the only id of an archive. */
 export async function backupNamed(source: BackupSource, name: string): Promise<string> {
   const ids = await source.ids()
   if (ids.length === 0) throw new BadRepository(`There is no backup in ${source.place} yet.`, 5)
-  if (name === 'latest' || isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place))
-    return ids.at(-1)!
+  if (name === 'latest') return latestOf(ids)
+  if (isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place)) return ids.at(-1)!
   const matching = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name))
   if (matching.length > 1)
     throw new BadRepository(

@@ -1,4 +1,4 @@
-import { DAY } from '../../base/clock.ts'
+import { DAY, iso, isFuture } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
@@ -12,6 +12,10 @@ const LONG_AGO = 90 * DAY
 
 const since = (at: number): string => formatDuration(Date.now() - at)
 
+/** A backup or drill dated later than now: one of two clocks was wrong, so its age is unknown. */
+const fromFuture = ({ id, at }: { id: string; at: number }) =>
+  failure(findingText('backup_future', { id, time: iso(at) }), findingText('remedy_backup_future'))
+
 const backupAge: Check = {
   id: 'backup-age',
   summary: 'there is a recent backup',
@@ -23,8 +27,10 @@ const backupAge: Check = {
         findingText('remedy_backup_create'),
       )
     if (!last) return warning(findingText('backup_none'), "svc backup schedule '30 3 * * *' --to DIR")
+    const state = await backups.schedule.stateOf(last.at)
+    if (state === 'future') return fromFuture(last)
     const found = findingText('backup_last', { id: last.id, place: last.place, time: since(last.at) })
-    if (await backups.schedule.isOverdue(last.at))
+    if (state === 'overdue')
       return failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
     const isScheduled = (await backups.schedule.next()) !== undefined
     if (isScheduled || Date.now() - last.at < OLD) return fine(found)
@@ -39,6 +45,7 @@ const backupProven: Check = {
     const proven = await backups.lastProvenRestore()
     if (!proven && !(await backups.lastBackup())) return fine(findingText('drill_impossible'))
     if (!proven) return warning(findingText('drill_none'), 'svc backup drill')
+    if (isFuture(proven.at, Date.now())) return fromFuture(proven)
     const found = findingText('drill_last', { id: proven.id, time: since(proven.at) })
     return Date.now() - proven.at < LONG_AGO ? fine(found) : warning(found, 'svc backup drill')
   },

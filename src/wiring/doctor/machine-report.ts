@@ -1,8 +1,9 @@
 import { diskSpace } from '../../host/disk-space.ts'
 import type { HostStatus } from '../../http/host-status.ts'
+import { DamagedBackup } from '../../storage/backups/manifest.ts'
 import { readRepository, repositoryAt } from '../../storage/backups/repository.ts'
 import { checks, examine, opened, readiness } from './doctor.ts'
-import { keptKey } from '../installation/installation-files.ts'
+import { keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
 
 const summaries = new Map(checks.map(({ id, summary }) => [id, summary]))
@@ -15,19 +16,25 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
   try {
     const header = await repositoryAt(folder)
     if (!header) return { ...none, error: `There are no backups in ${folder}.` }
-    const key = header.encrypted ? await keptKey(directory.path, header.repository) : undefined
+    const key = header.encrypted ? await keptKey(directory.path, folder, header.repository) : undefined
     if (header.encrypted && !key)
       return { ...none, error: `The backups in ${folder} are encrypted, and this installation has no key to them.` }
     const source = readRepository(folder, header, key)
     try {
       const ids = await source.ids()
       const newest = []
+      let error: string | undefined
       for (const id of ids.toReversed().slice(0, most)) {
-        const { created_at, version, totals, added } = await source.manifest(id)
-        const { accounts, files, bytes } = totals
-        newest.push({ id, created_at, version, accounts, files, bytes, added_bytes: added.bytes })
+        try {
+          const { created_at, version, totals, added } = await source.manifest(id)
+          const { accounts, files, bytes } = totals
+          newest.push({ id, created_at, version, accounts, files, bytes, added_bytes: added.bytes })
+        } catch (damage) {
+          if (!(damage instanceof DamagedBackup)) throw damage
+          error ??= damage.message
+        }
       }
-      return { count: ids.length, newest }
+      return { count: ids.length, newest, error }
     } finally {
       await source.close()
     }

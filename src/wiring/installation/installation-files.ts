@@ -1,7 +1,6 @@
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
-import { writeDurably } from '../../host/durable-files.ts'
 import { isInstallationFile } from '../../storage/backups/manifest.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { PENDING_KEY } from './lost-database.ts'
@@ -32,19 +31,4 @@ export async function installationFiles(
     names.map(async (name) => ({ path: name, data: await readFile(placeOf(name)).catch(orNothing(undefined)) })),
   )
   return files.flatMap(({ path: name, data }) => (data ? [{ path: name, data }] : []))
-}
-
-const keyFile = (repository: string): string => `backup-${repository}.key`
-
-/** The stored key of an encrypted repository; undefined if there is none. */
-export async function keptKey(dataDir: string, repository: string): Promise<Uint8Array | undefined> {
-  const text = await readFile(join(dataDir, 'keys', keyFile(repository)), 'utf8').catch(orNothing(undefined))
-  const key = text === undefined ? undefined : Buffer.from(text.trim(), 'hex')
-  return key?.length === 32 ? key : undefined
-}
-
-/** Stores the key of a repository. */
-export async function keepKey(dataDir: string, repository: string, key: Uint8Array): Promise<void> {
-  await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
-  await writeDurably(join(dataDir, 'keys', keyFile(repository)), `${Buffer.from(key).toString('hex')}\n`)
 }

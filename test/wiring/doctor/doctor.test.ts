@@ -1,9 +1,12 @@
 import { chmod, chown, mkdir, readdir, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { DAY, HOUR } from '../../../src/base/clock.ts'
+import { DAY, HOUR, iso } from '../../../src/base/clock.ts'
+import { backupTarget } from '../../../src/wiring/backups/backup-locations.ts'
 import { examine, readiness, type Finding } from '../../../src/wiring/doctor/doctor.ts'
 import { openLocal, type Local, type LocalOptions } from '../../../src/wiring/local-domain.ts'
+import { noPassphrases } from '../../support/backups.ts'
+import { makeClock } from '../../support/clock.ts'
 import { folderOfTest, serverOfTest } from '../../support/server.ts'
 
 const PASSWORD = 'analytical engine'
@@ -195,4 +198,20 @@ test('a service whose blob store is gone is not ready, whatever else is well', a
   expect(await readiness(local)).toMatchObject({ ready: true, checks: { storage: 'ok', migrations: 'ok' } })
   await rm(local.directory.blobs, { recursive: true })
   expect(await readiness(local)).toMatchObject({ ready: false, checks: { storage: 'failure', migrations: 'ok' } })
+})
+
+test('a backup and a drill dated in the future are no good news', async () => {
+  const clock = makeClock(Date.now() + 3650 * DAY)
+  const local = await opened({ clock })
+  const place = join(await folderOfTest(), 'backups')
+  const target = await backupTarget(local, { to: place, encrypt: false, anew: false }, noPassphrases)
+  const { manifest } = await local.domain.backups.create(target)
+  await local.domain.backups.proved(manifest.id, place)
+  clock.pass(-3650 * DAY)
+  for (const id of ['backup-age', 'backup-proven'])
+    expect(await finding(local, id)).toMatchObject({
+      health: 'failure',
+      found: expect.stringContaining(`${manifest.id} is recorded for ${iso(clock.now() + 3650 * DAY)}`) as string,
+      remedy: expect.stringContaining('svc backup create') as string,
+    })
 })

@@ -9,10 +9,11 @@ type State = AnswerOf<'admin.backups'>
 
 const describeBackup = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
 
-const Last = ({ state: { last, overdue } }: { state: State }) => (
+const Last = ({ state: { last, overdue, in_future } }: { state: State }) => (
   <>
     {last ? describeBackup(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
     {overdue && <Badge tone="bad">{words('overdue')}</Badge>}
+    {in_future && <Badge tone="bad">{words('in_future')}</Badge>}
   </>
 )
 

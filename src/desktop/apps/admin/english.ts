@@ -221,6 +221,7 @@ export const english = {
   last_backup: 'Last backup',
   none_yet: 'none yet',
   overdue: 'overdue',
+  in_future: 'in the future: check the clock of the server, then make a backup',
   failed: 'Failed',
   next_backup: 'Next',
   no_schedule: 'none is planned',

@@ -7,6 +7,8 @@ export const germanFindings: Record<FindingText, string> = {
   backup_none: 'Es wurde noch keine Sicherung erstellt',
   backup_last: '{id} in {place}, vor {time}',
   backup_overdue: '{found}, später als geplant',
+  backup_future:
+    '{id} ist für {time} verzeichnet, also für die Zukunft. Die Systemzeit war damals falsch oder ist es jetzt',
   drill_impossible: 'Es ist noch keine Sicherung vorhanden',
   drill_none: 'Es wurde noch keine Sicherung testweise wiederhergestellt',
   drill_last: '{id} wurde vor {time} testweise wiederhergestellt',
@@ -59,6 +61,7 @@ export const germanFindings: Record<FindingText, string> = {
   administrator_missing: 'Es gibt keinen Administrator, daher kann sich niemand anmelden',
   remedy_backup_create: 'Weitere Angaben zeigt svc backup create',
   remedy_backup_overdue: 'Lassen Sie svc serve laufen oder führen Sie svc backup create aus',
+  remedy_backup_future: 'Systemzeit einstellen, dann svc backup create und svc backup drill ausführen',
   remedy_backup_schedule: "svc backup schedule '30 3 * * *' erstellt jede Nacht eine Sicherung",
   remedy_public_url: 'Schalten Sie einen Proxy mit TLS davor und führen Sie aus: svc config set public_url https://…',
   remedy_proxy_untrusted: 'svc config set trusted_proxies {addresses}, danach den Server neu starten',

@@ -218,6 +218,7 @@ export const german: Translation<typeof english> = {
   last_backup: 'Letzte Sicherung',
   none_yet: 'noch keine',
   overdue: 'überfällig',
+  in_future: 'liegt in der Zukunft: Systemzeit des Servers prüfen, dann eine Sicherung erstellen',
   failed: 'Fehlgeschlagen',
   next_backup: 'Nächste',
   no_schedule: 'nicht geplant',
