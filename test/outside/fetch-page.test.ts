@@ -5,6 +5,7 @@ import { buildConnector } from 'undici'
 import { expect, onTestFinished, test } from 'vitest'
 import { isFault } from '../../src/contract/errors.ts'
 import { makePageFetcher, type FetchOptions } from '../../src/outside/fetch-page.ts'
+import { stepsOf } from '../support/work.ts'
 
 const PUBLIC = '93.184.215.14'
 
@@ -247,9 +248,7 @@ test.each([
   ['unclosed', '<a href="'.repeat(20_000)],
   ['entities', '&amp;'.repeat(200_000)],
   ['tables', `${'<table><tr><td>'.repeat(2_000)}x`],
-])('a hostile page (%s) is read in a moment', async (_kind, html) => {
+])('a hostile page (%s) is read with little work', async (_kind, html) => {
   const { port } = await webServer(answer(html))
-  const begun = performance.now()
-  await fetcherTo(port)('http://example.com/', never())
-  expect(performance.now() - begun).toBeLessThan(3_000)
+  expect(await stepsOf(() => fetcherTo(port)('http://example.com/', never()))).toBeLessThan(1_000)
 })

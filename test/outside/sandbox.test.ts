@@ -152,20 +152,19 @@ describe.skipIf(reason !== undefined)('the sandbox', () => {
 
   test('is stopped with all it started when its time is over or nobody waits any more', async () => {
     const quick = makeSandbox({ timeoutMs: 300 })
-    const begun = performance.now()
+    // Waiting for one of them would take longer than a test may.
     expect(
       await quick.run({
-        command: 'echo begun; sleep 60 & sleep 60',
+        command: 'echo begun; sleep 300 & sleep 300',
         files: files(),
         signal: new AbortController().signal,
       }),
     ).toMatchObject({ timedOut: true, output: 'begun\n', code: null })
     const gone = new AbortController()
-    const waiting = run('sleep 60', {}, gone.signal)
+    const waiting = run('sleep 300', {}, gone.signal)
     setTimeout(() => gone.abort(), 200)
     await expect(waiting).rejects.toThrow(/abort/i)
     await expect(run('true', {}, AbortSignal.abort())).rejects.toThrow(/abort/i)
-    expect(performance.now() - begun).toBeLessThan(10_000)
     expect(await run('sleep 300 & echo gone')).toMatchObject({ code: 0, output: 'gone\n' })
   })
 

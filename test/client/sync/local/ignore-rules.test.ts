@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { makeIgnoreRules, type IgnoreRules } from '../../../../src/client/sync/local/ignore-rules.ts'
+import { stepsOf } from '../../../support/work.ts'
 
 const rulesOf = (files: Record<string, string>, fold = false): IgnoreRules => {
   const rules = makeIgnoreRules(fold)
@@ -80,14 +81,15 @@ test.each([
   expect(() => rulesOf({ '/': text })).toThrow(message)
 })
 
-test('thousands of rules and hostile ones are looked through in no time', () => {
+test('thousands of rules and hostile ones are looked through with little work', async () => {
   const names = Array.from({ length: 10_000 }, (_, at) => `name-${at}`)
   const extensions = Array.from({ length: 5_000 }, (_, at) => `*.x${at}`)
   const rules = rulesOf({ '/': [...names, ...extensions, '*a*a*a*a*a*a*a*a*b', '**/a/**/a/**/b'].join('\n') })
-  const began = performance.now()
-  for (let at = 0; at < 5_000; at += 1) rules.find(`/folder-${at % 50}/file-${at}.txt`, false)
-  for (let at = 0; at < 50; at += 1) rules.find(`/${'a'.repeat(200)}${at}`, false)
-  rules.find('/a'.repeat(60), false)
-  expect(performance.now() - began).toBeLessThan(2_000)
+  const steps = await stepsOf(() => {
+    for (let at = 0; at < 5_000; at += 1) rules.find(`/folder-${at % 50}/file-${at}.txt`, false)
+    for (let at = 0; at < 50; at += 1) rules.find(`/${'a'.repeat(200)}${at}`, false)
+    rules.find('/a'.repeat(60), false)
+  })
+  expect(steps).toBeLessThan(1_000)
   expect(lineFor(rules, '/d/name-9999')).toBe('/.svcignore:10000')
 })
