@@ -27,7 +27,7 @@ const exploring = [
   'test/templates/{compose-cluster,proxies}.test.ts',
   'test/wiring/backups/{hostile,killed}-backups.test.ts',
   'test/wiring/{postgres-outages,several-servers}.test.ts',
-  'test/wiring/simulation/**',
+  'test/wiring/{history,simulation}/**',
 ]
 
 /** What has to hold on every engine runs a second time, on Postgres, where its programs are installed. */

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import pg from 'pg'
+import { syncData } from '../../../src/contract/sync-data.ts'
+import { clientOf, type Client } from '../../support/account.ts'
+import { channelOf } from '../../support/chat.ts'
+import { bytesOf } from '../../support/contents.ts'
+import { freshName, programs, startPostgres, type Cluster } from '../../support/postgres.ts'
+import { makeRandom, type Random } from '../../support/random.ts'
+import { s3Environment, s3OfFile } from '../../support/s3.ts'
+import { folderOfTest } from '../../support/server.ts'
+import { assertAccount, assertRoom } from './checks.ts'
+import { Device } from './device.ts'
+import { LIST, nothingAsked, type Asked } from './recorded.ts'
+import { startServers, type Servers } from './servers.ts'
+
+const ROUNDS = Number(process.env['HISTORY_ROUNDS'] ?? 1)
+const FROM = Number(process.env['HISTORY_FROM'] ?? 1)
+const SERVERS = 3
+const ACCOUNTS = 4
+/** Devices of each account that write; one more only reads. */
+const WRITERS = 2
+/** Operations of each writing device in a round. */
+const STEPS = 30
+const CONTENTS = [bytesOf(100, 1), bytesOf(20_000, 2), bytesOf(100_000, 3), bytesOf(150_000, 4)]
+
+interface Member {
+  client: Client
+  asked: Asked
+  writers: Device[]
+  reader: Device
+}
+
+describe.skipIf(programs === undefined)('three servers under load while servers and their database fail', () => {
+  let cluster: Cluster
+  beforeAll(async () => {
+    cluster = await startPostgres()
+  })
+  afterAll(() => cluster.stop())
+  const s3 = s3OfFile()
+
+  async function cutConnections(database: string): Promise<void> {
+    const client = new pg.Client(`${cluster.url}/postgres`)
+    await client.connect()
+    await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
+    await client.end()
+  }
+
+  /** What fails in a round: everything once, in an order that the seed decides. */
+  function faults(servers: Servers, database: string, random: Random): (() => Promise<void>)[] {
+    const all = [
+      () => servers.kill(random.below(SERVERS)),
+      () => servers.kill(random.below(SERVERS)),
+      () => servers.pause(random.below(SERVERS), 300 + random.below(700)),
+      () => cutConnections(database),
+      () => cluster.crash().then(() => cluster.start()),
+    ]
+    return all
+      .map((fault) => ({ fault, at: random.below(1_000) }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ fault }) => fault)
+  }
+
+  async function addMembers(servers: Servers, random: Random): Promise<Member[]> {
+    const url = servers.any(random)
+    const accounts: { id: number; client: Client; token: string }[] = []
+    for (let index = 0; index < ACCOUNTS; index += 1) {
+      await servers.run('user', 'add', `user-${index}`, '--generate')
+      const minted = await servers.run('token', 'mint', '--user', `user-${index}`, '--ttl', '30d', '--json')
+      const { token } = JSON.parse(minted) as { token: string }
+      const listed = JSON.parse(await servers.run('user', 'show', `user-${index}`, '--json')) as { id: number }
+      accounts.push({ id: listed.id, token, client: clientOf(url, token) })
+    }
+    const room = await channelOf(accounts[0]!.client as never, ...(accounts.slice(1) as never[]))
+    return Promise.all(
+      accounts.map(async ({ client, token }, member) => {
+        const asked = nothingAsked()
+        const insert = { operation: 'INSERT', table: 'svc_notes', data: { title: LIST } } as const
+        const list = (await client.ask(syncData.actions.push, { operations: [insert] })).results[0]!.id!
+        const device = (name: string) => {
+          const paths = [1, 2].map((file) => `/${name}/${file}`)
+          return new Device({ servers, random, token, room, asked, list, contents: CONTENTS, paths })
+        }
+        const writers = Array.from({ length: WRITERS }, (_, index) => device(`device-${member}-${index}`))
+        return { client, asked, writers, reader: device('reader') }
+      }),
+    )
+  }
+
+  let serial = 0
+  async function write(device: Device, random: Random): Promise<void> {
+    for (let step = 0; step < STEPS; step += 1) {
+      const kind = random.below(100)
+      const name = `${(serial += 1)}`
+      if (kind < 30) await device.note(`note-${name}`)
+      else if (kind < 50) await device.append(`item-${name}`)
+      else if (kind < 70) await device.say(`message-${name}`)
+      else if (kind < 85) await device.upload()
+      else await device.follow()
+    }
+  }
+
+  /** Everybody writes and reads while one fault follows the other; then all must agree. */
+  async function play(members: readonly Member[], servers: Servers, database: string, random: Random): Promise<void> {
+    let isOver = false
+    const readers = members.map(async ({ reader }) => {
+      while (!isOver) await reader.follow(1)
+    })
+    const writers = members.flatMap((member) => member.writers.map((device) => write(device, random)))
+    for (const fault of faults(servers, database, random)) {
+      await new Promise((resolve) => setTimeout(resolve, 200 + random.below(400)))
+      await fault()
+    }
+    await Promise.all(writers)
+    isOver = true
+    await Promise.all(readers)
+    for (const { client, asked, writers, reader } of members) {
+      const devices = [reader, ...writers]
+      for (const device of devices) while (await device.follow());
+      await assertAccount(
+        client,
+        asked,
+        devices.map(({ shown }) => shown),
+      )
+    }
+    assertRoom(members.map(({ asked, reader }) => ({ asked, shown: [reader.shown] })))
+  }
+
+  test('lose nothing, repeat nothing, and show everybody one order', { timeout: 120_000 * (ROUNDS + 1) }, async () => {
+    const name = freshName()
+    const bucket = await s3.bucket()
+    const shared = { SVC_DATABASE: await cluster.database(name), SVC_BLOBS: bucket.address(), ...s3Environment }
+    const servers = await startServers(await folderOfTest(), SERVERS, shared)
+    try {
+      const members = await addMembers(servers, makeRandom(FROM))
+      for (let seed = FROM; seed < FROM + ROUNDS; seed += 1)
+        await play(members, servers, name, makeRandom(seed)).catch((error: unknown) => {
+          throw new Error(`Round ${seed} fails: ${(error as Error).message}`, { cause: error })
+        })
+      await servers.run('storage', 'check')
+    } finally {
+      await servers.stop()
+    }
+  })
+})

@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
+import { runCommandWith, startCommandWith } from '../../support/command.ts'
+import type { Random } from '../../support/random.ts'
+
+/** A server that keeps its address when it is started again. */
+interface Server {
+  url: string
+  process: ChildProcess
+}
+
+/** Servers of the built command on one database and one bucket, which can be killed and paused. */
+export interface Servers {
+  /** One of them; it may be away. */
+  any(random: Random): string
+  /** Ends one without a word and starts it again. */
+  kill(index: number): Promise<void>
+  /** Stops one for a while, as a machine does that swaps. */
+  pause(index: number, ms: number): Promise<void>
+  run(...args: string[]): Promise<string>
+  stop(): Promise<void>
+}
+
+async function ready(process: ChildProcess): Promise<string> {
+  let log = ''
+  let said = ''
+  process.stderr!.on('data', (text: Buffer) => (log += text.toString()))
+  const ended = once(process, 'exit')
+  while (!said.includes('\n')) {
+    const next = await Promise.race([once(process.stdout!, 'data'), ended.then(() => undefined)])
+    if (!next) throw new Error(`A server ended: ${log}`)
+    said += String(next[0])
+  }
+  process.stdout!.resume()
+  return (JSON.parse(said.split('\n')[0]!) as { url: string }).url
+}
+
+export async function startServers(folder: string, count: number, shared: Record<string, string>): Promise<Servers> {
+  const keyFile = join(folder, 'secret')
+  await writeFile(keyFile, 'ab'.repeat(32), { mode: 0o600 })
+  const envOf = (index: number) => {
+    const home = join(folder, `server-${index}`)
+    return { ...shared, HOME: home, SVC_DATA_DIR: home, SVC_SECRET_KEY_FILE: keyFile, SVC_LIMITS: 'off' }
+  }
+  async function start(index: number, port: string): Promise<Server> {
+    await mkdir(envOf(index).HOME, { recursive: true })
+    const process = startCommandWith(envOf(index), 'serve', '--port', port, '--json', '--log-level', 'error')
+    return { url: await ready(process), process }
+  }
+  async function end({ process }: Server): Promise<void> {
+    const ended = once(process, 'exit')
+    process.kill('SIGKILL')
+    await ended
+  }
+  async function run(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runCommandWith(envOf(0), ...args)
+    if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`)
+    return stdout
+  }
+
+  await mkdir(envOf(0).HOME, { recursive: true })
+  await run('user', 'add', 'admin', '--role', 'admin', '--generate')
+  const servers: Server[] = []
+  for (let index = 0; index < count; index += 1) servers.push(await start(index, '0'))
+  return {
+    any: (random) => random.of(servers).url,
+    async kill(index) {
+      const server = servers[index]!
+      await end(server)
+      servers[index] = await start(index, new URL(server.url).port)
+    },
+    async pause(index, ms) {
+      const { process } = servers[index]!
+      process.kill('SIGSTOP')
+      await new Promise((resolve) => setTimeout(resolve, ms))
+      process.kill('SIGCONT')
+    },
+    run,
+    stop: async () => void (await Promise.all(servers.map(end))),
+  }
+}
