@@ -51,6 +51,8 @@ export const findingTexts = {
   clock_wrong: 'it is not {now}',
   clock_set_back: 'something was logged at {logged}, and now it is {now}: one of the two is wrong',
   clock_offset: 'this clock differs by {seconds} s from that of the database server',
+  clock_jumped:
+    'old data was last removed at {before}, and the next time the clock said {after}: nothing is removed before {until}, in case the clock is wrong',
   commands_sandboxed: 'commands of the assistant run in a sandbox',
   commands_off: 'the assistant runs no commands: {reason}',
   migrations_applied: 'up to date with {name}',
@@ -74,6 +76,7 @@ export const findingTexts = {
   remedy_disk_few_files: 'remove files elsewhere on that disk, or use another',
   remedy_file_system: 'move the data directory to a local disk',
   remedy_clock: 'set the clock, and keep it right with an NTP client',
+  remedy_clock_jumped: 'nothing if the clock is right; otherwise set it, before that time',
   remedy_sandbox: 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off',
   remedy_storage: 'see that the disk is there and writable, or that the store answers: large files need it',
   remedy_blobs: 'svc storage gc --dry-run shows what it is about',

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
 import { attemptAll } from '../base/attempts.ts'
 import { Busy } from '../base/errors.ts'
-import { DAY, MINUTE, systemClock, type Clock } from '../base/clock.ts'
+import { DAY, iso, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable-files.ts'
 import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
@@ -14,7 +14,7 @@ import { environment } from './config/environment.ts'
 import { makeEphemeralDirectory } from './installation/ephemeral-directory.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
 import { version } from './config/version.ts'
-import { startScheduledBackups, type Program } from './backups/scheduled-backups.ts'
+import { startScheduledBackups, type Log, type Program } from './backups/scheduled-backups.ts'
 import { PLACES } from './installation/storage.ts'
 import type { SeedOrigin } from './seed/seed-file.ts'
 
@@ -85,9 +85,18 @@ const urlOf = (host: string, port: number): string => `http://${host.includes(':
 const UPKEEP_FIRST = 2 * MINUTE
 
 /** Runs upkeep soon after the start and then at intervals. An error is logged, and the next time tries again. */
-function startUpkeep(local: Local, afterMs: number, warn: (error: unknown) => void): () => void {
+function startUpkeep(local: Local, afterMs: number, log: Log): () => void {
   const { accounts, instance } = local.domain
-  const run = () => void attemptAll([accounts.finishRemovals, instance.upkeep]).catch(warn)
+  async function upkeep(): Promise<void> {
+    const { postponed } = await instance.upkeep()
+    if (!postponed) return
+    const [before, after, until] = [postponed.before, postponed.after, postponed.until].map(iso)
+    log.warn({ before, after, until }, 'the clock may be wrong: nothing old is removed until then')
+  }
+  const run = () =>
+    void attemptAll([accounts.finishRemovals, upkeep]).catch((error: unknown) =>
+      log.error({ err: error as Error }, 'upkeep failed'),
+    )
   const timers = [setTimeout(run, afterMs), setInterval(run, UPKEEP_EVERY)]
   for (const timer of timers) timer.unref()
   return () => timers.forEach((timer) => clearInterval(timer))
@@ -218,9 +227,7 @@ async function listen(
     .resume()
     .then(local.domain.accounts.finishRemovals)
     .catch((error: unknown) => app.log.error({ err: error as Error }, 'unfinished work failed'))
-  const stopUpkeep = startUpkeep(local, upkeepAfterMs, (error) => {
-    app.log.error({ err: error as Error }, 'upkeep failed')
-  })
+  const stopUpkeep = startUpkeep(local, upkeepAfterMs, app.log)
   local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))
   const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
 

@@ -82,8 +82,10 @@ describe('a poll', () => {
     await author.ask(remove, { message_id })
     await own.local.domain.instance.upkeep()
     expect(await remembered()).toEqual([{ message_id }])
-    own.clock.pass(400 * DAY)
-    await own.local.domain.instance.upkeep()
+    for (const days of [400, 1]) {
+      own.clock.pass(days * DAY)
+      await own.local.domain.instance.upkeep()
+    }
     expect(await remembered()).toEqual([])
   })
 

@@ -14,7 +14,7 @@ export const gc = command({
     'A running server does this every hour; the setting retention.versions_days is how long deleted files are kept. Nothing is removed ' +
     'that was stored within the last day, or within --grace.\n' +
     'An unusual removal is refused (exit code 8): contents without a single account, more than half of everything at once, contents that a ' +
-    'restored database cannot know. --confirm-count N removes it anyway, if it is at most N contents.',
+    'restored database cannot know, or a clock that jumped by more than a week. --confirm-count N removes it anyway, if it is at most N contents.',
   needs: 'domain',
   args: {},
   flags: {

@@ -8,6 +8,7 @@ import { inSlices } from '../../storage/engine/slices.ts'
 import { forgettable, removable } from '../../storage/contents/unreferenced.ts'
 import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
+import { ClockInDoubt, noteRun } from './clock-jump.ts'
 import { CONTENT_GRACE } from './upkeep.ts'
 
 export interface Collected {
@@ -36,10 +37,10 @@ export interface Forgotten {
 export interface Cleanup {
   /**
    * Removes history past its retention and unreferenced contents that are older than `grace` ms, at least a day. Throws
-   * `CollectorRefused` if the amount is out of proportion and exceeds `confirmed`.
+   * `CollectorRefused` if the amount is out of proportion and exceeds `confirmed`, and `ClockInDoubt`.
    */
   collect(options?: { dryRun?: boolean; grace?: number; confirmed?: number }): Promise<Collected>
-  /** Deletes tombstones past their retention. */
+  /** Deletes tombstones past their retention. Throws `ClockInDoubt`. */
   compact(options?: { dryRun?: boolean }): Promise<Forgotten>
   /** Returns free database pages to the disk (VACUUM); blocks writers. Returns bytes before and after. */
   shrink(): Promise<{ before: number; after: number }>
@@ -55,6 +56,11 @@ interface Parts {
 
 /** Maintenance on demand. */
 export function makeCleanup({ database, contents, history, clock, settings }: Parts): Cleanup {
+  async function assertClock(now: number): Promise<void> {
+    const jump = await noteRun(database, now)
+    if (jump) throw new ClockInDoubt(jump)
+  }
+
   return {
     async collect({ dryRun = false, grace = CONTENT_GRACE, confirmed } = {}) {
       const now = clock.now()
@@ -68,6 +74,7 @@ export function makeCleanup({ database, contents, history, clock, settings }: Pa
         const said = refusal === undefined ? {} : { refusal }
         return { ...found, ...(held && { contents: 0, bytes: 0 }), blobs, blob_bytes, held, ...said }
       }
+      if (confirmed === undefined) await assertClock(now)
       const purged = { trash: await history.forgetTrash(kept), versions: await history.forgetVersions(kept) }
       return { ...purged, ...(await contents.collect(touched, confirmed)), blobs, blob_bytes, held }
     },
@@ -75,6 +82,7 @@ export function makeCleanup({ database, contents, history, clock, settings }: Pa
     async compact({ dryRun = false } = {}) {
       const before = clock.now() - (await settings.values())['retention.tombstones_days'] * DAY
       if (dryRun) return database.snapshot((at) => forgettable(at, before))
+      await assertClock(clock.now())
       return {
         tombstones: await inSlices(database, (tx, limit) => compact(tx, before, limit)),
         messages: await inSlices(database, (tx, limit) => forgetDeletions(tx, before, limit)),

@@ -9,6 +9,7 @@ import type { History } from '../files/files.ts'
 import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
 import type { Maintenance, Settings } from './settings.ts'
+import { unconfirmedJump } from './clock-jump.ts'
 import { makeCleanup } from './cleanup.ts'
 import { makeStorageCheck } from './storage-check.ts'
 import { makeUntrustedProxy } from './untrusted-proxy.ts'
@@ -106,6 +107,9 @@ export function makeInstance({ database, contents, history, clock, settings, aud
       })
       await Promise.race([contents.check(), silence]).finally(() => answered.abort())
     },
+
+    /** A pause of the upkeep after which it removes nothing yet, in case the clock is wrong. */
+    clockJump: () => unconfirmedJump(database.read),
 
     /** Unreferenced blobs older than any upload in progress. */
     orphans: (): ReturnType<Contents['orphans']> => contents.orphans(clock.now() - CONTENT_GRACE),

@@ -16,6 +16,7 @@ import { forgetGone } from '../../storage/contents/released-contents.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
 import { forgetUsage, noteUsage } from '../../storage/accounts/usage.ts'
 import { AUDIT_MEMORY } from './audit.ts'
+import { noteRun, type ClockJump } from './clock-jump.ts'
 import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
 import { trim } from './trim.ts'
@@ -27,6 +28,8 @@ export interface Removed {
   versions: number
   contents: number
   bytes: number
+  /** Why nothing was removed. */
+  postponed?: ClockJump
 }
 
 /** How long repeated pushes are recognised. */
@@ -51,7 +54,7 @@ interface Parts {
 /**
  * Deletes what is past its retention: tombstones, trash, versions, changes of the assistant, stored pushes, expired
  * sessions, tokens and codes, old audit entries, and unreferenced contents. Records the day's usage. Errors are thrown
- * after everything else is done.
+ * after everything else is done. Does nothing while the clock may have jumped.
  */
 export const makeUpkeep =
   ({ database, contents, history, clock, settings }: Parts) =>
@@ -63,6 +66,8 @@ export const makeUpkeep =
     const forget = (remove: (tx: Writer, before: number, limit: number) => Promise<number>, before: number) =>
       inSlices(database, (tx, limit) => remove(tx, before, limit))
     const removed: Removed = { tombstones: 0, trash: 0, versions: 0, contents: 0, bytes: 0 }
+    const postponed = await noteRun(database, now)
+    if (postponed) return { ...removed, postponed }
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
     const today = Math.floor(now / DAY)

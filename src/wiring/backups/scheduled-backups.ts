@@ -11,7 +11,7 @@ export interface Program {
   every?: number
 }
 
-interface Log {
+export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void

@@ -1,3 +1,4 @@
+import { iso } from '../../base/clock.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
@@ -28,6 +29,11 @@ export const clockCheck: Check = {
     const offset = other === undefined ? 0 : other < asked ? other - asked : Math.max(0, other - Date.now())
     if (Math.abs(offset) > MOST_OFFSET)
       return warning(findingText('clock_offset', { seconds: Math.round(Math.abs(offset) / 1_000) }), remedy)
+    const jump = await domain.instance.clockJump()
+    if (jump) {
+      const values = { before: iso(jump.before), after: iso(jump.after), until: iso(jump.until) }
+      return warning(findingText('clock_jumped', values), findingText('remedy_clock_jumped'))
+    }
     return fine(new Date(now).toISOString())
   },
 }

@@ -5,9 +5,10 @@ import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { DAY, HOUR } from '../../../src/base/clock.ts'
+import { DAY, HOUR, iso } from '../../../src/base/clock.ts'
 import { INLINE_MAX } from '../../../src/storage/contents/contents.ts'
 import { openLocal } from '../../../src/wiring/local-domain.ts'
+import { runCommand } from '../../support/command.ts'
 import { blobsOf, bytesOf, sha256Of } from '../../support/contents.ts'
 import { makeClock } from '../../support/clock.ts'
 import { rowsAndCursorOf } from '../../support/everything.ts'
@@ -58,8 +59,10 @@ test('finds nothing to do where nothing is old', async () => {
   await put('/a', bytesOf(10))
   await put('/a', bytesOf(10, 2))
   await remove('/a')
-  clock.pass(29 * DAY)
-  expect(await upkeep()).toEqual(nothing)
+  for (const days of [28, 1]) {
+    clock.pass(days * DAY)
+    expect(await upkeep()).toMatchObject(nothing)
+  }
 })
 
 describe.each([
@@ -217,4 +220,60 @@ test('a tree that can never be removed is told of, and keeps nothing else from b
   expect(await count('versions')).toBe(0)
   // What was stuck, and what is kept.
   expect(await count('contents')).toBe(2)
+})
+
+describe('a clock that jumps ahead', () => {
+  test('expires nothing until a run a day later agrees; doctor and gc say so', async () => {
+    const { dataDir, upkeep, put, remove, count, clock, domain } = await world()
+    await put('/gone', bytesOf(10))
+    await remove('/gone')
+    expect(await upkeep()).toEqual(nothing)
+    clock.pass(400 * DAY)
+    const { postponed } = await upkeep()
+    expect(postponed).toMatchObject({ after: clock.now(), until: clock.now() + DAY })
+    clock.pass(HOUR)
+    expect((await upkeep()).postponed).toEqual(postponed)
+
+    const refused = await runCommand(dataDir, 'storage', 'gc')
+    expect(refused).toMatchObject({
+      code: 8,
+      stdout: '',
+      stderr: expect.stringContaining(iso(postponed!.until)) as string,
+    })
+    const { stdout } = await runCommand(dataDir, 'doctor', '--json')
+    const { checks } = JSON.parse(stdout) as { checks: { id: string; health: string; found: string }[] }
+    expect(checks.find(({ id }) => id === 'clock')).toMatchObject({
+      health: 'warning',
+      found: expect.stringContaining(iso(postponed!.until)) as string,
+    })
+    expect(await count('trash')).toBe(1)
+
+    clock.pass(DAY)
+    expect(await upkeep()).toMatchObject({ trash: 1 })
+    expect(await domain.instance.clockJump()).toBeUndefined()
+  })
+
+  test('and back expires nothing, and leaves nothing behind', async () => {
+    const { upkeep, put, remove, count, clock, domain } = await world()
+    await put('/gone', bytesOf(10))
+    await remove('/gone')
+    await upkeep()
+    clock.pass(3650 * DAY)
+    expect((await upkeep()).postponed).toBeDefined()
+    clock.pass(HOUR - 3650 * DAY)
+    expect([await upkeep(), await count('trash')]).toEqual([nothing, 1])
+    expect(await domain.instance.clockJump()).toBeUndefined()
+  })
+
+  test('is not suspected by a server that runs all the time', async () => {
+    const { upkeep, put, remove, clock } = await world()
+    await put('/gone', bytesOf(10))
+    await remove('/gone')
+    let trash = 0
+    for (let day = 0; day <= 90; day += 1) {
+      trash += (await upkeep()).trash
+      clock.pass(DAY)
+    }
+    expect(trash).toBe(1)
+  })
 })

@@ -51,6 +51,8 @@ export const germanFindings: Record<FindingText, string> = {
   clock_wrong: 'Die Systemzeit {now} ist falsch',
   clock_offset: 'Die Systemzeit weicht um {seconds} s von der des Datenbankservers ab',
   clock_set_back: 'Ein Protokolleintrag ist von {logged}, die Systemzeit ist {now}. Eine der beiden Angaben ist falsch',
+  clock_jumped:
+    'Alte Daten wurden zuletzt am {before} entfernt, beim nächsten Mal zeigte die Systemzeit {after}. Falls sie falsch ist, wird bis {until} nichts entfernt',
   commands_sandboxed: 'Der Assistent führt Befehle in einer Sandbox aus',
   commands_off: 'Der Assistent führt keine Befehle aus: {reason}',
   migrations_applied: 'Aktuell mit {name}',
@@ -75,6 +77,7 @@ export const germanFindings: Record<FindingText, string> = {
   remedy_disk_few_files: 'Entfernen Sie andere Dateien von dieser Festplatte oder verwenden Sie eine andere',
   remedy_file_system: 'Verschieben Sie das Datenverzeichnis auf eine lokale Festplatte',
   remedy_clock: 'Stellen Sie die Uhr und synchronisieren Sie sie mit einem NTP-Client',
+  remedy_clock_jumped: 'Keine, falls die Systemzeit stimmt. Andernfalls vorher die Uhr stellen',
   remedy_sandbox:
     'Installieren Sie bubblewrap und erlauben Sie User-Namespaces, oder führen Sie aus: svc config set assistant.run_command off',
   remedy_storage:
