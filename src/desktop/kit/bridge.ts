@@ -7,12 +7,12 @@ import type {
   AppMessage,
   Person,
   Preferences,
-  Surroundings,
+  DesktopState,
   Theme,
   DesktopMessage,
   PreviewEvent,
   PreviewedComponent,
-  Welcome,
+  WelcomeMessage,
 } from '../wire/protocol.ts'
 import { keyName } from './key-name.ts'
 import { language } from './language.ts'
@@ -120,7 +120,7 @@ function receive(message: DesktopMessage): void {
       componentsState.value = message
       break
     case 'surroundings':
-      applySurroundings(message)
+      applyDesktopState(message)
       break
     case 'preferences':
       currentPreferences.value = message.preferences
@@ -138,12 +138,12 @@ function applyPreviewEvent(before: PreviewState | undefined, event: PreviewEvent
   return { state: event, answers }
 }
 
-function applySurroundings(surroundings: Surroundings): void {
-  currentTheme.value = surroundings.theme
-  language.value = surroundings.language
-  isOnline.value = surroundings.online
-  document.documentElement.dataset['theme'] = surroundings.theme
-  document.documentElement.lang = surroundings.language
+function applyDesktopState(state: DesktopState): void {
+  currentTheme.value = state.theme
+  language.value = state.language
+  isOnline.value = state.online
+  document.documentElement.dataset['theme'] = state.theme
+  document.documentElement.lang = state.language
 }
 
 /** Shortcuts of the desktop, which work in every window. */
@@ -155,7 +155,7 @@ const isDesktopShortcut = (event: KeyboardEvent): boolean =>
 /** Connects to the desktop. Resolves with the slug of the app; messages sent before that are queued. */
 function handshake(): Promise<string> {
   const hash = new URLSearchParams(location.hash.slice(1))
-  applySurroundings({
+  applyDesktopState({
     theme: hash.get('theme') === 'dark' ? 'dark' : 'light',
     language: hash.get('language') === 'de' ? 'de' : 'en',
     online: true,
@@ -166,12 +166,12 @@ function handshake(): Promise<string> {
     send({ type: 'key', key: keyName(event) })
   })
   return new Promise((resolve) => {
-    addEventListener('message', (event: MessageEvent<Welcome | { type: 'svc-path'; path: string }>) => {
+    addEventListener('message', (event: MessageEvent<WelcomeMessage | { type: 'svc-path'; path: string }>) => {
       if (event.source !== parent) return
       if (event.data?.type === 'svc-path') requestedPath.value = event.data.path
       if (event.data?.type !== 'svc-welcome' || port) return
       const { slug, user, preferences, path } = event.data
-      applySurroundings(event.data)
+      applyDesktopState(event.data)
       currentUser.value = user
       if (preferences) currentPreferences.value = preferences
       requestedPath.value = path

@@ -6,10 +6,10 @@ import type { ActionName } from '../wire/actions.ts'
 import type {
   AppMessage,
   SerializedError,
-  Surroundings,
+  DesktopState,
   DesktopMessage,
   PreviewedComponent,
-  Welcome,
+  WelcomeMessage,
 } from '../wire/protocol.ts'
 import { announceAppsChange, refreshApps } from './apps.ts'
 import {
@@ -69,14 +69,14 @@ function tablesOf(params: Record<string, unknown>): string[] | undefined {
 }
 
 /** The state of the desktop that apps adopt. */
-export const surroundings = (): Surroundings => ({ theme: theme.value, language: language.value, online: online.value })
+export const desktopState = (): DesktopState => ({ theme: theme.value, language: language.value, online: online.value })
 
 /** The welcome message of a built-in app. */
-export const builtInWelcome = ({ slug, path }: AppWindow): Welcome => ({
+export const welcomeMessageFor = ({ slug, path }: AppWindow): WelcomeMessage => ({
   type: 'svc-welcome',
   slug,
   path,
-  ...surroundings(),
+  ...desktopState(),
   user: user.value!,
   preferences: preferences.value,
 })
@@ -205,7 +205,7 @@ export function serve(
       const wanted = changes.filter(({ table }) => watched.includes(table))
       if (watched.length > 0 && (reset || wanted.length > 0)) send({ type: 'changes', changes: wanted, reset })
     }),
-    effect(() => send({ type: 'surroundings', ...surroundings() })),
+    effect(() => send({ type: 'surroundings', ...desktopState() })),
     effect(() => send({ type: 'preferences', preferences: preferences.value })),
     effect(() => void (grant.components && send({ type: 'components', ...componentsState.value }))),
   ]

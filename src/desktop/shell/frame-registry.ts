@@ -1,7 +1,7 @@
 import { effect, untracked } from '@preact/signals'
 import { toast } from '../kit/toast.tsx'
 import { appBySlug, isBuiltIn } from './apps.ts'
-import { builtInWelcome, serve, surroundings } from './broker.ts'
+import { welcomeMessageFor, serve, desktopState } from './broker.ts'
 import { online } from './feed.ts'
 import { confirmAndClose } from './unsaved-guard.ts'
 import { makeMessageLimiter } from './message-limiter.ts'
@@ -63,7 +63,7 @@ function blockFrame(frame: Frame): void {
 }
 
 function localSource(path: string): Source {
-  const { theme, language } = surroundings()
+  const { theme, language } = desktopState()
   const hash = new URLSearchParams({ theme, language })
   return { src: `${path}#${hash}` }
 }
@@ -124,8 +124,8 @@ function sendWelcome(frame: Frame): void {
   frame.onConnected()
   if (!frame.isBuiltIn) {
     frame.onReady()
-    target.postMessage({ type: 'svc-welcome', slug: one.slug, path: one.path, ...surroundings() }, '*')
-    frame.disconnect ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...surroundings() }, '*'))
+    target.postMessage({ type: 'svc-welcome', slug: one.slug, path: one.path, ...desktopState() }, '*')
+    frame.disconnect ??= effect(() => target.postMessage({ type: 'svc-surroundings', ...desktopState() }, '*'))
     return
   }
   // Only the page that was loaded first gets a port, once.
@@ -135,7 +135,7 @@ function sendWelcome(frame: Frame): void {
     onStarted: (ok) => onStarted(frame, ok),
     onRateExceeded: () => blockFrame(frame),
   })
-  target.postMessage(builtInWelcome(one), '*', [port2])
+  target.postMessage(welcomeMessageFor(one), '*', [port2])
 }
 
 /** Delay before prewarming, ms, so that it does not compete with the app that was just opened. */

@@ -15,14 +15,14 @@ export interface Person {
 }
 
 /** Appearance and connection state, which apps adopt. */
-export interface Surroundings {
+export interface DesktopState {
   theme: Theme
   language: Language
   /** False while the server cannot be reached. */
   online: boolean
 }
 
-export interface Welcome extends Surroundings {
+export interface WelcomeMessage extends DesktopState {
   type: 'svc-welcome'
   slug: string
   /** The path to show, as in `svc-open-app`. */
@@ -123,5 +123,5 @@ export type DesktopMessage =
   | { type: 'changes'; changes: Change[]; reset: boolean }
   | { type: 'preview-event'; id: number; event: PreviewEvent }
   | ({ type: 'components' } & ComponentsState)
-  | ({ type: 'surroundings' } & Surroundings)
+  | ({ type: 'surroundings' } & DesktopState)
   | { type: 'preferences'; preferences: Preferences }

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../../kit/icon.tsx'
 import { apps } from '../apps.ts'
 import { appName } from '../app-name.ts'
-import { surroundings } from '../broker.ts'
+import { desktopState } from '../broker.ts'
 import { readItem, writeItem } from '../local-storage.ts'
 import { user } from '../session.ts'
 import { insets, isPhone, type Rect } from '../windows.ts'
@@ -34,7 +34,7 @@ function useComponent(component: Component) {
     const key = keyOf(component)
     const disposers: (() => void)[] = []
     const stop = () => disposers.splice(0).forEach((one) => one())
-    const sandbox = runComponent(frame.current!, component, surroundings(), {
+    const sandbox = runComponent(frame.current!, component, desktopState(), {
       onRunning(hooks) {
         reportRunning(component)
         if (hooks.includes('dock')) followHook('dock', (value) => setLayout(dockLayouts, key, parseDockLayout(value)))
@@ -51,7 +51,7 @@ function useComponent(component: Component) {
     function followHook(hook: 'dock' | 'panel', apply: (value: unknown) => void): void {
       const callHook = () => {
         const list = apps.value.map(({ slug }) => ({ slug, name: appName(slug) }))
-        void sandbox.callHook(hook, { ...workArea(), ...surroundings(), apps: list }).then((value) => {
+        void sandbox.callHook(hook, { ...workArea(), ...desktopState(), apps: list }).then((value) => {
           try {
             apply(value)
             reportHookResult(component, hook, value)
@@ -78,7 +78,7 @@ function useComponent(component: Component) {
 
     disposers.push(
       sandbox.stop,
-      effect(() => sandbox.setSurroundings(surroundings())),
+      effect(() => sandbox.setDesktopState(desktopState())),
       () => setLayout(dockLayouts, key, undefined),
       () => setLayout(panelLayouts, key, undefined),
     )

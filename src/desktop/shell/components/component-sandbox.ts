@@ -1,10 +1,10 @@
 import { makeMessageLimiter } from '../message-limiter.ts'
-import type { Failure, Surroundings } from '../../wire/protocol.ts'
+import type { Failure, DesktopState } from '../../wire/protocol.ts'
 
 export interface ComponentSandbox {
   /** Calls a hook. Resolves with its parsed result; never settles if the component was stopped. */
   callHook(hook: string, value: object): Promise<unknown>
-  setSurroundings(surroundings: Surroundings): void
+  setDesktopState(state: DesktopState): void
   stop(): void
 }
 
@@ -49,7 +49,7 @@ interface Code {
 export function runComponent(
   frame: HTMLIFrameElement,
   { component_type: kind, code }: Code,
-  surroundings: Surroundings,
+  surroundings: DesktopState,
   { onRunning, onFailure }: { onRunning: (hooks: string[]) => void; onFailure: (failure: Failure) => void },
 ): ComponentSandbox {
   const allowMessage = makeMessageLimiter(100, 1_000)
@@ -117,7 +117,7 @@ export function runComponent(
         void attempt(() => void attempt(() => fail({ kind: 'timeout' })))
       })
     },
-    setSurroundings: (now) => post({ type: 'surroundings', ...now }),
+    setDesktopState: (now) => post({ type: 'surroundings', ...now }),
     stop,
   }
 }
