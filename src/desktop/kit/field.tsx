@@ -4,7 +4,7 @@ import { bridge } from './bridge.ts'
 
 type InputProps = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
 
-interface Around {
+interface FieldProps {
   label: string
   /** Shown below the field. */
   hint?: string | undefined
@@ -12,7 +12,7 @@ interface Around {
   problem?: string | undefined
 }
 
-function Around({ id, label, hint, problem, children }: Around & { id: string; children: ComponentChildren }) {
+function FieldLayout({ id, label, hint, problem, children }: FieldProps & { id: string; children: ComponentChildren }) {
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -27,29 +27,34 @@ function Around({ id, label, hint, problem, children }: Around & { id: string; c
   )
 }
 
-const fieldAttributes = (id: string, { hint, problem }: Around) => ({
+const fieldAttributes = (id: string, { hint, problem }: FieldProps) => ({
   id,
   'aria-invalid': problem !== undefined && problem !== '',
   'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
 })
 
 /** A text field with a label. */
-export function TextField({ label, hint, problem, ...rest }: Around & InputProps) {
+export function TextField({ label, hint, problem, ...rest }: FieldProps & InputProps) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
+    <FieldLayout {...{ id, label, hint, problem }}>
       <input {...(rest as object)} {...fieldAttributes(id, { label, hint, problem })} />
-    </Around>
+    </FieldLayout>
   )
 }
 
 /** A text area with a label. */
-export function TextArea({ label, hint, problem, ...rest }: Around & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
+export function TextArea({
+  label,
+  hint,
+  problem,
+  ...rest
+}: FieldProps & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
+    <FieldLayout {...{ id, label, hint, problem }}>
       <textarea {...rest} {...fieldAttributes(id, { label, hint, problem })} />
-    </Around>
+    </FieldLayout>
   )
 }
 
@@ -60,13 +65,13 @@ export function Select({
   problem,
   options,
   ...rest
-}: Around &
+}: FieldProps &
   Omit<PartialSelectHTMLAttributes<HTMLSelectElement>, 'label' | 'role'> & {
     options: readonly { value: string; label: string }[]
   }) {
   const id = useId()
   return (
-    <Around {...{ id, label, hint, problem }}>
+    <FieldLayout {...{ id, label, hint, problem }}>
       <select {...rest} {...fieldAttributes(id, { label, hint, problem })}>
         {options.map(({ value, label: shown }) => (
           <option key={value} value={value} selected={value === rest.value}>
@@ -74,7 +79,7 @@ export function Select({
           </option>
         ))}
       </select>
-    </Around>
+    </FieldLayout>
   )
 }
 
