@@ -24,14 +24,14 @@ const words = catalogue(
 )
 
 /** Input parsed as a value of a column, or an error message. */
-export type ReadResult = { value: string | number | null; problem?: undefined } | { problem: string }
+export type ParseResult = { value: string | number | null; problem?: undefined } | { problem: string }
 
-const readEmpty = (column: Column): ReadResult => {
+const readEmpty = (column: Column): ParseResult => {
   if (column.required) return { problem: words('required') }
   return { value: column.default === undefined ? null : (column.default as string | number) }
 }
 
-function readNumber(column: Column, text: string): ReadResult {
+function readNumber(column: Column, text: string): ParseResult {
   const value = Number(text.replace(',', '.'))
   if (!Number.isFinite(value)) return { problem: words('number') }
   if (column.type === 'integer' && !Number.isSafeInteger(value)) return { problem: words('whole') }
@@ -44,7 +44,7 @@ const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.startsWith(text)
 
 /** Parses input by the declaration of its column, with the same limits as the server. */
-export function readValue(column: Column, text: string): ReadResult {
+export function parseValue(column: Column, text: string): ParseResult {
   if (text.trim() === '') return readEmpty(column)
   switch (column.type) {
     case 'integer':

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Column, TableName } from '../../contract/tables.ts'
-import { readValue } from './column-values.ts'
+import { parseValue } from './column-values.ts'
 import type { EntryProps } from './entry-controls.tsx'
 import { Select, Switch, TextArea, TextField } from './field.tsx'
 import type { Fields } from './rows.ts'
@@ -65,13 +65,13 @@ export function EntryField<N extends TableName>({
         options={options}
         value={textOf(value)}
         onChange={({ currentTarget }) => {
-          const read = readValue(column, currentTarget.value)
+          const read = parseValue(column, currentTarget.value)
           if (read.problem === undefined) write(read.value)
         }}
       />
     )
   }
-  const read = entered === undefined ? undefined : readValue(column, entered)
+  const read = entered === undefined ? undefined : parseValue(column, entered)
   // An empty field shows no error while the user types.
   const problem = entered === undefined ? undefined : (read?.problem ?? (entered === '' ? undefined : check?.(entered)))
   const common = {
@@ -82,7 +82,7 @@ export function EntryField<N extends TableName>({
     onInput: ({ currentTarget }: { currentTarget: HTMLInputElement | HTMLTextAreaElement }) => {
       const text = currentTarget.value
       setEntered(text)
-      const next = readValue(column, text)
+      const next = parseValue(column, text)
       if (next.problem === undefined && (text === '' || check?.(text) === undefined)) write(next.value)
     },
     onBlur: () => problem === undefined && setEntered(undefined),

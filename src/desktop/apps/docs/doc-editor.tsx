@@ -7,7 +7,7 @@ import { Editor } from '../../kit/editor.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
-import { entries, folders, readTags, tagsOf, type Doc } from './store.ts'
+import { entries, folders, parseTags, tagsOf, type Doc } from './store.ts'
 import { words } from './words.ts'
 
 const views = [
@@ -41,7 +41,7 @@ function Tags({ doc }: { doc: Doc }) {
         value={entered.value ?? tagsOf(doc).join(', ')}
         onInput={({ currentTarget }) => {
           entered.value = currentTarget.value
-          const tags = readTags(currentTarget.value)
+          const tags = parseTags(currentTarget.value)
           entries.write(doc, { tags: tags.length > 0 ? tags : null })
         }}
         onBlur={() => void (entered.value = undefined)}

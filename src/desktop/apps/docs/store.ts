@@ -17,7 +17,7 @@ export const filter = signal('all')
 export const tagsOf = ({ tags }: Doc): string[] => tags ?? []
 
 /** Parses tags: trimmed, without duplicates. */
-export const readTags = (text: string): string[] => [
+export const parseTags = (text: string): string[] => [
   ...new Set(
     text
       .split(',')

@@ -7,7 +7,7 @@ const MOST = 10n ** 15n
  * Parses an amount to cents: `12`, `12.5`, `1,234.50`, `1.234,50`. The last point or comma before one or two digits is
  * the decimal separator. Undefined if invalid.
  */
-export function readAmount(text: string): number | undefined {
+export function parseAmount(text: string): number | undefined {
   const found = /^(-?)(\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+|\d+)(?:[.,](\d{1,2}))?$/.exec(text.trim())
   if (!found) return undefined
   const cents = BigInt(found[2]!.replace(/\D/g, '') + (found[3] ?? '').padEnd(2, '0'))
@@ -22,11 +22,11 @@ export function decimal(cents: bigint): `${number}` {
 }
 
 /** A localised amount, exact for any size. */
-export const showAmount = (cents: bigint, currency: string): string =>
+export const formatAmount = (cents: bigint, currency: string): string =>
   new Intl.NumberFormat(language.value, { style: 'currency', currency, minimumFractionDigits: 2 }).format(
     decimal(cents),
   )
 
 /** The amount as shown in an input. */
-export const editAmount = (cents: number): string =>
+export const formatAmountInput = (cents: number): string =>
   language.value === 'de' ? decimal(BigInt(cents)).replace('.', ',') : decimal(BigInt(cents))

@@ -3,7 +3,7 @@ import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { bridge } from '../../kit/bridge.ts'
 import { formatNumber } from '../../kit/formats.ts'
-import { showAmount } from './amounts.ts'
+import { formatAmount } from './amounts.ts'
 import { monthly } from './store.ts'
 import { words } from './words.ts'
 
@@ -87,8 +87,8 @@ export function Chart({ currency }: { currency: string }) {
             {data.map(({ month, income, expense }) => (
               <tr key={month}>
                 <th scope="row">{month}</th>
-                <td>{`${words('income')} ${showAmount(income, currency)}`}</td>
-                <td>{`${words('expense')} ${showAmount(expense, currency)}`}</td>
+                <td>{`${words('income')} ${formatAmount(income, currency)}`}</td>
+                <td>{`${words('expense')} ${formatAmount(expense, currency)}`}</td>
               </tr>
             ))}
           </tbody>

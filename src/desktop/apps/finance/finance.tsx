@@ -7,7 +7,7 @@ import { formatDate, formatNumber, today } from '../../kit/formats.ts'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
 import { common } from '../../kit/words.ts'
-import { showAmount } from './amounts.ts'
+import { formatAmount } from './amounts.ts'
 import { TransactionDialog } from './transaction-dialog.tsx'
 import { Chart } from './chart.tsx'
 import {
@@ -55,7 +55,7 @@ const Totals = () => (
         ).map(([name, cents]) => (
           <div key={name}>
             <dt>{words(name)}</dt>
-            <dd class={name === 'balance' && cents < 0n ? 'is-minus' : ''}>{showAmount(cents, currency)}</dd>
+            <dd class={name === 'balance' && cents < 0n ? 'is-minus' : ''}>{formatAmount(cents, currency)}</dd>
           </div>
         ))}
       </dl>
@@ -77,7 +77,7 @@ function Row({ transaction }: { transaction: Transaction }) {
       <td class="only-wide">{words(kind as Kind)}</td>
       <td class="only-wide">{transaction.category}</td>
       <td class="only-wide">{transaction.account}</td>
-      <td class="amount">{showAmount(kind === 'expense' ? -amount : amount, currency)}</td>
+      <td class="amount">{formatAmount(kind === 'expense' ? -amount : amount, currency)}</td>
     </tr>
   )
 }

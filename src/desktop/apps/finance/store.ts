@@ -86,7 +86,7 @@ export function monthly(currency: string): (Total & { month: string })[] {
   })
 }
 
-const harmless = (text: string | null): string | null => text && guardFormula(text)
+const guardText = (text: string | null): string | null => text && guardFormula(text)
 
 /** The visible transactions as CSV, with column names of the table and decimal amounts. */
 export const csv = (): string =>
@@ -97,8 +97,8 @@ export const csv = (): string =>
       one.kind,
       decimal(BigInt(one.amount_cents)),
       one.currency,
-      harmless(one.category),
-      harmless(one.description),
-      harmless(one.account),
+      guardText(one.category),
+      guardText(one.description),
+      guardText(one.account),
     ]),
   ])

@@ -2,26 +2,27 @@ import { useSignal } from '@preact/signals'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { TextField } from '../../kit/field.tsx'
-import { editAmount, readAmount } from './amounts.ts'
+import { formatAmountInput, parseAmount } from './amounts.ts'
 import { accounts, categories, entries, kinds, type Transaction } from './store.ts'
 import { words } from './words.ts'
 
 function Amount({ transaction }: { transaction: Transaction }) {
   const entered = useSignal<string | undefined>(undefined)
-  const isBad = entered.value !== undefined && entered.value !== '' && readAmount(entered.value) === undefined
-  const shown = transaction.amount_cents === 0 && entries.isNew(transaction) ? '' : editAmount(transaction.amount_cents)
+  const isBad = entered.value !== undefined && entered.value !== '' && parseAmount(entered.value) === undefined
+  const shown =
+    transaction.amount_cents === 0 && entries.isNew(transaction) ? '' : formatAmountInput(transaction.amount_cents)
   return (
     <TextField
       label={words('amount_cents')}
       inputMode="decimal"
       autocomplete="off"
-      placeholder={editAmount(0)}
+      placeholder={formatAmountInput(0)}
       data-first
       value={entered.value ?? shown}
       problem={isBad ? words('bad_amount') : undefined}
       onInput={({ currentTarget }) => {
         entered.value = currentTarget.value
-        const cents = readAmount(currentTarget.value)
+        const cents = parseAmount(currentTarget.value)
         if (cents !== undefined) entries.write(transaction, { amount_cents: cents })
       }}
       onBlur={() => {
