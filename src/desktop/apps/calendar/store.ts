@@ -20,7 +20,7 @@ export const firstWeekday = computed(() =>
 )
 
 /** Days shown of one event: a wrong year must not freeze the page. */
-const MOST_DAYS = 400
+const MAX_DAYS = 400
 
 /**
  * First and last day of an event in the browser's time zone. All-day events are stored from midnight UTC to midnight
@@ -48,7 +48,7 @@ const byDay = computed(() => {
   for (const event of sorted) {
     const { first, last } = daysOf(event)
     let day = first
-    for (let count = 0; day <= last && count < MOST_DAYS; count++) {
+    for (let count = 0; day <= last && count < MAX_DAYS; count++) {
       const known = days.get(day)
       if (known) known.push(event)
       else days.set(day, [event])

@@ -1,7 +1,7 @@
 import { language } from '../../kit/language.ts'
 
 /** Largest stored amount, cents. */
-const MOST = 10n ** 15n
+const MAX_CENTS = 10n ** 15n
 
 /**
  * Parses an amount to cents: `12`, `12.5`, `1,234.50`, `1.234,50`. The last point or comma before one or two digits is
@@ -11,7 +11,7 @@ export function parseAmount(text: string): number | undefined {
   const found = /^(-?)(\d{1,3}(?:[.,' \u00a0\u202f]\d{3})+|\d+)(?:[.,](\d{1,2}))?$/.exec(text.trim())
   if (!found) return undefined
   const cents = BigInt(found[2]!.replace(/\D/g, '') + (found[3] ?? '').padEnd(2, '0'))
-  if (cents > MOST) return undefined
+  if (cents > MAX_CENTS) return undefined
   return Number(found[1] === '-' ? -cents : cents)
 }
 
