@@ -9,7 +9,7 @@ type State = AnswerOf<'admin.backups'>
 
 const describeBackup = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
 
-const Last = ({ state: { last, overdue, in_future } }: { state: State }) => (
+const LastBackup = ({ state: { last, overdue, in_future } }: { state: State }) => (
   <>
     {last ? describeBackup(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
     {overdue && <Badge tone="bad">{words('overdue')}</Badge>}
@@ -18,7 +18,7 @@ const Last = ({ state: { last, overdue, in_future } }: { state: State }) => (
 )
 
 /** Suggests a command for whatever is missing, to be run on the server. */
-const Advice = ({ state: { schedule, last, proven } }: { state: State }) => (
+const SuggestedCommands = ({ state: { schedule, last, proven } }: { state: State }) => (
   <section>
     <h3>{words('on_the_server')}</h3>
     <p class="soft">{words('on_the_server_text')}</p>
@@ -80,7 +80,7 @@ export function Backups() {
         <>
           <DescriptionList
             of={[
-              [words('last_backup'), <Last state={state} />],
+              [words('last_backup'), <LastBackup state={state} />],
               ...(state.failed
                 ? [[words('failed'), `${formatDateTime(state.failed.at)}: ${state.failed.message}`] as const]
                 : []),
@@ -100,7 +100,7 @@ export function Backups() {
             </p>
           )}
           {state.stored.length > 0 && <StoredBackups state={state} />}
-          <Advice state={state} />
+          <SuggestedCommands state={state} />
         </>
       )}
     </QueryResult>

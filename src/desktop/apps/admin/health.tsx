@@ -15,7 +15,7 @@ const pictures = { ok: CircleCheck, warning: CircleAlert, failure: CircleX } as 
 const localized = (text: string): string => (language.value === 'de' ? germanFinding(text) : text)
 const worstFirst = ['failure', 'warning', 'ok'] as const
 
-function verdictOf(checks: readonly Finding[]): { health: Finding['health']; text: string } {
+function overallHealth(checks: readonly Finding[]): { health: Finding['health']; text: string } {
   const count = (health: Finding['health']) => checks.filter((check) => check.health === health).length
   const [failures, warnings] = [count('failure'), count('warning')]
   if (failures > 0) return { health: 'failure', text: words('some_failures', failures, warnings) }
@@ -45,7 +45,7 @@ export function Health() {
   return (
     <QueryResult of={shown}>
       {({ checks }) => {
-        const { health, text } = verdictOf(checks)
+        const { health, text } = overallHealth(checks)
         const sorted = worstFirst.flatMap((wanted) => checks.filter((check) => check.health === wanted))
         return (
           <>

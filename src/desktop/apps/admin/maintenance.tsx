@@ -39,11 +39,11 @@ function MaintenanceForm({ state, onDone }: { state: State; onDone: () => Promis
   })
   const isReadOnly = fields.kind === 'read_only'
   // Closing an open server ends all sessions, including this one.
-  const closes = !isReadOnly && (!state.maintenance || state.read_only)
+  const endsSessions = !isReadOnly && (!state.maintenance || state.read_only)
   const task = useMutation(async () => {
     const isConfirmed = await confirm({
       title: words(isReadOnly ? 'read_only_title' : 'close_title'),
-      text: words(isReadOnly ? 'read_only_text' : closes ? 'close_text' : 'still_closed_text'),
+      text: words(isReadOnly ? 'read_only_text' : endsSessions ? 'close_text' : 'still_closed_text'),
       action: words(state.maintenance ? 'change' : 'begin'),
       danger: true,
     })

@@ -16,7 +16,7 @@ type Usage = AnswerOf<'admin.usage'>
 
 const PAGE_SIZE = 50
 const orders = ['used', 'percent', 'growth', 'name'] as const
-const shares = [0, 50, 80, 100] as const
+const usageThresholds = [0, 50, 80, 100] as const
 
 const growthText = (growth: number | null): string =>
   growth === null ? '–' : words('a_day', `${growth < 0 ? '−' : '+'}${formatSize(Math.abs(growth))}`)
@@ -119,7 +119,7 @@ export function Quotas() {
             <Select
               label={words('show')}
               value={String(view.over)}
-              options={shares.map((over) => ({
+              options={usageThresholds.map((over) => ({
                 value: String(over),
                 label: over === 0 ? words('everybody') : words('over', over),
               }))}

@@ -33,7 +33,7 @@ function factorText({ two_factor, backup_codes_left, bypass_until }: User): stri
     : `${words('on')}, ${codes}, ${words('bypass_until', formatDateTime(bypass_until))}`
 }
 
-const AboutUser = ({ user }: { user: User }) => (
+const UserDetails = ({ user }: { user: User }) => (
   <DescriptionList
     of={[
       [
@@ -136,8 +136,8 @@ export function UserPage({ id, onBack }: { id: number; onBack: () => void }) {
   const shown = useLiveQuery(() => bridge.call('admin.user', { user_id: id }), { interval: 30_000 })
   const [dialog, setDialog] = useState<DialogName | undefined>(undefined)
   const heading = useRef<HTMLHeadingElement>(null)
-  const isThere = shown.value !== undefined
-  useEffect(() => heading.current?.focus(), [isThere])
+  const isLoaded = shown.value !== undefined
+  useEffect(() => heading.current?.focus(), [isLoaded])
   const about = { onClose: () => setDialog(undefined), onDone: shown.reload }
   const Open = dialog === undefined || dialog === 'remove' ? undefined : dialogs[dialog]
   return (
@@ -155,7 +155,7 @@ export function UserPage({ id, onBack }: { id: number; onBack: () => void }) {
       <QueryResult of={shown}>
         {({ user }) => (
           <>
-            <AboutUser user={user} />
+            <UserDetails user={user} />
             <Actions user={user} start={setDialog} onDone={shown.reload} />
             <SignIns user={user} />
             {Open && <Open user={user} {...about} />}
