@@ -13,8 +13,8 @@ import { words } from './words.ts'
 const languages = { css: 'css', js: 'js', widget: 'html' } as const
 
 /** Width or height of a widget, pixels; stored in its metadata. */
-function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
-  const value = one.metadata[side]
+function Size({ draft, side }: { draft: Draft; side: 'width' | 'height' }) {
+  const value = draft.metadata[side]
   return (
     <TextField
       label={words(side)}
@@ -26,7 +26,7 @@ function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
       placeholder={side === 'width' ? '240' : '140'}
       value={typeof value === 'number' ? value : ''}
       onInput={({ currentTarget }) => {
-        const { [side]: _, ...others } = one.metadata
+        const { [side]: _, ...others } = draft.metadata
         const pixels = currentTarget.valueAsNumber
         write({ metadata: Number.isFinite(pixels) ? { ...others, [side]: pixels } : others })
       }}
@@ -37,14 +37,14 @@ function Size({ one, side }: { one: Draft; side: 'width' | 'height' }) {
 const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
 /** State of the preview. */
-function Preview({ one }: { one: Draft }) {
-  if (previewedName.value !== one.name) return null
+function Preview({ draft }: { draft: Draft }) {
+  if (previewedName.value !== draft.name) return null
   const preview = bridge.previewState.value
   const state = preview?.state
   const text =
     state === undefined ? words('preview_starts') : state === 'running' ? words('preview_runs') : describeFailure(state)
   return (
-    <section class={`preview preview-${one.kind}`} aria-label={words('previewing')}>
+    <section class={`preview preview-${draft.kind}`} aria-label={words('previewing')}>
       <p role="status" class={typeof state === 'object' ? 'problem' : ''}>
         {text}
       </p>
@@ -65,9 +65,9 @@ function Preview({ one }: { one: Draft }) {
 }
 
 /** Size of the code, and problems that prevent saving. */
-function Limits({ one }: { one: Draft }) {
-  const bytes = byteLength(one.code)
-  const blocked = one.kind === 'js' ? COMPONENT_CODE.blocked.filter((pattern) => one.code.includes(pattern)) : []
+function Limits({ draft }: { draft: Draft }) {
+  const bytes = byteLength(draft.code)
+  const blocked = draft.kind === 'js' ? COMPONENT_CODE.blocked.filter((pattern) => draft.code.includes(pattern)) : []
   return (
     <div class="limits">
       <span class="soft">{words('size', formatSize(bytes), formatSize(COMPONENT_CODE.max_bytes))}</span>
@@ -80,22 +80,22 @@ function Limits({ one }: { one: Draft }) {
 }
 
 /** The code editor of a component, with its preview. */
-export const CodeView = ({ one }: { one: Draft }) => (
+export const CodeView = ({ draft }: { draft: Draft }) => (
   <>
-    {one.kind === 'widget' && (
+    {draft.kind === 'widget' && (
       <div class="sizes" role="group" aria-label={words('pixels')}>
-        <Size one={one} side="width" />
-        <Size one={one} side="height" />
+        <Size draft={draft} side="width" />
+        <Size draft={draft} side="height" />
         <span class="soft">{words('pixels')}</span>
       </div>
     )}
     <Editor
-      label={words('code_of', one.name)}
-      language={languages[one.kind]}
-      value={one.code}
+      label={words('code_of', draft.name)}
+      language={languages[draft.kind]}
+      value={draft.code}
       onInput={(code) => write({ code })}
     />
-    <Limits one={one} />
-    <Preview one={one} />
+    <Limits draft={draft} />
+    <Preview draft={draft} />
   </>
 )

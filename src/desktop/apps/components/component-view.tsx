@@ -90,7 +90,7 @@ export function ComponentView({ name }: { name: string }) {
     return () => bridge.setTitle('')
   }, [])
   const one = current.value
-  const isTried = previewedName.value === name
+  const isPreviewed = previewedName.value === name
   const isMissing = openComponent.value !== undefined && one === undefined
   return (
     <article class="component" aria-label={name}>
@@ -118,7 +118,7 @@ export function ComponentView({ name }: { name: string }) {
         <IconButton
           icon={Play}
           label={words('preview')}
-          aria-pressed={isTried}
+          aria-pressed={isPreviewed}
           disabled={!one}
           onClick={() => togglePreview(name)}
         />
@@ -134,8 +134,8 @@ export function ComponentView({ name }: { name: string }) {
         <More name={name} />
       </Toolbar>
       <ComponentStatus name={name} />
-      {one && page.value === 'code' && <CodeView one={one} />}
-      {one && page.value === 'versions' && <Versions one={one} />}
+      {one && page.value === 'code' && <CodeView draft={one} />}
+      {one && page.value === 'versions' && <Versions current={one} />}
       {!one && loadError.value !== undefined && (
         <EmptyState icon={Puzzle} title={describeError(loadError.value)}>
           <Button onClick={() => void refreshOpen()}>{common('retry')}</Button>

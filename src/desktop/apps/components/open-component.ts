@@ -159,9 +159,9 @@ export async function save(): Promise<void> {
 /** Saves the draft as the newest version; the other one stays in the history. */
 export function saveAnyway(): void {
   const mine = draft.peek()
-  const there = openComponent.peek()
-  if (!mine || !there) return
-  putDraft({ ...mine, base: newestOf(there) })
+  const stored = openComponent.peek()
+  if (!mine || !stored) return
+  putDraft({ ...mine, base: newestOf(stored) })
   void save()
 }
 

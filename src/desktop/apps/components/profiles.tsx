@@ -20,13 +20,13 @@ import { words } from './words.ts'
 type Profile = AnswerOf<'desktopComponents.profiles'>['profiles'][number]
 
 /** Saves the active components as a profile. */
-function Keep({ onKept }: { onKept: () => Promise<void> }) {
+function SaveProfile({ onSaved }: { onSaved: () => Promise<void> }) {
   const [name, setName] = useState('')
   const task = useMutation(async () => {
     const { components_saved } = await bridge.call('desktopComponents.save_profile', { name: name.trim() })
     toast(words('profile_saved', components_saved))
     setName('')
-    await onKept()
+    await onSaved()
   })
   return (
     <form class="form" onSubmit={task.start}>
@@ -48,7 +48,7 @@ function Keep({ onKept }: { onKept: () => Promise<void> }) {
   )
 }
 
-function Apply({ profile, onClose }: { profile: Profile; onClose: () => void }) {
+function ApplyProfile({ profile, onClose }: { profile: Profile; onClose: () => void }) {
   const [isExclusive, setExclusive] = useState(true)
   const task = useMutation(async () => {
     await bridge.call('desktopComponents.load_profile', { profile_id: profile.id, exclusive: isExclusive })
@@ -142,7 +142,7 @@ function Item({ profile, onChange }: { profile: Profile; onChange: () => Promise
       >
         {common('delete')}
       </Button>
-      {asked === 'apply' && <Apply profile={profile} onClose={() => setAsked(undefined)} />}
+      {asked === 'apply' && <ApplyProfile profile={profile} onClose={() => setAsked(undefined)} />}
       {asked === 'rename' && (
         <Rename
           profile={profile}
@@ -172,7 +172,7 @@ export function Profiles() {
       </Toolbar>
       <div class="page profiles">
         <p>{words('profiles_text')}</p>
-        <Keep onKept={reload} />
+        <SaveProfile onSaved={reload} />
         {error !== undefined && (
           <p class="problem" role="alert">
             {describeError(error)} <Button onClick={() => void reload()}>{common('retry')}</Button>

@@ -19,29 +19,29 @@ async function copyToEditor({ component_type, code, metadata }: Stored): Promise
   if (isSure) write({ kind: component_type, code, metadata: { ...metadata } })
 }
 
-function VersionDetails({ one, version }: { one: Draft; version: Version }) {
+function VersionDetails({ current, version }: { current: Draft; version: Version }) {
   const [stored, setStored] = useState<Stored | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
-  useEffect(() => void codeOf(one.name, version.version).then(setStored, setError), [version.version])
+  useEffect(() => void codeOf(current.name, version.version).then(setStored, setError), [version.version])
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!stored) return <Loading />
   return (
     <div class="version-open">
       <div class="actions">
         {!version.is_active && (
-          <Button onClick={() => void activate(one.name, version.version)}>{words('activate')}</Button>
+          <Button onClick={() => void activate(current.name, version.version)}>{words('activate')}</Button>
         )}
-        {stored.code !== one.code && (
+        {stored.code !== current.code && (
           <Button onClick={() => void copyToEditor(stored)}>{words('copy_to_editor')}</Button>
         )}
       </div>
-      <DiffView label={words('difference', version.version)} before={stored.code} after={one.code} />
+      <DiffView label={words('difference', version.version)} before={stored.code} after={current.code} />
     </div>
   )
 }
 
 /** The history of a component; older versions can be restored. */
-export function Versions({ one }: { one: Draft }) {
+export function Versions({ current }: { current: Draft }) {
   const [shown, setShown] = useState<number | undefined>(undefined)
   const versions = openComponent.value?.versions
   if (!versions) return <Loading />
@@ -62,7 +62,7 @@ export function Versions({ one }: { one: Draft }) {
                 <span>{formatDateTime(timeOf(version.updated_at))}</span>
                 {version.is_active && <em>{words('is_active')}</em>}
               </button>
-              {isShown && <VersionDetails one={one} version={version} />}
+              {isShown && <VersionDetails current={current} version={version} />}
             </li>
           )
         })}
