@@ -14,9 +14,9 @@ import { words } from './words.ts'
 
 function Panels() {
   const one = room.value
-  if (panel.value === 'search') return <SearchPanel one={one} />
-  if (one && panel.value === 'people') return <PeoplePanel one={one} />
-  if (one && panel.value === 'files') return <FilesPanel one={one} />
+  if (panel.value === 'search') return <SearchPanel room={one} />
+  if (one && panel.value === 'people') return <PeoplePanel room={one} />
+  if (one && panel.value === 'files') return <FilesPanel room={one} />
   return null
 }
 
@@ -46,7 +46,7 @@ export function Chat() {
         main={
           <div class={`room-around ${panel.value && (one || panel.value === 'search') ? 'with-panel' : ''}`}>
             {one ? (
-              <Room one={one} />
+              <Room room={one} />
             ) : (
               <section class="room">
                 <EmptyState icon={MessagesSquare} title={words('none_open')}>

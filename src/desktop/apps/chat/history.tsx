@@ -28,13 +28,13 @@ function dayOf(timestamp: string, now = new Date()): string {
   return date.getFullYear() === now.getFullYear() ? formatDay(date) : formatDate(date)
 }
 
-function isGrouped(one: Message, before: Message | undefined): boolean {
+function isGrouped(message: Message, before: Message | undefined): boolean {
   return (
     before !== undefined &&
-    before.user_id === one.user_id &&
-    before.is_assistant === one.is_assistant &&
-    one.reply_to === null &&
-    new Date(one.timestamp).getTime() - new Date(before.timestamp).getTime() < GROUP_MS
+    before.user_id === message.user_id &&
+    before.is_assistant === message.is_assistant &&
+    message.reply_to === null &&
+    new Date(message.timestamp).getTime() - new Date(before.timestamp).getTime() < GROUP_MS
   )
 }
 
@@ -235,7 +235,7 @@ export function History({ room, title }: { room: number; title: string }) {
           start === 0 && <p class="older">{words('beginning')}</p>
         )}
         <Lines messages={messages} start={start} end={end} />
-        {end === messages.length && pendingHere.map((one) => <PendingLine key={one.client_id} one={one} />)}
+        {end === messages.length && pendingHere.map((one) => <PendingLine key={one.client_id} message={one} />)}
       </div>
       {isAway && <IconButton class="to-end" icon={ArrowDown} label={words('to_end')} onClick={toEnd} />}
     </div>

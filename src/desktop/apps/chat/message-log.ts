@@ -24,7 +24,7 @@ const LARGE_PAGE = 200
 /** Longest wait of a long poll, seconds. */
 const WAIT = 25
 /** Delays while the server is unreachable, ms. */
-const AWAY = { first: 500, longest: 10_000, jitter: 0.5 }
+const RETRY = { first: 500, longest: 10_000, jitter: 0.5 }
 /** Time until a typing notification expires, ms. */
 const TYPING_MS = 7_000
 
@@ -91,7 +91,7 @@ async function poll(room_id: number, stop: AbortSignal): Promise<void> {
  * in it.
  */
 async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
-  const backoff = makeBackoff(AWAY)
+  const backoff = makeBackoff(RETRY)
   let isOpen = false
   while (!stop.aborted) {
     try {
@@ -140,14 +140,14 @@ export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
 /** Opens a room at a message, loading older pages as needed. */
 export async function jumpTo({ room_id, message_id }: Pick<Message, 'room_id' | 'message_id'>): Promise<void> {
   current.value = room_id
-  const isThere = () => logs.value.get(room_id)?.messages.some((one) => one.message_id === message_id)
+  const isLoaded = () => logs.value.get(room_id)?.messages.some((one) => one.message_id === message_id)
   if (!logs.value.has(room_id)) {
     const { messages, has_more } = await bridge.call('teamChat.messages', { room_id, limit: LARGE_PAGE })
     const position = messages.at(-1)?.timestamp
     if (!logs.value.has(room_id) && position !== undefined)
       logs.value = new Map(logs.value).set(room_id, { messages, hasMore: has_more, position })
   }
-  while (current.value === room_id && !isThere() && logs.value.get(room_id)?.hasMore)
+  while (current.value === room_id && !isLoaded() && logs.value.get(room_id)?.hasMore)
     await loadOlder(room_id, LARGE_PAGE)
-  if (isThere()) targetMessage.value = message_id
+  if (isLoaded()) targetMessage.value = message_id
 }

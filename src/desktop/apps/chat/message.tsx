@@ -139,23 +139,23 @@ export function MessageLine({
 }
 
 /** A message that was not delivered yet. */
-export const PendingLine = ({ one }: { one: Pending }) => (
-  <article class={`message pending ${one.state}`} aria-label={words(one.state)}>
+export const PendingLine = ({ message }: { message: Pending }) => (
+  <article class={`message pending ${message.state}`} aria-label={words(message.state)}>
     <span class="beside" />
     <div class="message-body">
-      <MessageText text={one.content} />
-      {one.state === 'sending' ? (
+      <MessageText text={message.content} />
+      {message.state === 'sending' ? (
         <small class="edited">{words('sending')}</small>
       ) : (
         <div class="unsent" role="alert">
           <span>
-            {words(one.state)}
-            {one.error !== undefined && ` ${describeError(one.error)}`}
+            {words(message.state)}
+            {message.error !== undefined && ` ${describeError(message.error)}`}
           </span>
-          <Button kind="quiet" icon={RotateCw} onClick={() => retry(one.client_id)}>
+          <Button kind="quiet" icon={RotateCw} onClick={() => retry(message.client_id)}>
             {common('retry')}
           </Button>
-          <Button kind="quiet" onClick={() => discard(one.client_id)}>
+          <Button kind="quiet" onClick={() => discard(message.client_id)}>
             {common('discard')}
           </Button>
         </div>

@@ -44,12 +44,12 @@ const Panel = ({ title, children }: { title: string; children: ComponentChildren
   </aside>
 )
 
-async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
+async function confirmAndRemove(room: ChatRoom, person: Person): Promise<void> {
   const name = person.display_name
   const texts = { title: words('remove_title', name), text: words('remove_text'), action: words('remove_action') }
   if (!(await confirm({ ...texts, danger: true }))) return
   try {
-    await bridge.call('teamChat.remove_participant', { room_id: one.room_id, user_id: person.id })
+    await bridge.call('teamChat.remove_participant', { room_id: room.room_id, user_id: person.id })
     await loadRooms()
   } catch (error) {
     toastError(error)
@@ -57,10 +57,10 @@ async function confirmAndRemove(one: ChatRoom, person: Person): Promise<void> {
 }
 
 /** Members of a room, online ones first. */
-export function PeoplePanel({ one }: { one: ChatRoom }) {
-  const mayRemove = one.type === 'channel' && (one.created_by === me() || bridge.user.value!.role === 'admin')
+export function PeoplePanel({ room }: { room: ChatRoom }) {
+  const mayRemove = room.type === 'channel' && (room.created_by === me() || bridge.user.value!.role === 'admin')
   const rank = ({ id }: Person) => Number(!online.value.has(id))
-  const all = one.participants.toSorted((a, b) => rank(a) - rank(b) || a.display_name.localeCompare(b.display_name))
+  const all = room.participants.toSorted((a, b) => rank(a) - rank(b) || a.display_name.localeCompare(b.display_name))
   return (
     <Panel title={words('people')}>
       <ul class="panel-list">
@@ -88,7 +88,7 @@ export function PeoplePanel({ one }: { one: ChatRoom }) {
               <IconButton
                 icon={UserMinus}
                 label={words('remove', person.display_name)}
-                onClick={() => void confirmAndRemove(one, person)}
+                onClick={() => void confirmAndRemove(room, person)}
               />
             )}
           </li>
@@ -124,18 +124,18 @@ function File({ file, folder }: { file: RoomFile; folder: string }) {
 }
 
 /** The files of a room. */
-export function FilesPanel({ one }: { one: ChatRoom }) {
+export function FilesPanel({ room }: { room: ChatRoom }) {
   const [found, setFound] = useState<{ folder: string; files: readonly RoomFile[] } | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   useEffect(() => {
     let isStale = false
     setError(undefined)
-    filesOf(one.room_id).then(
+    filesOf(room.room_id).then(
       (answer) => isStale || setFound(answer),
       (error: unknown) => isStale || setError(error),
     )
     return () => void (isStale = true)
-  }, [one.room_id, changed.value, one.last_message?.message_id])
+  }, [room.room_id, changed.value, room.last_message?.message_id])
   return (
     <Panel title={words('files')}>
       {error !== undefined ? (
@@ -165,11 +165,11 @@ export function FilesPanel({ one }: { one: ChatRoom }) {
 /** Delay from the last input to searching, ms. */
 const SEARCH_DELAY = 250
 
-function Hits({ hits }: { hits: readonly Message[] }) {
+function SearchResults({ results }: { results: readonly Message[] }) {
   const titles = new Map(rooms.value.map((one) => [one.room_id, titleOf(one)]))
   return (
     <ul class="panel-list">
-      {hits.map((message) => (
+      {results.map((message) => (
         <li key={message.message_id}>
           <button
             type="button"
@@ -194,11 +194,11 @@ function Hits({ hits }: { hits: readonly Message[] }) {
 }
 
 /** Searches messages in one room or in all. */
-export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
+export function SearchPanel({ room }: { room: ChatRoom | undefined }) {
   const [query, setQuery] = useState('')
   const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
-  const room_id = searchesAllRooms.value ? undefined : one?.room_id
+  const room_id = searchesAllRooms.value ? undefined : room?.room_id
   useEffect(() => {
     const text = query.trim().slice(0, 200)
     const stop = new AbortController()
@@ -227,7 +227,7 @@ export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
           ref={(field) => void (query === '' && hits === undefined && field?.focus())}
           onInput={({ currentTarget }) => setQuery(currentTarget.value)}
         />
-        {one && (
+        {room && (
           <Switch
             label={words('search_everywhere')}
             checked={searchesAllRooms.value}
@@ -243,7 +243,7 @@ export function SearchPanel({ one }: { one: ChatRoom | undefined }) {
         ) : hits.length === 0 ? (
           <EmptyState icon={Search} title={words('none_found')} />
         ) : (
-          <Hits hits={hits} />
+          <SearchResults results={hits} />
         )}
       </div>
     </Panel>

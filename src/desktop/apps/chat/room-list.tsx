@@ -37,34 +37,34 @@ function lastMessageText({ last_message, type }: ChatRoom): string {
   return type === 'dm' ? text : `${authorOf(last_message).display_name}: ${text}`
 }
 
-function Line({ one }: { one: ChatRoom }) {
-  const partner = partnerOf(one, me())
-  const isOpen = current.value === one.room_id
-  const isMentioned = mentioned.value.has(one.room_id)
+function Line({ room }: { room: ChatRoom }) {
+  const partner = partnerOf(room, me())
+  const isOpen = current.value === room.room_id
+  const isMentioned = mentioned.value.has(room.room_id)
   return (
     <li>
       <button
         type="button"
-        class={`room-line ${one.unread_count > 0 ? 'unread' : ''}`}
+        class={`room-line ${room.unread_count > 0 ? 'unread' : ''}`}
         aria-current={isOpen ? 'true' : undefined}
-        onClick={() => void (current.value = one.room_id)}
+        onClick={() => void (current.value = room.room_id)}
       >
         {partner ? (
           <Avatar of={partner} dot />
         ) : (
           <span class="avatar channel">
-            <Icon of={one.type === 'dm' ? Users : Hash} size={17} />
+            <Icon of={room.type === 'dm' ? Users : Hash} size={17} />
           </span>
         )}
-        <span class="room-name">{titleOf(one)}</span>
-        {one.last_message && <time>{formatWhen(one.last_message.timestamp)}</time>}
-        <span class="last-words">{lastMessageText(one)}</span>
-        {one.unread_count > 0 && (
+        <span class="room-name">{titleOf(room)}</span>
+        {room.last_message && <time>{formatWhen(room.last_message.timestamp)}</time>}
+        <span class="last-words">{lastMessageText(room)}</span>
+        {room.unread_count > 0 && (
           <span class={`count ${isMentioned ? 'named' : ''}`}>
             {isMentioned && <Icon of={AtSign} size={12} />}
-            <span aria-hidden="true">{one.unread_count > 99 ? '99+' : one.unread_count}</span>
+            <span aria-hidden="true">{room.unread_count > 99 ? '99+' : room.unread_count}</span>
             <span class="unseen">
-              {words('unread', one.unread_count)}
+              {words('unread', room.unread_count)}
               {isMentioned && `, ${words('named')}`}
             </span>
           </span>
@@ -80,7 +80,7 @@ const Group = ({ title, of }: { title: string; of: readonly ChatRoom[] }) =>
       <h2>{title}</h2>
       <ul>
         {of.map((one) => (
-          <Line key={one.room_id} one={one} />
+          <Line key={one.room_id} room={one} />
         ))}
       </ul>
     </section>

@@ -31,9 +31,9 @@ function toggleSearch(): void {
   panel.value = isOpen ? undefined : 'search'
 }
 
-async function confirmAndRun(action: 'leave' | 'delete_room', one: ChatRoom): Promise<void> {
+async function confirmAndRun(action: 'leave' | 'delete_room', room: ChatRoom): Promise<void> {
   const isLeaving = action === 'leave'
-  const name = titleOf(one)
+  const name = titleOf(room)
   const isConfirmed = await confirm({
     title: isLeaving ? words('leave_title', name) : words('delete_room_title', name),
     text: words(isLeaving ? 'leave_text' : 'delete_room_text'),
@@ -42,27 +42,27 @@ async function confirmAndRun(action: 'leave' | 'delete_room', one: ChatRoom): Pr
   })
   if (!isConfirmed) return
   try {
-    await bridge.call(`teamChat.${action}`, { room_id: one.room_id })
-    removeRoom(one.room_id)
+    await bridge.call(`teamChat.${action}`, { room_id: room.room_id })
+    removeRoom(room.room_id)
   } catch (error) {
     toastError(error)
   }
 }
 
-function Head({ one }: { one: ChatRoom }) {
-  const partner = partnerOf(one, me())
-  const isChannel = one.type === 'channel'
-  const mayChange = one.created_by === me() || bridge.user.value!.role === 'admin'
-  const there = one.participants.filter(({ id }) => online.value.has(id)).length
+function RoomHeader({ room }: { room: ChatRoom }) {
+  const partner = partnerOf(room, me())
+  const isChannel = room.type === 'channel'
+  const mayChange = room.created_by === me() || bridge.user.value!.role === 'admin'
+  const onlineCount = room.participants.filter(({ id }) => online.value.has(id)).length
   const state = partner
     ? words(online.value.has(partner.id) ? 'online' : 'offline')
-    : `${words('members', one.participant_count)} · ${there} ${words('online').toLowerCase()}`
+    : `${words('members', room.participant_count)} · ${onlineCount} ${words('online').toLowerCase()}`
   return (
-    <Toolbar label={titleOf(one)}>
+    <Toolbar label={titleOf(room)}>
       <IconButton icon={ArrowLeft} class="only-narrow" label={common('back')} onClick={close} />
       {partner ? <Avatar of={partner} dot /> : <Icon of={Hash} size={20} />}
       <div class="room-title">
-        <h2>{titleOf(one)}</h2>
+        <h2>{titleOf(room)}</h2>
         <p>{state}</p>
       </div>
       <span class="space" />
@@ -98,7 +98,7 @@ function Head({ one }: { one: ChatRoom }) {
               ? [{ label: words('rename'), icon: Pencil, onSelect: () => void (roomDialog.value = 'rename') }]
               : []),
             ...(isChannel
-              ? [{ label: words('leave'), icon: LogOut, onSelect: () => void confirmAndRun('leave', one) }]
+              ? [{ label: words('leave'), icon: LogOut, onSelect: () => void confirmAndRun('leave', room) }]
               : []),
             ...(mayChange
               ? [
@@ -106,7 +106,7 @@ function Head({ one }: { one: ChatRoom }) {
                     label: words('delete_room'),
                     icon: Trash2,
                     danger: true,
-                    onSelect: () => void confirmAndRun('delete_room', one),
+                    onSelect: () => void confirmAndRun('delete_room', room),
                   },
                 ]
               : []),
@@ -137,19 +137,19 @@ function Typing() {
   )
 }
 
-export function Room({ one }: { one: ChatRoom }) {
+export function Room({ room }: { room: ChatRoom }) {
   const { isOver, handlers } = useFileDrop((files) => {
     const room = current.peek()!
     void uploadAll(room, files, (link) => updateComposer(room, { text: `${composerOf(room).text}${link}` }))
   })
-  const title = titleOf(one)
+  const title = titleOf(room)
   useEffect(() => bridge.setTitle(`${title} – ${words('chat')}`), [title])
   return (
     <section class={`room ${isOver ? 'drop-here' : ''}`} aria-label={title} {...handlers}>
-      <Head one={one} />
-      <History key={one.room_id} room={one.room_id} title={title} />
+      <RoomHeader room={room} />
+      <History key={room.room_id} room={room.room_id} title={title} />
       <Typing />
-      <Composer room={one.room_id} title={title} />
+      <Composer room={room.room_id} title={title} />
     </section>
   )
 }
