@@ -29,13 +29,13 @@ function Crumb({ name, path, isLast }: { name: string; path: string; isLast: boo
 /** The path of the folder; its end stays visible when it is long. */
 export function Breadcrumbs() {
   const list = useRef<HTMLOListElement>(null)
-  const trail = breadcrumbsOf(folder.value)
+  const breadcrumbs = breadcrumbsOf(folder.value)
   useLayoutEffect(() => void (list.current!.scrollLeft = list.current!.scrollWidth), [folder.value])
   return (
     <nav class="crumbs" aria-label={words('path')}>
       <ol ref={list}>
-        {trail.map(({ name, path }, at) => (
-          <Crumb key={path} name={name} path={path} isLast={at === trail.length - 1} />
+        {breadcrumbs.map(({ name, path }, at) => (
+          <Crumb key={path} name={name} path={path} isLast={at === breadcrumbs.length - 1} />
         ))}
       </ol>
     </nav>

@@ -15,13 +15,13 @@ const IMAGES = new Set(
   'image/png image/jpeg image/gif image/webp image/avif image/bmp image/svg+xml image/x-icon'.split(' '),
 )
 
-export interface Described {
+export interface FileInfo {
   name: string
   type: 'file' | 'directory'
   mime?: string
 }
 
-export function kindOf({ name, type, mime = '' }: Described): Kind {
+export function kindOf({ name, type, mime = '' }: FileInfo): Kind {
   if (type === 'directory') return 'directory'
   const ending = splitName(name)[1].toLowerCase()
   if (IMAGES.has(mime)) return 'image'
@@ -47,7 +47,7 @@ const icons: Record<Kind, IconNode> = {
 
 const CODE = /\.(json|xml|ya?ml|toml|sh|py|[cm]?[jt]sx?|css|html?|sql|c|h|cpp|rs|go|java|php|rb)$/i
 
-export function iconOf(item: Described): IconNode {
+export function iconOf(item: FileInfo): IconNode {
   const kind = kindOf(item)
   if (kind === 'text' && CODE.test(item.name)) return FileCode
   if (kind === 'other' && ARCHIVES.has(splitName(item.name)[1].toLowerCase())) return FileArchive

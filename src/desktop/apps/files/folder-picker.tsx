@@ -44,7 +44,7 @@ export function FolderPicker({
   }, [path])
 
   const target = chosen === undefined ? path : join(path, chosen)
-  const isPossible = takesFiles(target) && !paths.some((one) => isWithin(target, one))
+  const isAllowed = takesFiles(target) && !paths.some((one) => isWithin(target, one))
   const name = nameOf(target) || words('my_files')
   return (
     <Dialog title={words(mode === 'move' ? 'move_title' : 'copy_title', paths.length)} onClose={onClose}>
@@ -87,7 +87,7 @@ export function FolderPicker({
         {chosen !== undefined && <Button onClick={() => setPath(join(path, chosen))}>{words('go_in')}</Button>}
         <Button
           kind="main"
-          disabled={!isPossible}
+          disabled={!isAllowed}
           onClick={() => {
             onClose()
             void transfer(mode, paths, target)

@@ -47,19 +47,19 @@ import { words } from './words.ts'
 const sortKeys: readonly SortKey[] = ['name', 'size', 'modified']
 
 function sortBy(key: SortKey): void {
-  const { key: before, down } = sorting.peek()
-  sorting.value = key === before ? { key, down: !down } : { key, down: key !== 'name' }
+  const { key: before, isDescending } = sorting.peek()
+  sorting.value = key === before ? { key, isDescending: !isDescending } : { key, isDescending: key !== 'name' }
 }
 
 /** Column headers: a click sorts, a second one reverses the order. */
-const Heads = () => (
+const ColumnHeaders = () => (
   <div class="heads" role="group" aria-label={words('sort')}>
     {sortKeys.map((key) => {
-      const { key: current, down } = sorting.value
+      const { key: current, isDescending } = sorting.value
       return (
         <button key={key} type="button" class={key} aria-pressed={key === current} onClick={() => sortBy(key)}>
           {words(key)}
-          {key === current && <Icon of={down ? ArrowDown : ArrowUp} size={14} />}
+          {key === current && <Icon of={isDescending ? ArrowDown : ArrowUp} size={14} />}
         </button>
       )
     })}
@@ -132,7 +132,7 @@ function Contents({
     )
   return (
     <>
-      {view.value === 'list' && <Heads />}
+      {view.value === 'list' && <ColumnHeaders />}
       <ItemView renaming={renaming} onRename={onRename} onOpen={actions.open} onMenu={onMenu} />
     </>
   )

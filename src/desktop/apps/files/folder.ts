@@ -12,7 +12,7 @@ export const place = signal<'folder' | 'trash'>('folder')
 /** Path of the open folder. */
 export const folder = signal('/')
 export const searchText = signal('')
-export const sorting = signal<{ key: SortKey; down: boolean }>({ key: 'name', down: false })
+export const sorting = signal<{ key: SortKey; isDescending: boolean }>({ key: 'name', isDescending: false })
 export const view = signal<'list' | 'grid'>('list')
 
 const listing = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
@@ -34,10 +34,10 @@ const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
 /** Visible items: filtered and sorted, folders first. */
 export const items = computed<readonly Item[]>(() => {
   const words = searchText.value.toLowerCase().split(/\s+/).filter(Boolean)
-  const { key, down } = sorting.value
+  const { key, isDescending } = sorting.value
   const collator = new Intl.Collator(language.value, { numeric: true })
   const compare = comparers[key]
-  const direction = down ? -1 : 1
+  const direction = isDescending ? -1 : 1
   return all.value
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
     .toSorted(

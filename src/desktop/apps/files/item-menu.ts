@@ -46,12 +46,12 @@ function folderItems({ create }: ItemActions): MenuItem[] {
 
 /** Menu items for the selection, or for the folder if nothing is selected. */
 export function menuItems(actions: ItemActions): MenuItem[] {
-  const some = selected.value
-  const [item] = some
+  const items = selected.value
+  const [item] = items
   if (!item) return folderItems(actions)
-  const isOne = some.length === 1
-  const paths = some.map(pathOf)
-  const isFree = some.every(isChangeable)
+  const isOne = items.length === 1
+  const paths = items.map(pathOf)
+  const canChange = items.every(isChangeable)
   const isCopyable = !paths.some(isFixed)
   const putOnClipboard = (mode: 'move' | 'copy') => () => void (clipboard.value = { mode, paths })
   const one: MenuItem[] = isOne
@@ -69,12 +69,12 @@ export function menuItems(actions: ItemActions): MenuItem[] {
       : []
   return [
     ...one,
-    { label: words('download'), icon: Download, onSelect: () => download(some) },
+    { label: words('download'), icon: Download, onSelect: () => download(items) },
     ...file,
     ...(isOne
-      ? [{ label: words('rename'), icon: Pencil, disabled: !isFree, onSelect: () => actions.rename(item.name) }]
+      ? [{ label: words('rename'), icon: Pencil, disabled: !canChange, onSelect: () => actions.rename(item.name) }]
       : []),
-    { label: words('move_to'), icon: FolderInput, disabled: !isFree, onSelect: () => actions.pick('move', paths) },
+    { label: words('move_to'), icon: FolderInput, disabled: !canChange, onSelect: () => actions.pick('move', paths) },
     { label: words('copy_to'), icon: FolderInput, disabled: !isCopyable, onSelect: () => actions.pick('copy', paths) },
     {
       label: words('duplicate'),
@@ -82,14 +82,14 @@ export function menuItems(actions: ItemActions): MenuItem[] {
       disabled: !isCopyable,
       onSelect: () => void transfer('copy', paths, folder.peek()),
     },
-    { label: words('cut'), icon: Scissors, disabled: !isFree, onSelect: putOnClipboard('move') },
+    { label: words('cut'), icon: Scissors, disabled: !canChange, onSelect: putOnClipboard('move') },
     { label: words('copy'), icon: Copy, disabled: !isCopyable, onSelect: putOnClipboard('copy') },
     {
       label: common('delete'),
       icon: Trash2,
       danger: true,
-      disabled: !isFree,
-      onSelect: () => void remove(some),
+      disabled: !canChange,
+      onSelect: () => void remove(items),
     },
   ]
 }

@@ -21,7 +21,7 @@ const TALL_ROW_HEIGHT = 56
 const TILE = { width: 136, height: 132 }
 const NARROW = 560
 
-interface Measures {
+interface Layout {
   columns: number
   rowHeight: number
   width: number
@@ -54,8 +54,8 @@ const ItemDetails = ({ item }: { item: Item }) => (
   </>
 )
 
-function Entry({ item, at, measures, props }: { item: Item; at: number; measures: Measures; props: ItemViewProps }) {
-  const { columns, rowHeight, width } = measures
+function Entry({ item, at, layout, props }: { item: Item; at: number; layout: Layout; props: ItemViewProps }) {
+  const { columns, rowHeight, width } = layout
   const path = pathOf(item)
   const [isOver, setOver] = useState(false)
   const isCut = clipboard.value?.mode === 'move' && clipboard.value.paths.includes(path)
@@ -104,10 +104,10 @@ export function ItemView(props: ItemViewProps) {
   const [viewport, setViewport] = useState({ top: 0, height: 800, width: 800 })
   const shown = items.value
   const isGrid = view.value === 'grid'
-  const measures: Measures = isGrid
+  const layout: Layout = isGrid
     ? { columns: Math.max(1, Math.floor(viewport.width / TILE.width)), rowHeight: TILE.height, width: viewport.width }
     : { columns: 1, rowHeight: viewport.width < NARROW ? TALL_ROW_HEIGHT : ROW_HEIGHT, width: viewport.width }
-  const { columns, rowHeight } = measures
+  const { columns, rowHeight } = layout
 
   useLayoutEffect(() => {
     const element = frame.current!
@@ -164,7 +164,7 @@ export function ItemView(props: ItemViewProps) {
         }}
       >
         {shown.slice(first, last).map((item, offset) => (
-          <Entry key={item.name} item={item} at={first + offset} measures={measures} props={props} />
+          <Entry key={item.name} item={item} at={first + offset} layout={layout} props={props} />
         ))}
       </div>
       {renamed >= 0 && (

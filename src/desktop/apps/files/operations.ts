@@ -106,7 +106,7 @@ async function transferOne(
 }
 
 /** Asks about a taken name, unless the answer was given for all. */
-function makeDecider(many: boolean): (name: string) => Promise<Choice> {
+function makeConflictPrompt(many: boolean): (name: string) => Promise<Choice> {
   let decided: Choice | undefined
   return async (name) => {
     if (decided) return decided
@@ -124,7 +124,7 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
     return
   }
   if (wanted.length === 0) return
-  const decide = makeDecider(wanted.length > 1)
+  const decide = makeConflictPrompt(wanted.length > 1)
   const done: { from: string; to: string }[] = []
   await attempt(async () => {
     for (const from of wanted) {

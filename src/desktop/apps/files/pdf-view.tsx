@@ -98,14 +98,14 @@ function Page({ pdf, number, width, onBroken }: PageProps) {
 }
 
 /** The width available for pages, pixels. */
-function useWidth(pages: { current: HTMLElement | null }, isThere: boolean): number {
+function useWidth(pages: { current: HTMLElement | null }, isLoaded: boolean): number {
   const [width, setWidth] = useState(0)
   useLayoutEffect(() => {
     if (!pages.current) return
     const observer = new ResizeObserver(([one]) => setWidth(Math.floor(one!.contentRect.width)))
     observer.observe(pages.current)
     return () => observer.disconnect()
-  }, [isThere])
+  }, [isLoaded])
   return width
 }
 

@@ -98,11 +98,11 @@ function makePdf(document: PDFDocumentProxy, first: Size) {
       const page = await document.getPage(number)
       const scale = width / page.getViewport({ scale: 1 }).width
       const viewport = page.getViewport({ scale })
-      const fine = Math.min(devicePixelRatio, Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)))
+      const pixelRatio = Math.min(devicePixelRatio, Math.sqrt(MAX_PIXELS / (viewport.width * viewport.height)))
       if (stop.aborted) return
-      canvas.width = Math.max(1, Math.floor(viewport.width * fine))
-      canvas.height = Math.max(1, Math.floor(viewport.height * fine))
-      const drawing = page.render({ canvas, viewport: page.getViewport({ scale: scale * fine }) })
+      canvas.width = Math.max(1, Math.floor(viewport.width * pixelRatio))
+      canvas.height = Math.max(1, Math.floor(viewport.height * pixelRatio))
+      const drawing = page.render({ canvas, viewport: page.getViewport({ scale: scale * pixelRatio }) })
       stop.addEventListener('abort', () => drawing.cancel())
       try {
         await drawing.promise

@@ -25,7 +25,7 @@ export function RenameField({
     field.current!.setSelectionRange(0, end)
   }, [])
 
-  async function take(): Promise<void> {
+  async function submit(): Promise<void> {
     const name = field.current!.value
     if (isDone.current) return
     if (name === '' || name === item.name) return leave()
@@ -56,10 +56,10 @@ export function RenameField({
         maxLength={255}
         spellcheck={false}
         autocapitalize="off"
-        onBlur={() => void (problem ? leave() : take())}
+        onBlur={() => void (problem ? leave() : submit())}
         onKeyDown={(event) => {
           event.stopPropagation()
-          if (event.key === 'Enter') void take()
+          if (event.key === 'Enter') void submit()
           if (event.key === 'Escape') leave()
         }}
       />

@@ -19,7 +19,7 @@ type Version = AnswerOf<'versions.list'>['versions'][number]
 /** Largest text shown here, bytes. */
 const TEXT_MAX = 200_000
 
-function Text({ path, version }: { path: string; version: Version }) {
+function VersionText({ path, version }: { path: string; version: Version }) {
   const [text, setText] = useState<string | undefined>(undefined)
   useEffect(() => {
     bridge
@@ -58,7 +58,7 @@ function Line({ path, version, onRestore }: { path: string; version: Version; on
         />
       )}
       {!current && <IconButton icon={RotateCcw} label={words('restore_of', when)} onClick={onRestore} />}
-      {isShown && <Text path={path} version={version} />}
+      {isShown && <VersionText path={path} version={version} />}
     </li>
   )
 }
