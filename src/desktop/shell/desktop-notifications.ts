@@ -44,9 +44,9 @@ export function markAllRead(): void {
 
 /** Marks notifications of a path as read when the user has opened it. */
 export function markPathRead(slug: string, path: string): void {
-  const isMeant = (one: DesktopNotification): boolean => !one.isRead && one.slug === slug && one.path === path
-  if (notifications.value.some(isMeant))
-    notifications.value = notifications.value.map((one) => (isMeant(one) ? { ...one, isRead: true } : one))
+  const isUnreadOfPath = (one: DesktopNotification): boolean => !one.isRead && one.slug === slug && one.path === path
+  if (notifications.value.some(isUnreadOfPath))
+    notifications.value = notifications.value.map((one) => (isUnreadOfPath(one) ? { ...one, isRead: true } : one))
 }
 
 export const clearNotifications = (): void => void (notifications.value = [])

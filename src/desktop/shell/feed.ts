@@ -75,7 +75,7 @@ async function poll(position: Position, wait: number) {
 /** Follows the feed while the page is open. */
 export async function followFeed(): Promise<void> {
   let position: Position | undefined
-  let isAway = false
+  let isUnreachable = false
   const backoff = makeBackoff(REFUSED)
   for (;;) {
     try {
@@ -83,11 +83,11 @@ export async function followFeed(): Promise<void> {
         const { cursor, epoch } = await call('rows.list', { tables: 'svc_rooms' })
         position = { cursor, epoch }
       } else {
-        const { changes, cursor }: AnswerOf<'rows.delta'> = await poll(position, isAway ? 0 : POLL_SECONDS)
+        const { changes, cursor }: AnswerOf<'rows.delta'> = await poll(position, isUnreachable ? 0 : POLL_SECONDS)
         position = { ...position, cursor }
         if (changes.length > 0) notifyListeners(changes as Change[], false)
       }
-      isAway = false
+      isUnreachable = false
       backoff.reset()
       online.value = true
       maintenance.value = undefined
@@ -101,7 +101,7 @@ export async function followFeed(): Promise<void> {
       }
       online.value = code !== 'unreachable'
       maintenance.value = code === 'maintenance' ? message : undefined
-      isAway = true
+      isUnreachable = true
       const longest = online.value ? REFUSED.longest : LONGEST_UNREACHABLE
       await pause(backoff.next(Math.min((retryAfter ?? 0) * 1_000, LONGEST_RETRY_AFTER), longest)!)
     }

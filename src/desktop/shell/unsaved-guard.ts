@@ -7,13 +7,13 @@ export async function confirmAndClose(id: number): Promise<void> {
   const target = windows.value.find((window) => window.id === id)
   if (!target) return
   if (target.unsaved) {
-    const isSure = await confirm({
+    const isConfirmed = await confirm({
       title: words('unsaved_title'),
       text: words('unsaved_text'),
       action: words('close_anyway'),
       danger: true,
     })
-    if (!isSure) return
+    if (!isConfirmed) return
     updateWindow(id, { unsaved: false })
   }
   closeWindow(id)

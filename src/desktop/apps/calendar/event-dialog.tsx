@@ -28,7 +28,7 @@ function storedSpan({ begin, end }: Span, all_day: boolean) {
   return { starts_at: new Date(begin).toISOString(), ends_at }
 }
 
-function Times({ event }: { event: Event }) {
+function TimeFields({ event }: { event: Event }) {
   const entered = useSignal<Span | undefined>(undefined)
   const { begin, end } = entered.value ?? spanOf(event)
   const type = event.all_day ? 'date' : 'datetime-local'
@@ -95,7 +95,7 @@ export function EventDialog({ event }: { event: Event }) {
             toggleAllDay(event, currentTarget.checked)
           }
         />
-        <Times key={`${event.all_day}`} event={event} />
+        <TimeFields key={`${event.all_day}`} event={event} />
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
         {!event.all_day && <p class="event-zone">{words('zone', Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>}

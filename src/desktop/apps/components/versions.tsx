@@ -15,8 +15,8 @@ type Stored = Awaited<ReturnType<typeof codeOf>>
 
 async function copyToEditor({ component_type, code, metadata }: Stored): Promise<void> {
   const question = { title: words('replace_title'), text: words('replace_text') }
-  const isSure = !draft.peek() || (await confirm({ ...question, action: words('replace'), danger: true }))
-  if (isSure) write({ kind: component_type, code, metadata: { ...metadata } })
+  const isConfirmed = !draft.peek() || (await confirm({ ...question, action: words('replace'), danger: true }))
+  if (isConfirmed) write({ kind: component_type, code, metadata: { ...metadata } })
 }
 
 function VersionDetails({ current, version }: { current: Draft; version: Version }) {

@@ -19,13 +19,13 @@ const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
 
 async function confirmAndRemove(note: Note): Promise<void> {
   const title = note.title || words('untitled')
-  const isSure = await confirm({
+  const isConfirmed = await confirm({
     title: words('delete_title'),
     text: words('delete_text', title),
     action: common('delete'),
     danger: true,
   })
-  if (!isSure) return
+  if (!isConfirmed) return
   try {
     const undo = await remove(note)
     toast(words('deleted'), { action: { label: words('undo'), run: () => void undo().catch(toastError) } })

@@ -43,7 +43,7 @@ const grouped = computed(() => {
 export const countOf = (group: Group | 'open'): number =>
   group === 'open' ? entries.all.value.filter(({ done }) => !done).length : (grouped.value.get(group)?.length ?? 0)
 
-const isFound = ({ title, note }: Task): boolean => {
+const matchesSearch = ({ title, note }: Task): boolean => {
   const text = `${title}\n${note ?? ''}`.toLowerCase()
   return searchText.value
     .toLowerCase()
@@ -55,7 +55,7 @@ const isFound = ({ title, note }: Task): boolean => {
 export const shown = computed(() =>
   groups
     .filter((group) => (filter.value === 'open' ? group !== 'done' : group === filter.value))
-    .map((group) => ({ group, tasks: (grouped.value.get(group) ?? []).filter(isFound) }))
+    .map((group) => ({ group, tasks: (grouped.value.get(group) ?? []).filter(matchesSearch) }))
     .filter(({ tasks }) => tasks.length > 0),
 )
 
