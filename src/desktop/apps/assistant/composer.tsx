@@ -25,7 +25,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
   const [picture, setPicture] = useState<Picture | undefined>(undefined)
   const latest = useRef(picture)
   latest.current = picture
-  const drop = (): void => {
+  const removePicture = (): void => {
     if (latest.current) release(latest.current)
     setPicture(undefined)
   }
@@ -36,7 +36,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
       setProblem(read === 'picture_too_large' ? words(read, formatSize(ASSISTANT_IMAGE)) : words(read))
       return
     }
-    drop()
+    removePicture()
     setPicture(read)
     setProblem(others.length > 0 ? words('one_picture') : undefined)
   }
@@ -47,7 +47,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
     droppedFiles.value = []
     void attach(dropped)
   }, [dropped])
-  return { picture, attach, drop, take: () => setPicture(undefined) }
+  return { picture, attach, removePicture, take: () => setPicture(undefined) }
 }
 
 /** Enter sends, Shift+Enter inserts a line break. While an answer is generated, the button stops it. */
@@ -55,7 +55,7 @@ export function Composer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState<string | undefined>(undefined)
-  const { picture, attach, drop, take } = usePicture(setProblem)
+  const { picture, attach, removePicture, take } = usePicture(setProblem)
   const id = useId()
   const text = thread.draft.value
   const isBusy = thread.running.value !== undefined
@@ -112,7 +112,7 @@ export function Composer({ thread }: { thread: Thread }) {
           {problem}
         </p>
       )}
-      {picture && <Attached picture={picture} onRemove={drop} />}
+      {picture && <Attached picture={picture} onRemove={removePicture} />}
       <div class="composer-line">
         <IconButton icon={ImagePlus} label={words('attach')} onClick={() => chooser.current!.click()} />
         <input

@@ -59,7 +59,7 @@ function makeAnswerWriter(thread: Thread, key: number) {
     if (tool.status === 'running' && isShown(thread)) announceText(toolText(tool))
   }
   return {
-    hear(event: string, data: unknown): void {
+    onEvent(event: string, data: unknown): void {
       if (event === 'delta') {
         text += (data as AssistantEvents['delta']).text
         timer ??= setTimeout(flush, REDRAW_MS)
@@ -82,7 +82,7 @@ async function runRequest(thread: Thread, answer: Turn, ask: Ask): Promise<boole
   clearAnnouncements()
   announceText(words('works'))
   try {
-    const answered = await ask({ signal: stop.signal, onEvent: writer.hear })
+    const answered = await ask({ signal: stop.signal, onEvent: writer.onEvent })
     writer.flush()
     const { response: text, actions, change_set_id: changes } = answered
     updateTurn(thread, key, { text, actions, changes, state: 'whole', at: Date.now() })

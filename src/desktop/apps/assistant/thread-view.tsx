@@ -66,7 +66,7 @@ function ModelMenu() {
   )
 }
 
-function Head({ thread, title }: { thread: Thread; title: string }) {
+function ThreadHeader({ thread, title }: { thread: Thread; title: string }) {
   return (
     <Toolbar label={words('conversation')}>
       <IconButton
@@ -87,7 +87,7 @@ function Head({ thread, title }: { thread: Thread; title: string }) {
   )
 }
 
-const ideas = ['idea_files', 'idea_tasks', 'idea_note', 'idea_wallpaper'] as const
+const suggestions = ['idea_files', 'idea_tasks', 'idea_note', 'idea_wallpaper'] as const
 
 function Welcome({ thread }: { thread: Thread }) {
   if (models.value?.length === 0) return <NoModel />
@@ -95,7 +95,7 @@ function Welcome({ thread }: { thread: Thread }) {
     <EmptyState icon={Bot} title={words('greeting', bridge.user.value?.display_name ?? '')}>
       <p>{words('greeting_text')}</p>
       <div class="ideas">
-        {ideas.map((idea) => (
+        {suggestions.map((idea) => (
           <Button
             key={idea}
             onClick={() => {
@@ -189,7 +189,7 @@ export function ThreadView({ thread }: { thread: Thread }) {
   useEffect(() => bridge.setTitle(isNew ? '' : `${title} – ${words('assistant')}`), [title, isNew])
   return (
     <>
-      <Head thread={thread} title={title} />
+      <ThreadHeader thread={thread} title={title} />
       <Body thread={thread} />
     </>
   )
