@@ -14,12 +14,12 @@ export interface Access {
   /**
    * Runs a handler. Each of its transactions rechecks access until the response and the promise of `lasting` are done.
    */
-  run<T>(answer: () => Promise<T>, lasting: (answered: T) => Promise<void> | undefined): Promise<T>
+  run<T>(answer: () => Promise<T>, completion: (answered: T) => Promise<void> | undefined): Promise<T>
   /** Calls `ended` when the token or session ends. Returns a function that stops watching. */
   watch(ended: (refusal: Error) => void): () => void
 }
 
-interface Parts {
+interface AccessOptions {
   accounts: Pick<Accounts, 'watchAccess'>
   caller: Caller
   /** The check itself, on committed state or inside a transaction. */
@@ -28,7 +28,7 @@ interface Parts {
   checkedAt: number
 }
 
-export function makeAccess({ accounts, caller, check, checkedAt }: Parts): Access {
+export function makeAccess({ accounts, caller, check, checkedAt }: AccessOptions): Access {
   // A refusal is final: nothing else of this request may pass.
   let refusal: Error | undefined
 
@@ -47,14 +47,14 @@ export function makeAccess({ accounts, caller, check, checkedAt }: Parts): Acces
 
   return {
     recheck: (within = 0) => recheck(within),
-    async run(answer, lasting) {
+    async run(answer, completion) {
       let hasEnded = false
       // Work that outlives the request, such as the assistant's reply in a room, is not bound to its access.
       const authority: Authority = async (tx) => (hasEnded ? undefined : recheck(RECHECK_TOLERANCE_MS, tx))
       const end = () => void (hasEnded = true)
       try {
         const answered = await withAuthority(authority, answer)
-        const more = lasting(answered)
+        const more = completion(answered)
         if (more) more.then(end, end)
         else end()
         return answered

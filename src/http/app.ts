@@ -104,7 +104,7 @@ export async function makeApp({
 }: AppOptions): Promise<FastifyInstance> {
   const settings = await domain.instance.settings.values()
   const headers = securityHeaders(settings.public_url)
-  const patience = settings.request_timeout * 1_000
+  const requestTimeout = settings.request_timeout * 1_000
   const app = Fastify({
     logger: logger ?? false,
     // `logRequests` writes one line per request when it has been answered.
@@ -112,7 +112,7 @@ export async function makeApp({
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     routerOptions: { constraints: { action: actionConstraint as never }, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
-    http: { IncomingMessage: CoalescedMessage, connectionsCheckingInterval: Math.min(5_000, patience) },
+    http: { IncomingMessage: CoalescedMessage, connectionsCheckingInterval: Math.min(5_000, requestTimeout) },
     // Ends idle connections. Requests may take any time while bytes move, such as large uploads on slow lines.
     connectionTimeout: 120_000,
     keepAliveTimeout: 65_000,
@@ -136,9 +136,9 @@ export async function makeApp({
   })
   deferContinue(app.server, app.routing)
   serializePipelines(app.server)
-  app.server.headersTimeout = Math.min(15_000, patience)
+  app.server.headersTimeout = Math.min(15_000, requestTimeout)
   app.server.maxConnections = 8_192
-  app.addHook('onClose', abortSlowBodies(app.server, patience))
+  app.addHook('onClose', abortSlowBodies(app.server, requestTimeout))
   limitConnections(app.server, {
     most: settings.connections_per_address,
     exempt: trustedProxies,

@@ -14,7 +14,7 @@ function blockOf(chunk: Buffer): Buffer {
   return block
 }
 
-const waitToReadOn = makeTurnQueue()
+const waitForTurn = makeTurnQueue()
 
 /**
  * A request that coalesces tiny chunks of its body. Node emits each chunk of the chunked transfer coding separately,
@@ -57,7 +57,7 @@ export class CoalescedMessage extends IncomingMessage {
 
   override _read(size: number): void {
     if (this.#tiny < PER_TURN) return super._read(size)
-    waitToReadOn(() => {
+    waitForTurn(() => {
       this.#tiny = 0
       super._read(size)
     })

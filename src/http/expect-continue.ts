@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 
 /** Requests with `Expect: 100-continue` whose body was not asked for yet (RFC 9110, 10.1.1). */
-const held = new WeakMap<IncomingMessage, ServerResponse>()
+const pendingContinue = new WeakMap<IncomingMessage, ServerResponse>()
 
 /** Sends `100 Continue` only when something reads the body, so that headers alone can refuse a request. */
 export function deferContinue(server: Server, handle: RequestListener): void {
   server.on('checkContinue', (request, response) => {
-    held.set(request, response)
+    pendingContinue.set(request, response)
     handle(request, response)
   })
   // Servers may ignore unknown expectations; Node would answer with an empty 417.
@@ -15,6 +15,6 @@ export function deferContinue(server: Server, handle: RequestListener): void {
 
 /** Asks for the body if its sender waits for `100 Continue`. */
 export function sendContinue(request: IncomingMessage): void {
-  held.get(request)?.writeContinue()
-  held.delete(request)
+  pendingContinue.get(request)?.writeContinue()
+  pendingContinue.delete(request)
 }

@@ -103,7 +103,7 @@ export interface Guard {
   narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply): Promise<readonly AnyAction[]>
 }
 
-const ANYONE: Admitted = { caller: undefined, isCsrfPending: false, isBodyPending: false, access: undefined }
+const ANONYMOUS: Admitted = { caller: undefined, isCsrfPending: false, isBodyPending: false, access: undefined }
 
 /**
  * Checks every request before its body is read, in this order: setup completed, rate limit of anonymous requests,
@@ -141,7 +141,7 @@ export function makeGuard(deps: GuardDependencies): Guard {
       // Refused requests count too, because they cost work.
       if (limitName !== 'none') await limitOnce(request, limitName, keysOfAddress(request), reply)
       if (action.sameOrigin) rejectCrossSite(request, await publicUrl())
-      return ANYONE
+      return ANONYMOUS
     }
     const checkedAt = performance.now()
     const caller = await identify(deps, action, request)
@@ -186,7 +186,7 @@ export function makeGuard(deps: GuardDependencies): Guard {
     admit(action, request, reply) {
       const { auth, sameOrigin, limit: limitName } = action
       const isOpen = auth === 'anyone' && !sameOrigin && limitName === 'none' && instance.isKnownToBeSetUp()
-      return isOpen ? ANYONE : admit(action, request, reply)
+      return isOpen ? ANONYMOUS : admit(action, request, reply)
     },
     async narrow(actions, request, reply) {
       const ready = (await instance.isSetUp()) ? actions : actions.filter(({ openIn }) => openIn?.includes('setup'))

@@ -71,7 +71,7 @@ type WithText<T> = T extends readonly unknown[]
     ? { [Name in keyof T]: WithText<T[Name]> }
     : T
 
-type Returned<A> = A extends { answers: 'bytes' }
+type HandlerResult<A> = A extends { answers: 'bytes' }
   ? ByteResponse
   : A extends { answers: 'large' }
     ? WithText<Result<A>>
@@ -86,7 +86,7 @@ export interface Handler {
 }
 
 /** Binds an action of the contract to its implementation. `mount.ts` has already validated the call. */
-export const handle = <A extends AnyAction>(action: A, run: (call: Call<A>) => Promise<Returned<A>>): Handler => ({
+export const handle = <A extends AnyAction>(action: A, run: (call: Call<A>) => Promise<HandlerResult<A>>): Handler => ({
   action,
   run,
 })

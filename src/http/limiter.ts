@@ -45,8 +45,8 @@ export function makeLimiter(clock: Clock) {
         now,
         times.findIndex((time) => time > now),
       )
-    const gone = times.findIndex((time) => time > now - WINDOW_MS)
-    times.splice(0, gone < 0 ? times.length : gone)
+    const firstInWindow = times.findIndex((time) => time > now - WINDOW_MS)
+    times.splice(0, firstInWindow < 0 ? times.length : firstInWindow)
     return times
   }
 
@@ -69,8 +69,8 @@ export function makeLimiter(clock: Clock) {
         // After a limit was lowered, the window may hold more than `max`: there is room once all but `max - cost` have
         // left it.
         const over = times.length - Math.max(0, max - cost)
-        const blocking = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
-        const reset = Math.max(1, Math.ceil((blocking + WINDOW_MS - now) / 1_000))
+        const oldest = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
+        const reset = Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1_000))
         const isUsedUp = isFull && times.length + cost > max
         const remaining = Math.max(0, Math.floor((max - times.length) / cost))
         return { limit: Math.floor(max / cost), remaining, reset, retryAfter: isUsedUp ? reset : 0 }

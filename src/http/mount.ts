@@ -156,14 +156,14 @@ const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE',
  * Handles requests that no action route matched: default actions, actions named in the body, other spellings, errors.
  */
 function registerFallback(app: FastifyInstance, path: string, routes: Route[], guard: Guard): void {
-  const takes = ({ action }: Route, { method }: FastifyRequest) => methodsOf(action).includes(method)
+  const acceptsMethod = ({ action }: Route, { method }: FastifyRequest) => methodsOf(action).includes(method)
   /** The route of an action by name, or the default one. Faults: `unknown_action`, `method_not_allowed`. */
   function chosen(name: unknown, request: FastifyRequest, reply: FastifyReply): Route {
     const named = routes.filter(({ action }) => (name === undefined ? action.byDefault : action.name === name))
-    const route = named.find((one) => takes(one, request))
+    const route = named.find((one) => acceptsMethod(one, request))
     if (!route) {
       // Without a name, an unsupported method is reported as such.
-      const isMethodKnown = name !== undefined || routes.some((one) => takes(one, request))
+      const isMethodKnown = name !== undefined || routes.some((one) => acceptsMethod(one, request))
       if (named.length === 0 && isMethodKnown) throw fault('unknown_action')
       const allowed = (named.length > 0 ? named : routes).flatMap(({ action }) => methodsOf(action))
       void reply.header('allow', [...new Set(allowed)].join(', '))
@@ -184,7 +184,7 @@ function registerFallback(app: FastifyInstance, path: string, routes: Route[], g
       const name = nameIn(request)
       if (Array.isArray(name)) throw badRequest('action', 'is given more than once')
       // Without a name in the address, a POST may name its action in the body.
-      const candidates = routes.filter((one) => takes(one, request) && one.action.sends !== 'bytes')
+      const candidates = routes.filter((one) => acceptsMethod(one, request) && one.action.sends !== 'bytes')
       const isOpen = name === undefined && request.method === 'POST' && candidates.length > 0
       if (isOpen && candidates.length > 1) {
         const actions = candidates.map(({ action }) => action)

@@ -36,8 +36,8 @@ export async function acceptPayloads(app: FastifyInstance): Promise<void> {
 /** The bytes of a request: its raw body, or the part `file` of a multipart body. */
 export async function readPayload(request: FastifyRequest): Promise<Payload> {
   if (request.isMultipart()) return multipartFile(request)
-  const announced = request.headers['content-length']
-  const length = announced === undefined ? undefined : Number(announced)
+  const contentLength = request.headers['content-length']
+  const length = contentLength === undefined ? undefined : Number(contentLength)
   const isSmall = length !== undefined && length <= BUFFERED_BYTES
   return {
     body: isSmall ? readWhole(request.raw) : readChunks(request.raw),
@@ -80,8 +80,8 @@ async function* asBadRequest<T>(request: FastifyRequest, parse: () => AsyncItera
   try {
     yield* parse()
   } catch (error) {
-    const hungUp = request.raw.destroyed && !request.raw.complete
-    throw hungUp ? error : fault('bad_request', { text: 'The multipart body cannot be read.' })
+    const isAborted = request.raw.destroyed && !request.raw.complete
+    throw isAborted ? error : fault('bad_request', { text: 'The multipart body cannot be read.' })
   }
 }
 

@@ -6,7 +6,7 @@ import type { Payload, Origin } from './handler.ts'
 import { isUntrustedProxy } from './proxies.ts'
 import { sessionCookieOf, setSessionCookie } from './session-cookie.ts'
 
-interface Parts {
+interface ContextOptions {
   access: Access | undefined
   params: Record<string, unknown>
   caller: Caller | undefined
@@ -28,7 +28,7 @@ export class RequestContext {
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 
-  constructor({ params, caller, domain, payload, access, request, reply }: Parts) {
+  constructor({ params, caller, domain, payload, access, request, reply }: ContextOptions) {
     this.params = params
     this.caller = caller
     this.domain = domain

@@ -21,10 +21,10 @@ export function makeSerializer(action: AnyAction): (result: object) => JsonBody 
   const { properties = {}, required = [], ...rest } = action.result as { properties?: object; required?: string[] }
   const isEnvelope = (name: string) => name === 'ok' || name === 'success'
   // The envelope is constant, so it is serialized once; copying each result into one dominates the cost.
-  const enveloping = Object.fromEntries(
+  const envelopeFields = Object.fromEntries(
     Object.keys(properties).flatMap((name) => (isEnvelope(name) ? [[name, true] as const] : [])),
   )
-  const envelope = JSON.stringify(enveloping).slice(0, -1)
+  const envelope = JSON.stringify(envelopeFields).slice(0, -1)
   const fields = Object.fromEntries(Object.entries(properties).filter(([name]) => !isEnvelope(name)))
   const build = (): ((result: object) => string) =>
     // Handlers of large responses already build them column by column; filtering again would double the cost.
@@ -38,7 +38,7 @@ export function makeSerializer(action: AnyAction): (result: object) => JsonBody 
   // Building takes a millisecond or two for each of more than a hundred actions, so a server starts without it.
   let stringify: ReturnType<typeof build> | undefined
   return (result) => {
-    if (action.answers === 'large' && hasSerializedLists(result)) return serialize({ ...enveloping, ...result })
+    if (action.answers === 'large' && hasSerializedLists(result)) return serialize({ ...envelopeFields, ...result })
     stringify ??= build()
     const text = stringify(result)
     const separator = envelope.length > 1 && text.length > 2 ? ',' : ''
@@ -84,8 +84,8 @@ function faultFromRequestError(error: unknown): Fault | undefined {
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const known = faultFromRequestError(error)
   // A client that disconnected is not an error.
-  const isLeft = (error as Partial<Error> | undefined)?.name === 'AbortError' && reply.raw.destroyed
-  const isGone = isLeft || (request.raw.destroyed && !request.raw.complete)
+  const isAborted = (error as Partial<Error> | undefined)?.name === 'AbortError' && reply.raw.destroyed
+  const isGone = isAborted || (request.raw.destroyed && !request.raw.complete)
   if (isGone) request.log.info('client hung up')
   else if (!known || error instanceof Unavailable) request.log.error({ err: error }, 'request failed')
   const answer = known ?? fault('internal', { fields: { request_id: request.id } })

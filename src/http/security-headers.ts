@@ -45,7 +45,7 @@ export const appFileHeaders = {
 }
 
 /** Browser features that pages of this package never use. */
-const powers = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
+const permissionsPolicy = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
 /**
  * Headers of the desktop page: only scripts and styles of the package. This policy also keeps its frames from
@@ -67,7 +67,7 @@ export const desktopHeaders: Record<string, string> = {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; '),
-  'permissions-policy': powers,
+  'permissions-policy': permissionsPolicy,
   'referrer-policy': 'same-origin',
   'cache-control': 'no-cache',
 }
@@ -94,7 +94,7 @@ export const systemAppHeaders: Record<string, string> = {
     "webrtc 'block'",
     "frame-ancestors 'self'",
   ].join('; '),
-  'permissions-policy': powers,
+  'permissions-policy': permissionsPolicy,
   'cache-control': 'no-cache',
 }
 
@@ -122,7 +122,7 @@ export const sandboxHeaders = (scriptHash: string): Record<string, string> => ({
     ].join('; '),
     "script-src 'unsafe-inline' blob:; worker-src blob:",
   ].join(', '),
-  'permissions-policy': powers,
+  'permissions-policy': permissionsPolicy,
   'cache-control': 'no-store',
 })
 
@@ -140,7 +140,7 @@ export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<s
     "webrtc 'block'",
     "frame-ancestors 'self'",
   ].join('; '),
-  'permissions-policy': powers,
+  'permissions-policy': permissionsPolicy,
   'cache-control': 'no-cache',
 })
 

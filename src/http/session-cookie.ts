@@ -15,6 +15,6 @@ export function sessionCookieOf(header: string | undefined): string | undefined 
 
 /** The Set-Cookie header that sets the session, or deletes it with undefined. */
 export function setSessionCookie(value: string | undefined, secure: boolean): string {
-  const life = value === undefined ? '; Max-Age=0' : ''
-  return `${NAME}=${value ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${life}`
+  const maxAge = value === undefined ? '; Max-Age=0' : ''
+  return `${NAME}=${value ?? ''}; Path=/; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}${maxAge}`
 }

@@ -1,11 +1,11 @@
 import encodeQr from 'qr'
 
 /** Quiet zone in modules (ISO/IEC 18004, 5.3.8). */
-const QUIET = 4
+const QUIET_ZONE = 4
 
 /** Renders a QR code as a `data:` URL with an SVG, always dark on white. */
 export function qrPicture(text: string): string {
-  const rows = encodeQr(text, 'raw', { ecc: 'medium', border: QUIET })
+  const rows = encodeQr(text, 'raw', { ecc: 'medium', border: QUIET_ZONE })
   const size = rows.length
   const dark = rows.map((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')).join('')).join('')
   const svg =

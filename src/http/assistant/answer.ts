@@ -2,9 +2,9 @@ import type { AssistantAnswer } from '../../contract/assistant.ts'
 import type { Emit } from '../../domain/assistant/assistant.ts'
 import { EventStream } from '../event-stream.ts'
 
-type Answered = Omit<AssistantAnswer, 'ok'>
+type AnswerBody = Omit<AssistantAnswer, 'ok'>
 
-interface Wanted {
+interface AnswerOptions {
   stream: boolean | undefined
   signal: AbortSignal
   report: (error: unknown) => void
@@ -12,9 +12,9 @@ interface Wanted {
 
 /** Answers with one JSON body, or with server-sent events when the client asks for them. */
 export function answer(
-  { stream, signal, report }: Wanted,
-  make: (waiting: { signal: AbortSignal; emit: Emit }) => Promise<Answered>,
-): Promise<Answered | EventStream> {
+  { stream, signal, report }: AnswerOptions,
+  make: (waiting: { signal: AbortSignal; emit: Emit }) => Promise<AnswerBody>,
+): Promise<AnswerBody | EventStream> {
   if (!stream) return make({ signal, emit: () => undefined })
   return EventStream.begin(signal, (send) => make({ signal, emit: send }), report)
 }

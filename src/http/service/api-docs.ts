@@ -12,7 +12,7 @@ interface Options {
   isPublic: boolean
 }
 
-const ANY = { auth: { session: true, device: true } } as const
+const ANY_CREDENTIALS = { auth: { session: true, device: true } } as const
 
 /** The API description: `/api/openapi.json` for programs, `/api/docs` for people. */
 export function docs(app: FastifyInstance, { domain, publicUrl, isPublic }: Options): void {
@@ -20,7 +20,7 @@ export function docs(app: FastifyInstance, { domain, publicUrl, isPublic }: Opti
   /** Anonymous clients get 404 unless the description is public. */
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     if (isPublic) return
-    await identify({ domain }, ANY, request).catch((error: unknown) => {
+    await identify({ domain }, ANY_CREDENTIALS, request).catch((error: unknown) => {
       throw isFault(error, 'unauthorized') || isFault(error, '2fa_required') ? fault('not_found') : error
     })
   }
