@@ -140,7 +140,7 @@ export async function makeApp({
   app.server.maxConnections = 8_192
   app.addHook('onClose', abortSlowBodies(app.server, requestTimeout))
   limitConnections(app.server, {
-    most: settings.connections_per_address,
+    max: settings.connections_per_address,
     exempt: trustedProxies,
     onRefused: (ip) => app.log.warn({ ip }, TOO_MANY),
   })

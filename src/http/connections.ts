@@ -10,7 +10,7 @@ const LINGER_MS = 1_000
 
 interface Limits {
   /** Connections per address: an IPv4 address or an IPv6 /64. */
-  most: number
+  max: number
   /** Addresses and ranges without a limit: trusted proxies, which stand for many clients. */
   exempt: readonly string[]
   /** Called once when an address reaches its limit, and again only after all its connections have closed. */
@@ -44,7 +44,7 @@ function refuse(socket: Socket): void {
 }
 
 /** Limits connections per address. Excess connections get a 429 response before anything is read from them. */
-export function limitConnections(server: Server, { most, exempt, onRefused }: Limits): void {
+export function limitConnections(server: Server, { max, exempt, onRefused }: Limits): void {
   const open = new Map<string, number>()
   const warned = new Set<string>()
   const proxies = listOf(exempt)
@@ -59,7 +59,7 @@ export function limitConnections(server: Server, { most, exempt, onRefused }: Li
     if (!isExempt(ip)) {
       const key = addressKey(ip)
       const count = (open.get(key) ?? 0) + 1
-      if (count > most) {
+      if (count > max) {
         if (!warned.has(key)) onRefused(ip)
         warned.add(key)
         return refuse(socket)

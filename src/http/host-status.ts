@@ -36,5 +36,5 @@ export interface HostStatus {
   /** Total and free bytes of the disk that holds the data directory. */
   disk(): Promise<{ total: number; free: number }>
   /** The number of backups, the newest of them in descending order, and an error if the repository cannot be read. */
-  storedBackups(most: number): Promise<{ count: number; newest: StoredBackup[]; error?: string | undefined }>
+  storedBackups(max: number): Promise<{ count: number; newest: StoredBackup[]; error?: string | undefined }>
 }

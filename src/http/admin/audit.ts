@@ -25,7 +25,7 @@ function afterOf(text: string): { at: number; id: number } {
 const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 function viewOf({ id, at, kind, actor, target, ip, user_agent, detail }: StoredEntry) {
-  const said = detail === null ? {} : (JSON.parse(detail) as Record<string, unknown>)
+  const fields = detail === null ? {} : (JSON.parse(detail) as Record<string, unknown>)
   return {
     entry_id: id,
     at: iso(at),
@@ -34,7 +34,7 @@ function viewOf({ id, at, kind, actor, target, ip, user_agent, detail }: StoredE
     target,
     ip,
     user_agent,
-    detail: Object.entries(said).map(([name, value]) => ({ name, value: valueText(value) })),
+    detail: Object.entries(fields).map(([name, value]) => ({ name, value: valueText(value) })),
   }
 }
 

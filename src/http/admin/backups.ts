@@ -3,16 +3,20 @@ import { admin } from '../../contract/admin.ts'
 import { handle } from '../handler.ts'
 import type { HostStatus } from '../host-status.ts'
 
-const MOST = 50
+const MAX_LISTED = 50
 
-const made = (backup: { id: string; at: number; place: string } | undefined) =>
+const backupView = (backup: { id: string; at: number; place: string } | undefined) =>
   backup ? { id: backup.id, at: iso(backup.at), place: backup.place } : null
 
 export const backups = ({ storedBackups }: HostStatus) =>
   handle(admin.actions.backups, async ({ domain: { backups: known, instance } }) => {
     const { 'backup.schedule': schedule, 'backup.to': place } = await instance.settings.values()
     const [next, last, failed] = await Promise.all([known.schedule.next(), known.lastBackup(), known.lastFailure()])
-    const [proven, keep, stored] = await Promise.all([known.lastProvenRestore(), known.keep(), storedBackups(MOST)])
+    const [proven, keep, stored] = await Promise.all([
+      known.lastProvenRestore(),
+      known.keep(),
+      storedBackups(MAX_LISTED),
+    ])
     const state = last && (await known.schedule.stateOf(last.at))
     return {
       schedule: schedule || null,
@@ -20,9 +24,9 @@ export const backups = ({ storedBackups }: HostStatus) =>
       next_at: isoOrNull(next),
       overdue: state === 'overdue',
       in_future: state === 'future',
-      last: made(last),
+      last: backupView(last),
       failed: failed ? { at: iso(failed.at), place: failed.place, message: failed.message } : null,
-      proven: made(proven),
+      proven: backupView(proven),
       keep,
       stored: stored.newest,
       stored_count: stored.count,

@@ -4,9 +4,9 @@ import type { HostStatus } from '../host-status.ts'
 
 export function doctor({ examine }: HostStatus) {
   // Checks can take seconds, so concurrent requests share one run.
-  let under: ReturnType<HostStatus['examine']> | undefined
+  let running: ReturnType<HostStatus['examine']> | undefined
   return handle(admin.actions.doctor, async () => {
-    under ??= examine().finally(() => (under = undefined))
-    return { checks: (await under).map((finding) => ({ ...finding, remedy: finding.remedy ?? null })) }
+    running ??= examine().finally(() => (running = undefined))
+    return { checks: (await running).map((finding) => ({ ...finding, remedy: finding.remedy ?? null })) }
   })
 }

@@ -6,10 +6,10 @@ import { quotaOf } from './list-page.ts'
 export async function heirView(
   { accounts }: Domain,
   heir: number | undefined,
-  handed: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined,
+  handedOver: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined,
 ) {
-  if (heir === undefined || handed === undefined) return null
+  if (heir === undefined || handedOver === undefined) return null
   const { username } = await accounts.twoFactor.status(heir)
-  const { folder, used_bytes, quota_bytes } = handed
+  const { folder, used_bytes, quota_bytes } = handedOver
   return { username, folder, used_bytes, quota_bytes: quotaOf(quota_bytes) }
 }

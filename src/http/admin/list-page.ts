@@ -1,7 +1,7 @@
-const PAGE = { standard: 100, most: 1_000 } as const
+const PAGE = { default: 100, max: 1_000 } as const
 
 /** Page size, limited to the maximum. */
-export const pageSize = (limit: number = PAGE.standard): number => Math.min(limit, PAGE.most)
+export const pageSize = (limit: number = PAGE.default): number => Math.min(limit, PAGE.max)
 
 export const pageOf = <T>(all: readonly T[], { limit, offset = 0 }: { limit?: number; offset?: number }): T[] =>
   all.slice(offset, offset + pageSize(limit))

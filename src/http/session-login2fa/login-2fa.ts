@@ -7,8 +7,8 @@ export const login2fa = handle(
   async ({ params, cookie, origin, domain, setCookie }) => {
     const code = params.totp_code ?? params.backup_code
     if (code === undefined) throw badRequest('totp_code', 'is missing')
-    const begun = await domain.accounts.browserLogins.complete({ ...origin, cookie, code })
-    await setCookie(begun.cookie)
-    return { user: begun.user, csrf_token: begun.csrf_token }
+    const login = await domain.accounts.browserLogins.complete({ ...origin, cookie, code })
+    await setCookie(login.cookie)
+    return { user: login.user, csrf_token: login.csrf_token }
   },
 )
