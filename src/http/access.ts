@@ -12,7 +12,7 @@ export interface Access {
   /** Checks again unless the last check is less than `within` ms old. */
   recheck(within?: number): Promise<void>
   /**
-   * Runs a handler. Each of its transactions rechecks access until the response and the promise of `lasting` are done.
+   * Runs a handler. Each of its transactions rechecks access until the response and the promise of `completion` are done.
    */
   run<T>(answer: () => Promise<T>, completion: (answered: T) => Promise<void> | undefined): Promise<T>
   /** Calls `ended` when the token or session ends. Returns a function that stops watching. */

@@ -69,8 +69,8 @@ export function makeLimiter(clock: Clock) {
         // After a limit was lowered, the window may hold more than `max`: there is room once all but `max - cost` have
         // left it.
         const over = times.length - Math.max(0, max - cost)
-        const oldest = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
-        const reset = Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1_000))
+        const lastToExpire = times[Math.min(times.length, Math.max(1, over)) - 1] ?? now
+        const reset = Math.max(1, Math.ceil((lastToExpire + WINDOW_MS - now) / 1_000))
         const isUsedUp = isFull && times.length + cost > max
         const remaining = Math.max(0, Math.floor((max - times.length) / cost))
         return { limit: Math.floor(max / cost), remaining, reset, retryAfter: isUsedUp ? reset : 0 }
